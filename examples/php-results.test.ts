@@ -76,7 +76,7 @@ describe('the PHP example', () => {
       const inspector = await service.issue({
         grants: [{ tenantId: tenant.tenantId, scopes: ['tenant:inspect'] }],
       })
-      const consumers = await createClient({ baseUrl: url, key: inspector.text }).consumers()
+      const { consumers } = await createClient({ baseUrl: url, key: inspector.text }).consumers()
       const own = consumers.find(({ name }) => name === 'website')
       assert.equal(own?.acknowledged?.sequenceNumber, 1_001)
     },

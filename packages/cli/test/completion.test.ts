@@ -28,7 +28,7 @@ const cases: readonly Case[] = [
   ['property-events ser', ['serve']],
   ['property-events ke', ['keys']],
   ['property-events help mig', ['migrate']],
-  ['property-events keys ', ['create', 'list', 'revoke', 'expire', 'rate', 'rotate', 'usage']],
+  ['property-events keys ', ['create', 'list', 'revoke', 'expire', 'rate', 'rotate', 'usage', 'expect']],
   ['property-events keys cr', ['create']],
   ['property-events keys create --ten', ['--tenant']],
   ['property-events keys create --scope p', scopes.filter((scope) => scope.startsWith('p')), 'among others'],

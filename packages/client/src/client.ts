@@ -36,7 +36,7 @@ import type {
   Restriction,
   RestrictionRequest,
 } from './wire.ts'
-import type { ConsumerResult, FeedConsumer, PropertyConsumers, ResultsReceipt } from './wire-consumers.ts'
+import type { ConsumerResult, FeedConsumers, PropertyConsumers, ResultsReceipt } from './wire-consumers.ts'
 
 /** One feed of one service, read and published to with one key. */
 export interface Client<F extends FeedName = 'property'> {
@@ -75,8 +75,8 @@ export interface Client<F extends FeedName = 'property'> {
   acknowledge(applied: Applied, options?: CallOptions): Promise<void>
   /** Who has seen the latest event of a property, with a sentence for each; `undefined` if the feed has none. */
   delivery(agentRef: string, options?: CallOptions): Promise<PropertyConsumers | undefined>
-  /** The consumers of the feed, and what each lacks. Needs a key that inspects its tenant, or an operator's and `tenant`. */
-  consumers(options?: CallOptions): Promise<readonly FeedConsumer[]>
+  /** What publishes to the feed, and its consumers with what each lacks. Needs a key that inspects its tenant, or an operator's and `tenant`. */
+  consumers(options?: CallOptions): Promise<FeedConsumers>
   /** The latest event of a property or contact; `undefined` if the feed has none. Needs PROTOCOL §11. */
   subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /** All events of a property or contact, oldest first. Needs PROTOCOL §11. */

@@ -6,7 +6,7 @@ import type { CallOptions } from './get.ts'
 import { requestJson } from './http.ts'
 import { AccessError, NotFoundError } from './service-errors.ts'
 import { feedPaths } from './wire.ts'
-import type { FeedConsumer, PropertyConsumers } from './wire-consumers.ts'
+import type { FeedConsumer, FeedConsumers, FeedPublisher, PropertyConsumers } from './wire-consumers.ts'
 
 /**
  * `undefined` if the feed has no event of it. A key that neither reads nor publishes asks as an operator's, where the client has a
@@ -36,11 +36,11 @@ export async function getDelivery(
   }
 }
 
-/** The consumers of a feed. Needs `admin:inspect`, or `tenant:inspect` for its own tenant. Two requests at most. */
+/** What publishes to a feed, and its consumers. Needs `admin:inspect`, or `tenant:inspect` for its own tenant. Two requests at most. */
 export async function listConsumers(
   connection: Connection,
   { signal }: CallOptions = {},
-): Promise<readonly FeedConsumer[]> {
+): Promise<FeedConsumers> {
   const tenant = connection.tenant ?? (await ownTenant(connection, signal))
   const path = `/v1/admin/tenants/${tenant}/consumers`
   const request = { method: 'GET', path, query: { feed: connection.feed } } as const
@@ -77,10 +77,17 @@ function isDelivery(value: unknown): value is PropertyConsumers {
   return value['consumers'].every((one) => isObject(one) && typeof one['sentence'] === 'string')
 }
 
-function decodeConsumers(value: unknown): readonly FeedConsumer[] | undefined {
+function decodeConsumers(value: unknown): FeedConsumers | undefined {
   if (!isObject(value) || !Array.isArray(value['items'])) return undefined
-  const items = value['items'].filter(isConsumer)
-  return items.length === value['items'].length ? items : undefined
+  const { publisher } = value
+  const consumers = value['items'].filter(isConsumer)
+  return isPublisher(publisher) && consumers.length === value['items'].length
+    ? { publisher, consumers }
+    : undefined
+}
+
+function isPublisher(value: unknown): value is FeedPublisher {
+  return isObject(value) && 'lastHeardAt' in value && 'silentSince' in value
 }
 
 function isConsumer(value: unknown): value is FeedConsumer {

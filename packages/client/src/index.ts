@@ -86,6 +86,9 @@ export type {
 export type {
   ConsumerResult,
   FeedConsumer,
+  FeedConsumers,
+  FeedPublisher,
+  FeedSilence,
   PropertyConsumer,
   PropertyConsumers,
   ResultsReceipt,

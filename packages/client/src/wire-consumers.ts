@@ -59,8 +59,29 @@ export interface PropertyConsumer {
   readonly sentence: string
 }
 
+/** What publishes to a feed, and who reads it. */
+export interface FeedConsumers {
+  readonly publisher: FeedPublisher
+  readonly consumers: readonly FeedConsumer[]
+}
+
+/** Whether it has been silent for longer than is expected. Times are ISO 8601 with `Z`. */
+export interface FeedSilence {
+  /** For how long it may be silent; null: nothing is expected, or not yet. */
+  readonly expectedSeconds: number | null
+  /** `set`, `learned`, `learning`, `off`: further ones may come. Null: the key opens other tenants, so only operators see it. */
+  readonly expectation: string | null
+  /** Null: it is not silent. */
+  readonly silentSince: string | null
+}
+
+export interface FeedPublisher extends FeedSilence {
+  /** When a publication was last taken, to some minutes. */
+  readonly lastHeardAt: string | null
+}
+
 /** A key, or what a key is used for, as a reader of a feed. Times are ISO 8601 with `Z`. */
-export interface FeedConsumer {
+export interface FeedConsumer extends FeedSilence {
   readonly keyId: string
   /** `default`: the key itself. */
   readonly name: string

@@ -251,7 +251,7 @@ describe('a service', () => {
       grants: [{ tenantId: tenant.tenantId, scopes: ['tenant:inspect'] }],
     })
     const acknowledgedOf = async (feed: 'property' | 'contact') => {
-      const consumers = await createClient({ baseUrl: url, key: inspector.text, feed }).consumers()
+      const { consumers } = await createClient({ baseUrl: url, key: inspector.text, feed }).consumers()
       return consumers.flatMap(({ name, acknowledged }) =>
         acknowledged === null ? [] : [[name, acknowledged.sequenceNumber]],
       )

@@ -80,6 +80,21 @@ const propertyConsumers = Type.Object(
   { title: 'PropertyConsumers', description: 'Who has seen the latest event of a property.' },
 )
 
+const expected = {
+  expectedSeconds: orNull(
+    whole('Seconds.'),
+    'For how long it may be silent; null: nothing is expected, or not yet.',
+  ),
+  expectation: orNull(
+    Type.Unsafe({ enum: ['set', 'learned', 'learning', 'off'] }),
+    '`learning`: it has been seen for less than 7 days. Further ones may come.',
+  ),
+}
+const silence = {
+  ...expected,
+  silentSince: time('It has been silent for longer than is expected since then; null: it has not.'),
+}
+
 const listedConsumer = Type.Object(
   {
     ...consumer,
@@ -109,8 +124,26 @@ const listedConsumer = Type.Object(
       }),
       { description: 'What it reads.' },
     ),
+    ...silence,
   },
   { title: 'Consumer', description: 'A key, or what a key is used for, as a reader of a feed.' },
+)
+
+const listedConsumers = Type.Object(
+  {
+    publisher: Type.Object(
+      {
+        lastHeardAt: time(
+          'When a publication was last taken, to some minutes; null: not since this is kept.',
+        ),
+        ...silence,
+      },
+      { description: 'What publishes to the feed, whatever its keys.' },
+    ),
+    items: Type.Array(Type.Unknown()),
+    next: Type.Null({ description: 'The list is whole.' }),
+  },
+  { title: 'Consumers' },
 )
 
 export const consumers = {
@@ -167,10 +200,24 @@ export const consumers = {
   },
   Consumer: listedConsumer,
   Consumers: {
-    ...Type.Object(
-      { items: Type.Array(Type.Unknown()), next: Type.Null({ description: 'The list is whole.' }) },
-      { title: 'Consumers' },
-    ),
-    properties: { items: listOf('Consumer'), next: Type.Null({ description: 'The list is whole.' }) },
+    ...listedConsumers,
+    properties: { ...listedConsumers.properties, items: listOf('Consumer') },
   },
+  ExpectedIntervalRequest: Type.Object(
+    {
+      seconds: orNull(
+        Type.Integer({ minimum: 0, maximum: 2_592_000 }),
+        'From 300; 0: nothing is expected; null: it is learned.',
+      ),
+    },
+    {
+      title: 'ExpectedIntervalRequest',
+      description: 'For how long a publisher or consumer may be silent.',
+      additionalProperties: false,
+    },
+  ),
+  ExpectedInterval: Type.Object(expected, {
+    title: 'ExpectedInterval',
+    description: 'For how long a publisher or consumer may be silent, and how that came about.',
+  }),
 }

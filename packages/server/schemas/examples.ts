@@ -75,6 +75,7 @@ export const schemaExamples: Readonly<Record<string, unknown>> = {
   KeyChange: { label: 'Website', networks: ['192.0.2.0/24'] },
   RotateRequest: { overlapHours: 24 },
   Acknowledgement: { sequenceNumber: 1, epoch: '1' },
+  ExpectedIntervalRequest: { seconds: 3_600 },
   ConsumerResult: {
     agentRef,
     sequenceNumber: 1,

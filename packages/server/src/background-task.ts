@@ -37,6 +37,8 @@ export type BackgroundTask =
   | 'use_session'
   /** Removing what was noted of requests long enough ago. */
   | 'age_notes'
+  /** Looking which publishers and consumers have fallen silent. */
+  | 'watch_silence'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */

@@ -35,6 +35,7 @@ export { noRetention, retainedFeeds, tenantRules } from './feed/retention-rules.
 export type { RetainedFeed, RetentionDefaults } from './feed/retention-rules.ts'
 export { certificateOf } from './http/operations/admin/deletions.ts'
 export { readImport } from './http/requests/import-body.ts'
+export { longestSetMs, shortestSetMs } from './feed/silence-rules.ts'
 export { moveBranch } from './feed/move-branch.ts'
 export type { BranchMove, BranchMoveEnd, BranchMoveStep } from './feed/move-branch.ts'
 export { isTenantName, tenantNameWords } from './http/requests/tenant-body.ts'

@@ -1,7 +1,7 @@
 /** The consumers of a feed: when each last asked, and what it lacks. */
 import type { Command } from 'commander'
 import { createClient, InvalidOptionError } from '@property-events/client'
-import type { FeedConsumer } from '@property-events/client'
+import type { FeedConsumer, FeedPublisher, FeedSilence } from '@property-events/client'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
@@ -32,12 +32,29 @@ async function listConsumers({ output, settings: reader, flags }: Invocation): P
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
   const client = createClient({ ...addressFromSettings(reader), feed })
-  const consumers = await client.consumers().catch((error: unknown) => {
+  const found = await client.consumers().catch((error: unknown) => {
     throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error
   })
-  if (output.json) return output.writeJson(consumers)
+  if (output.json) return output.writeJson(found)
   const head = ['key', 'name', 'last asked (UTC)', 'view', 'through', 'lacks', 'has applied', '']
-  return output.write(tableText(head, consumers.flatMap(rowsOf)))
+  return output.write(
+    `${publisherText(found.publisher)}\n${tableText(head, found.consumers.flatMap(rowsOf))}`,
+  )
+}
+
+function publisherText(publisher: FeedPublisher): string {
+  const { lastHeardAt } = publisher
+  const last =
+    lastHeardAt === null ? 'Nothing was published yet' : `Last published ${timeText(lastHeardAt)} (UTC)`
+  const silence = silenceText(publisher)
+  return silence === '' ? `${last}.` : `${last}: ${silence}.`
+}
+
+/** Empty: it is as it should be. */
+function silenceText({ silentSince, expectedSeconds }: FeedSilence): string {
+  if (silentSince === null) return ''
+  const expected = expectedSeconds === null ? '' : `, expected within ${durationText(expectedSeconds)}`
+  return `silent since ${timeText(silentSince)}${expected}`
 }
 
 function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
@@ -62,9 +79,11 @@ function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
   })
 }
 
-function stateOf({ ended, refused }: FeedConsumer): string {
+function stateOf(consumer: FeedConsumer): string {
+  const { ended, refused } = consumer
   if (ended !== null) return ended
-  return refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since)}`
+  const refusal = refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since)}`
+  return [silenceText(consumer), refusal].filter(Boolean).join('; ')
 }
 
 function timeText(at: string): string {

@@ -5,6 +5,7 @@ import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
 import { addContactOptions, readContactLimits } from '../key-contact.ts'
+import { addExpectConsumer } from './expect.ts'
 import { addUsage } from './keys-usage.ts'
 import { addReadingOptions, readReading, readingText, refuseUnknownTypes } from '../key-reading.ts'
 import {
@@ -39,6 +40,7 @@ export function addKeys(program: Command, context: CommandContext): void {
   addExpire(keys, context)
   addRate(keys, context)
   addUsage(keys, context)
+  addExpectConsumer(keys, context)
 }
 
 function addCreate(keys: Command, context: CommandContext): void {

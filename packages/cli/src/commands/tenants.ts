@@ -12,6 +12,7 @@ import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, shellWord, tableText } from '../terminal-text.ts'
 import { addDelete, addDeletions } from './tenants-delete.ts'
+import { addExpectPublisher } from './expect.ts'
 import { addImport } from './tenants-import.ts'
 
 export function addTenants(program: Command, context: CommandContext): void {
@@ -24,6 +25,7 @@ export function addTenants(program: Command, context: CommandContext): void {
   addRename(tenants, context)
   addSuspend(tenants, context)
   addResume(tenants, context)
+  addExpectPublisher(tenants, context)
   addDelete(tenants, context)
   addDeletions(tenants, context)
 }

@@ -50,6 +50,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['refuse every key of one', 'tenants suspend "Hill & Co"'],
     ['one that leaves, so that its properties go from websites', 'tenants suspend "Hill & Co" --unpublish'],
   ],
+  'tenants expect': [
+    ['an agency that publishes every day', 'tenants expect "Hill & Co" 1d'],
+    ['one that publishes when it likes', 'tenants expect "Hill & Co" never'],
+  ],
   'tenants delete': [
     ['what would go', 'tenants delete "Hill & Co" --dry-run'],
     ['one that has left, exported first', 'tenants delete "Hill & Co" --export hill.db'],
@@ -96,6 +100,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'keys usage': [
     ['of the last two days, hour by hour', `keys usage ${keyId}`],
     ['of a year', `keys usage ${keyId} --days 365`],
+  ],
+  'keys expect': [
+    ['a website that asks every five minutes', `keys expect ${keyId} 30m --consumer website`],
+    ['as it was before', `keys expect ${keyId} learned`],
   ],
   'pepper status': [['how many keys each pepper still has', 'pepper status']],
   'pepper finish': [['when every node knows the new one', 'pepper finish']],

@@ -7,6 +7,7 @@ import type {
   KeptReading,
   KeyReading,
   KeyRecord,
+  Presence,
   StorageEngine,
 } from '../storage/storage.ts'
 import type { KeyEnd } from './delivery.ts'
@@ -20,9 +21,13 @@ export interface FeedConsumer {
   /** Only properties of these branches may be read. */
   readonly branches: readonly string[] | undefined
   readonly keyEnd: KeyEnd | undefined
+  /** The key opens other tenants, too. */
+  readonly opensOthers: boolean
   readonly readings: readonly KeptReading[]
   readonly acknowledgement: Acknowledgement | undefined
   readonly refusals: readonly ConsumerRefusal[]
+  /** Whether it is silent; `undefined`: it has never been seen, and nothing is expected of it. */
+  readonly presence: Presence | undefined
 }
 
 export interface ConsumersQuery {
@@ -35,7 +40,7 @@ export interface ConsumersQuery {
 /** A consumer that has said something. */
 type Named = { readonly keyId: string; readonly name: string }
 
-type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'leaving'>
+type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'leaving' | 'silence'>
 
 /**
  * By key in the order of their making, and name. A key that has ended is among them where it has ever asked. What every node has noted is
@@ -55,11 +60,21 @@ export async function consumersOf(
   const refusals = (await store.consumers.refusals(records.map((record) => record.keyId))).filter(
     ({ tenantId }) => tenantId === undefined || tenantId === key.tenantId,
   )
+  const presences = new Map<string, Presence>()
+  for (const one of await store.silence.ofKeys(records.map((record) => record.keyId))) {
+    if (one.name.kind === 'consumer') presences.set(nameOf(one.name), one)
+  }
   const disabled = await disabledOf(store, query)
   const names = [...readings.keys(), ...acknowledgements.keys(), ...[...refusals, ...further].map(nameOf)]
   return records.flatMap((record) => {
     const own = new Set(names.filter((name) => name.startsWith(`${record.keyId} `)))
     const keyEnd = endOf(record, query.nowMs) ?? disabled
+    const opensOthers = record.grants.some(({ tenantId }) => tenantId !== key.tenantId)
+    // What is waited for, and has never been seen anywhere.
+    for (const { name, lastMs, expectation } of opensOthers ? [] : presences.values()) {
+      const isWaitedFor = lastMs === undefined && typeof expectation === 'number'
+      if (isWaitedFor && name.kind === 'consumer' && name.keyId === record.keyId) own.add(nameOf(name))
+    }
     // A key that has not asked yet is waited for; one that never will is not.
     if (own.size === 0 && keyEnd === undefined)
       own.add(nameOf({ keyId: record.keyId, name: defaultConsumer }))
@@ -70,9 +85,11 @@ export async function consumersOf(
       reading: record.reading,
       branches: record.grants.find(({ tenantId }) => tenantId === key.tenantId)?.branches,
       keyEnd,
+      opensOthers,
       readings: readings.get(text) ?? [],
       acknowledgement: acknowledgements.get(text),
       refusals: refusals.filter((one) => nameOf(one) === text),
+      presence: presences.get(text),
     }))
   })
 }

@@ -15,7 +15,7 @@ export interface ListedConsumer {
 
 /** `undefined`: no such feed. */
 export async function listConsumers(
-  store: Pick<StorageEngine, 'admin' | 'consumers' | 'events' | 'keys' | 'leaving'>,
+  store: Pick<StorageEngine, 'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'silence'>,
   query: ConsumersQuery,
 ): Promise<readonly ListedConsumer[] | undefined> {
   const head = await store.events.head(query.key)

@@ -20,7 +20,7 @@ import { minuteMs } from './noted-parts.ts'
 
 export type SeenStore = Pick<
   StorageEngine,
-  'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings'
+  'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence'
 >
 
 export interface Seen {

@@ -1,5 +1,5 @@
 /** `x-feed-consumer`: what a key is used for, where it is used for several things (PROTOCOL §14). */
-import { defaultConsumer } from '../storage/storage.ts'
+import { defaultConsumer, isConsumerName } from '../storage/storage.ts'
 import type { AccessNeed } from './access.ts'
 import type { Request } from './exchange.ts'
 import { feedRead } from './min-sequence.ts'
@@ -24,10 +24,6 @@ export const consumerParameter = {
 
 export const consumerNameRule =
   'The name of a consumer has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.'
-
-export function isConsumerName(name: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)
-}
 
 /** The name that the request gives. Whether it is one was looked at before (`refusalOfConsumer`), but for requests that are refused. */
 export function consumerNameOf(request: Request): string {

@@ -40,6 +40,7 @@ import type {
   LeavingStore,
   NameStore,
   PublicationStore,
+  SilenceStore,
   UsageStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
@@ -65,6 +66,7 @@ export interface HttpContext {
   readonly audit: AuditStore
   readonly names: NameStore
   readonly consumers: ConsumerStore
+  readonly silence: SilenceStore
   readonly keyIssuer: KeyIssuer
   /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
   readonly backups: () => Promise<readonly number[]>

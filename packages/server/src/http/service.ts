@@ -9,11 +9,13 @@ import { fillBranchViews } from '../feed/filling-views.ts'
 import { carryOutRetention } from '../feed/retaining.ts'
 import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
+import { watchSilence } from '../feed/watching-silence.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { shownMetrics } from '../observability/metrics.ts'
 import type { ShownMetrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
+import { silenceReporter } from '../observability/report-silence.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
 import { prepareService } from './prepare-service.ts'
@@ -121,6 +123,7 @@ function backgroundTasks(
   return [
     forgetSkippedIds(storage, undefined, report),
     ageNotes(storage, report),
+    watchSilence(storage, { tell: silenceReporter(log), report }),
     reportExpiredHolds(storage, log, report),
     carryOutErasures({ storage, nodeId, forget, compare, list, report }),
     carryOutRetention({ storage, nodeId, defaults: retention, compare, report }),

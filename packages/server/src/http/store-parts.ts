@@ -16,12 +16,13 @@ export type StoreParts = Pick<
   | 'names'
   | 'publications'
   | 'restrictions'
+  | 'silence'
   | 'usage'
 >
 
 export function storeParts(storage: StorageEngine): StoreParts {
   const { admin, audit, consumers, deletions, erasures, events, expiry, holds } = storage
-  const { keys, leaving, names, publications, restrictions, usage } = storage
+  const { keys, leaving, names, publications, restrictions, silence, usage } = storage
   return {
     admin,
     audit,
@@ -36,6 +37,7 @@ export function storeParts(storage: StorageEngine): StoreParts {
     names,
     publications,
     restrictions,
+    silence,
     usage,
   }
 }

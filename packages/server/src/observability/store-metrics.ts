@@ -4,13 +4,14 @@ import type { Registry } from 'prom-client'
 import type { TaskReport } from '../background-task.ts'
 import type { EpochNeed, HeldSnapshot, StorageEngine, StoreObserver, StoreWork } from '../storage/storage.ts'
 import { askedOnce } from './asked-once.ts'
+import { addSilenceGauges } from './silence-metrics.ts'
 
 export interface StoreMetrics extends Pick<StoreObserver, 'waited' | 'retried'> {
   /** How to find, at each scrape, what an engine of a thread is doing. */
   watchWork(work: () => StoreWork): void
   /** The same of the store itself, which is one for all threads. */
   watchStore(
-    storage: Pick<StorageEngine, 'heldSnapshots' | 'epochNeed' | 'maintenance'>,
+    storage: Pick<StorageEngine, 'heldSnapshots' | 'epochNeed' | 'maintenance' | 'silence'>,
     report: TaskReport,
   ): void
 }
@@ -50,6 +51,7 @@ export function storeMetrics(register: Registry): StoreMetrics {
       )
       const isOn = async () => (await storage.maintenance()) !== undefined
       addMaintenanceGauge(register, askedOnce(isOn, report))
+      addSilenceGauges(register, storage.silence, report)
     },
   }
 }

@@ -104,6 +104,11 @@ interface AuditDetails {
   'restriction.lifted': Nothing
   /** `days`: 0 for off, `null` for what the service is set to. */
   'retention.set': { readonly rule: RetentionRule; readonly days: number | null }
+  /**
+   * How long the publisher of a feed, or a consumer of the key that is the target, may be silent. `ms`: 0 for as long as it likes, `null` for
+   * what is learned. Which consumer of the key, the row does not say.
+   */
+  'interval.expected': { readonly of: FeedName | 'consumer'; readonly ms: number | null }
   /** The agency does not want it erased for its age. The target is the contact's reference. */
   'contact.kept': Nothing
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */

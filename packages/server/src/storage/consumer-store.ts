@@ -12,6 +12,11 @@ export interface ConsumerName {
 
 export const defaultConsumer = 'default'
 
+/** Names that a consumer can give. */
+export function isConsumerName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)
+}
+
 /** Consumers of a feed that name themselves. What a further one reads is not kept. */
 export const namedConsumersPerFeed = 200
 

@@ -1,6 +1,6 @@
 /** The guards of what is noted of requests, as `guarded-verbs.ts` has them for the other parts. */
 import type { Guard, Unguarded } from './guarded-verbs.ts'
-import type { PublicationStore, UsageStore } from './storage.ts'
+import type { PublicationStore, SilenceStore, UsageStore } from './storage.ts'
 
 export function guardedUsage(verbs: Unguarded<UsageStore>, guard: Guard): UsageStore {
   return {
@@ -16,5 +16,22 @@ export function guardedPublications(verbs: Unguarded<PublicationStore>, guard: G
     add: (minutes, refusals) => guard(() => verbs.add(minutes, refusals)),
     list: (query) => guard(() => verbs.list(query)),
     age: (nowMs) => guard(() => verbs.age(nowMs)),
+  }
+}
+
+export function guardedSilence(verbs: Unguarded<SilenceStore>, guard: Guard): SilenceStore {
+  return {
+    takeTurn: (nowMs) => guard(() => verbs.takeTurn(nowMs)),
+    asked: (after, limit) => guard(() => verbs.asked(after, limit)),
+    publishedAfter: (minute, toMinute) => guard(() => verbs.publishedAfter(minute, toMinute)),
+    presences: (after, limit) => guard(() => verbs.presences(after, limit)),
+    find: (names) => guard(() => verbs.find(names)),
+    ofKeys: (keyIds) => guard(() => verbs.ofKeys(keyIds)),
+    put: (turn, nowMs, presences, removed) => guard(() => verbs.put(turn, nowMs, presences, removed)),
+    endTurn: (turn, minute) => guard(() => verbs.endTurn(turn, minute)),
+    silent: (limit) => guard(() => verbs.silent(limit)),
+    countSilent: () => guard(() => verbs.countSilent()),
+    replacedKeys: () => guard(() => verbs.replacedKeys()),
+    expect: (name, expectation, actor) => guard(() => verbs.expect(name, expectation, actor)),
   }
 }

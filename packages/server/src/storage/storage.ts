@@ -26,6 +26,7 @@ import type { NodeStore } from './node-store.ts'
 import type { PublicationStore } from './publication-store.ts'
 import type { RestrictionStore } from './restriction-store.ts'
 import type { RetentionStore } from './retention-store.ts'
+import type { SilenceStore } from './silence-store.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
 import type { UsageStore } from './usage-store.ts'
@@ -59,6 +60,7 @@ export * from './restriction-store.ts'
 export * from './payload-state.ts'
 export * from './publication-store.ts'
 export * from './retention-store.ts'
+export * from './silence-store.ts'
 export * from './storage-errors.ts'
 export * from './usage-store.ts'
 export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
@@ -116,6 +118,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly usage: UsageStore
   readonly publications: PublicationStore
   readonly consumers: ConsumerStore
+  readonly silence: SilenceStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
   readonly restrictions: RestrictionStore

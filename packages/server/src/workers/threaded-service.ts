@@ -16,6 +16,7 @@ import { carryOutRetention } from '../feed/retaining.ts'
 import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
+import { watchSilence } from '../feed/watching-silence.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -38,6 +39,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { createLogger } from '../observability/log.ts'
 import { createOutages, outageMemories } from '../observability/outages.ts'
 import type { Outages } from '../observability/outages.ts'
+import { silenceReporter } from '../observability/report-silence.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
@@ -167,9 +169,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     if (whole.closing === undefined) broken.resolve(cause ?? new Error('it ended by itself'))
   }
   for (const thread of threads) void watchOver(thread)
-  const forgetting = forgetSkippedIds(storage, undefined, outages)
-  const ageing = ageNotes(storage, outages)
-  const reporting = reportExpiredHolds(storage, whole.log, outages)
+  const looking = lookAfterNotes(whole)
   const erasing = carryOut(whole, announcing.nodeId)
   const retaining = carryOutRetention({
     storage,
@@ -200,21 +200,22 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     },
     close() {
       whole.closing ??= Promise.resolve().then(() =>
-        shutDown(whole, [
-          forgetting,
-          ageing,
-          reporting,
-          erasing,
-          retaining,
-          unpublishing,
-          filling,
-          deleting,
-          announcing,
-        ]),
+        shutDown(whole, [...looking, erasing, retaining, unpublishing, filling, deleting, announcing]),
       )
       return whole.closing
     },
   }
+}
+
+/** What is kept for a time, and what is told of it. */
+function lookAfterNotes({ options: { store }, log, outages }: Whole): readonly { close(): Promise<void> }[] {
+  const { storage } = store
+  return [
+    forgetSkippedIds(storage, undefined, outages),
+    ageNotes(storage, outages),
+    watchSilence(storage, { tell: silenceReporter(log), report: outages }),
+    reportExpiredHolds(storage, log, outages),
+  ]
 }
 
 /** A thread that does not answer leaves the erasure as it is: it may still have pages of before. */

@@ -181,7 +181,13 @@ describe('every route of the document', () => {
     const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
     const id = crypto.randomUUID()
     const ids = { keyId, contactRef: id, holdId: id, restrictionId: id, deletionId: id }
-    const values = { tenantId: tenant.tenantId, ...ids, actor: 'cli:nobody', name: 'website' }
+    const values = {
+      tenantId: tenant.tenantId,
+      ...ids,
+      actor: 'cli:nobody',
+      name: 'website',
+      feed: 'contact',
+    }
     const texts = { notes: [canary], email: { [canary]: canary }, phone: `${canary}\u0000`, name: 7 }
     const bodies = [
       { payload: { contact_ref: id, ...texts } },

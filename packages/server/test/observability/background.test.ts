@@ -6,6 +6,7 @@ import { StorageFailure, loadPeppers, openStorage } from '../../src/index.ts'
 import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { ageNotes } from '../../src/feed/ageing.ts'
+import { watchSilence } from '../../src/feed/watching-silence.ts'
 import { flushEveryHalfMinute } from '../../src/feed/flushing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { reportExpiredHolds } from '../../src/feed/reporting-holds.ts'
@@ -94,6 +95,13 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const ageing = ageNotes(storage, report, { everyMs: 1 })
     await until(() => said() >= 2)
     await ageing.close()
+  },
+  async watch_silence(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { ...store, silence: { ...store.silence, takeTurn: once(undefined) } }
+    const watching = watchSilence(storage, { tell: unasked, report, everyMs: 1 })
+    await until(() => said() >= 2)
+    await watching.close()
   },
   async report_holds(report, said) {
     await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })

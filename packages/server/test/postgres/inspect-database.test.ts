@@ -41,7 +41,7 @@ describe('an inspection of a database', () => {
     await withClient(server.url(), (client) =>
       client.query(`GRANT USAGE ON SCHEMA public TO node;
         GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO node;
-        GRANT DELETE ON node, event_id, lost_number, leaving_tenant, view, view_entry, branch_set, branch_of_set, branch_latest, actor_name, usage_hour, usage_day, published, refusal, refusal_hour, consumer, consumer_view, consumer_sent, consumer_refusal, consumer_result, login_link, console_session TO node;
+        GRANT DELETE ON node, event_id, lost_number, leaving_tenant, view, view_entry, branch_set, branch_of_set, branch_latest, actor_name, usage_hour, usage_day, published, refusal, refusal_hour, consumer, consumer_view, consumer_sent, consumer_refusal, consumer_result, login_link, console_session, presence TO node;
         GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node;`),
     )
     assert.deepEqual((await reached(url)).store?.missingPrivileges, [])

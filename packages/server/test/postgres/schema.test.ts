@@ -410,7 +410,7 @@ describe('the schema in PostgreSQL', () => {
         DO $$ BEGIN
           EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
           EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema());
-          GRANT DELETE ON node, event_id, lost_number, leaving_tenant, view, view_entry, branch_set, branch_of_set, branch_latest, actor_name, usage_hour, usage_day, published, refusal, refusal_hour, consumer, consumer_view, consumer_sent, consumer_refusal, consumer_result, login_link, console_session TO ${role};
+          GRANT DELETE ON node, event_id, lost_number, leaving_tenant, view, view_entry, branch_set, branch_of_set, branch_latest, actor_name, usage_hour, usage_day, published, refusal, refusal_hour, consumer, consumer_view, consumer_sent, consumer_refusal, consumer_result, login_link, console_session, presence TO ${role};
           EXECUTE format('GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${role}', current_schema());
         END $$`)
       try {

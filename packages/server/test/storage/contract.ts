@@ -38,6 +38,7 @@ import { replayingContract } from './contract/replaying.ts'
 import { restrictingContract } from './contract/restricting.ts'
 import { repeatingContract } from './contract/repeating.ts'
 import { retainingContract } from './contract/retaining.ts'
+import { silenceContract } from './contract/silence.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { spellingContract } from './contract/spelling.ts'
 import { stampingContract } from './contract/stamping.ts'
@@ -94,6 +95,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     ledgerContract(factory)
     recipientsContract(factory)
     usageContract(factory)
+    silenceContract(factory)
     publicationsContract(factory)
     consumersContract(factory)
     consoleSessionsContract(factory)

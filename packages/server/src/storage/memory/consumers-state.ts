@@ -1,12 +1,15 @@
-/** What the in-memory engine keeps of consumers. */
+/** What the in-memory engine keeps of consumers, and of their silence and that of publishers. */
+import { firstTurn } from '../storage.ts'
 import type {
   Acknowledgement,
   ConsumerName,
   ConsumerRefusal,
   ConsumerResult,
   KeptReading,
+  Presence,
   ReadPart,
   SentMinute,
+  TurnState,
 } from '../storage.ts'
 
 /** A row of a minute. */
@@ -20,6 +23,9 @@ export interface ConsumersState {
   readonly refusals: Map<string, ConsumerRefusal>
   readonly acknowledgements: Map<string, Acknowledgement>
   readonly results: Map<string, ConsumerResult>
+  /** By their names. */
+  readonly presences: Map<string, Presence>
+  silenceTurn: TurnState
 }
 
 export function newConsumersState(): ConsumersState {
@@ -30,5 +36,7 @@ export function newConsumersState(): ConsumersState {
     refusals: new Map(),
     acknowledgements: new Map(),
     results: new Map(),
+    presences: new Map(),
+    silenceTurn: firstTurn,
   }
 }

@@ -244,6 +244,7 @@ function acknowledge(
   for (const feed of feedNames) state.feeds.delete(feedName({ tenantId, feed }))
   drop(state.publications, ({ key }) => key.tenantId === tenantId)
   removeConsumers(state, tenantId)
+  drop(state.presences, ({ name }) => name.kind === 'publisher' && name.tenantId === tenantId)
   state.leaving.delete(tenantId)
   state.tenants.delete(tenantId)
   // Its place is not given again, not even to itself.

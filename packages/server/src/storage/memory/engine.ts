@@ -32,6 +32,7 @@ import { memoryNodes } from './nodes.ts'
 import { memoryPublications } from './publications.ts'
 import { memoryRestrictions } from './restrictions.ts'
 import { memoryRetention } from './retention.ts'
+import { memorySilence } from './silence.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { newState, openState } from './state.ts'
 import type { MemoryFeed, MemoryState, MemoryStore } from './state.ts'
@@ -131,11 +132,14 @@ function memoryAdministration(
 }
 
 /** What is noted of requests. */
-function memoryNotes(store: MemoryStore): Pick<StorageEngine, 'ledger' | 'usage' | 'publications'> {
+function memoryNotes(
+  store: MemoryStore,
+): Pick<StorageEngine, 'ledger' | 'usage' | 'publications' | 'silence'> {
   return {
     ledger: memoryLedger(store),
     usage: memoryUsage(store),
     publications: memoryPublications(store),
+    silence: memorySilence(store),
   }
 }
 

@@ -66,6 +66,7 @@ const tables: Readonly<Record<string, string>> = {
   consumer_sent: 'tenant, feed, key_id, name, minute, view, space, epoch, route',
   consumer_refusal: 'key_id, name, tenant, code',
   consumer_result: 'tenant, subject, key_id, name',
+  presence: 'kind, tenant, key_id, part',
 }
 
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }

@@ -25,7 +25,7 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
+import { guardedPublications, guardedSilence, guardedUsage } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -65,6 +65,7 @@ import { rewriteTables } from './rewrite.ts'
 import { databaseRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { databaseRestrictions } from './restrictions.ts'
+import { databaseSilence } from './silence.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { databaseUsage } from './usage.ts'
 
@@ -166,7 +167,7 @@ function engineOver(
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
-    ...databaseNotes(database, guarded),
+    ...databaseNotes(parts, guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
@@ -254,13 +255,14 @@ function databaseReducing(
 
 /** What is noted of requests. */
 function databaseNotes(
-  database: Database,
+  { database, note }: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'ledger' | 'usage' | 'publications'> {
+): Pick<StorageEngine, 'ledger' | 'usage' | 'publications' | 'silence'> {
   return {
     ledger: guardedLedger(databaseLedger(database), guarded),
     usage: guardedUsage(databaseUsage(database), guarded),
     publications: guardedPublications(databasePublications(database), guarded),
+    silence: guardedSilence(databaseSilence(database, note), guarded),
   }
 }
 

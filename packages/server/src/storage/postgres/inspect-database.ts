@@ -153,11 +153,11 @@ async function readServer(client: Client): Promise<ServerFacts> {
 /** What a node does with each table and sequence (those that an older schema lacks are left out), and every function that came with them: it calls them all, or they each other. */
 const privilegesQuery = `
   SELECT privilege || ' on ' || relation AS missing
-  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session}'::text[]) AS relation,
+  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session,presence}'::text[]) AS relation,
     unnest('{SELECT,INSERT,UPDATE}'::text[]) AS privilege
   WHERE NOT has_table_privilege(to_regclass(relation), privilege)
   UNION ALL
-  SELECT 'DELETE on ' || relation FROM unnest('{event_id,view,view_entry,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session}'::text[]) AS relation
+  SELECT 'DELETE on ' || relation FROM unnest('{event_id,view,view_entry,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session,presence}'::text[]) AS relation
   WHERE to_regclass(relation) IS NOT NULL AND NOT has_table_privilege(to_regclass(relation), 'DELETE')
   UNION ALL
   SELECT privilege || ' on answered_until' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege

@@ -24,7 +24,7 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
+import { guardedPublications, guardedSilence, guardedUsage } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -63,6 +63,7 @@ import { rewriteStore } from './rewrite.ts'
 import { fileRestrictions } from './restriction-reads.ts'
 import { fileRetention } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
+import { fileSilence } from './silence.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriterHere } from './writer-here.ts'
 import { hostWriter } from './writer-host.ts'
@@ -203,6 +204,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     usage: guardedUsage(fileUsage(db, link), guarded),
     publications: guardedPublications(filePublications(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),
+    silence: guardedSilence(fileSilence(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: guardedHolds(fileHolds(db, clock, link), guarded),

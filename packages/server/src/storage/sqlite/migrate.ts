@@ -41,6 +41,7 @@ const migrations: readonly string[] = [
   '0028-publications.sql',
   '0029-consumers.sql',
   '0030-console-sessions.sql',
+  '0031-silence.sql',
 ]
 
 /** The schema this program reads and writes. */

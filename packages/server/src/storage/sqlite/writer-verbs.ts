@@ -28,6 +28,7 @@ import type { NodeWrites } from './nodes.ts'
 import type { PublicationWrites } from './publications.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
+import type { SilenceWrites } from './silence.ts'
 import type { UsageWrites } from './usage.ts'
 
 export interface WriterVerbs
@@ -49,6 +50,7 @@ export interface WriterVerbs
     RestrictionWrites,
     RetentionWrites,
     UsageWrites,
+    SilenceWrites,
     PublicationWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome

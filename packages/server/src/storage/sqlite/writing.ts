@@ -31,6 +31,7 @@ import { nodeWrites } from './nodes.ts'
 import { publicationWrites } from './publications.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
+import { silenceWrites } from './silence.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
@@ -108,6 +109,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
     ...noteWrites(db),
+    ...silenceWrites(db, note),
     ...consumerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),

@@ -65,6 +65,7 @@ async function ownersOf(store: StorageEngine): Promise<void> {
     const piece = { key: properties, view: 'all', hour: 480_000, block: 0, ranges: [[1, 3]] } as const
     await store.ledger.add([{ ...piece, keyId: 'abcdefghijkl' }])
     await store.leaving.begin({ tenantId, sinceMs: 1, readingEndsMs: 2 }, actor)
+    await store.silence.expect({ kind: 'publisher', tenantId, feed: 'property' }, 3_600_000, actor)
   }
   await store.keys.insertKey(key('onlyofaaaaaa', [tenantA]), actor)
   await store.keys.insertKey(key('ofbothbbbbbb', [tenantA, tenantB]), actor)
@@ -88,6 +89,7 @@ async function stateOf(store: StorageEngine, tenantId: string): Promise<unknown>
     sent: (await store.ledger.sent(query)).filter((piece) => piece.key.tenantId === tenantId),
     leaving: (await store.leaving.list()).filter((one) => one.tenantId === tenantId),
     erasures: await store.erasures.list(tenantId, undefined, 10),
+    expected: await store.silence.find([{ kind: 'publisher', tenantId, feed: 'property' }]),
   }
 }
 
@@ -138,6 +140,10 @@ export function deletingContract(factory: StoreFactory): void {
         [tenantB],
       )
       assert.equal(await store.events.head(feedKey(tenantA)), undefined)
+      assert.deepEqual(
+        (await store.silence.presences(undefined, 10)).map(({ name }) => name),
+        [{ kind: 'publisher', tenantId: tenantB, feed: 'property' }],
+      )
       assert.equal(await store.keys.findKey('onlyofaaaaaa'), undefined)
       const shared = await store.keys.findKey('ofbothbbbbbb')
       assert.deepEqual(

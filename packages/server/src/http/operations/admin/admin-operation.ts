@@ -191,6 +191,10 @@ const pathParameters: Readonly<Record<string, ParameterSchema>> = {
   actor: { type: 'string', description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.' },
   feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
   agentRef: { type: 'string', format: 'uuid', description: 'The `agent_ref` of the property.' },
+  name: {
+    type: 'string',
+    description: 'Of the consumer, as in `x-feed-consumer`; `default` for the key itself.',
+  },
   contactRef: { type: 'string', format: 'uuid', description: 'The `contact_ref` of the contact.' },
 }
 

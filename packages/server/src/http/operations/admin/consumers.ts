@@ -7,6 +7,8 @@ import { readSubject } from '../../requests/cursor-parameters.ts'
 import { seenAnswer } from '../consumers/property-consumers.ts'
 import type { Operation } from '../operation.ts'
 import { adminAnswer, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
+import { reachedTenants } from './reach.ts'
+import { silenceMembers } from './silence-answer.ts'
 
 export function propertyDelivery(context: HttpContext): Operation {
   return tenantOperation(context, {
@@ -49,7 +51,7 @@ export function listConsumers(context: HttpContext): Operation {
     operationId: 'listConsumers',
     summary: 'List the consumers of a tenant',
     description:
-      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, and what it lacks of each view that it reads, in events and seconds.',
+      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, what it lacks of each view that it reads, in events and seconds, and whether it has not asked for longer than is expected. `publisher`: the same of what publishes to the feed.',
     ok: { description: 'The consumers.', schema: 'Consumers' },
     query: {
       feed: { type: 'string', enum: [...feedNames], default: 'property', description: 'Of which feed.' },
@@ -62,15 +64,25 @@ export function listConsumers(context: HttpContext): Operation {
       }
       return feed ?? 'property'
     },
-    async answer({ tenant: { tenantId }, parameters: feed }) {
+    async answer({ access, tenant: { tenantId }, parameters: feed }) {
       const nowMs = Date.now()
-      const items = await context.listConsumers({ key: { tenantId, feed }, keyId: undefined, nowMs })
-      return items === undefined
-        ? noTenant
-        : adminAnswer({ items: items.map((one) => consumerAnswer(one, nowMs)), next: null })
+      const listed = await context.listConsumers({ key: { tenantId, feed }, keyId: undefined, nowMs })
+      if (listed === undefined) return noTenant
+      const isOperator = reachedTenants(access, 'admin:inspect') === undefined
+      const items = listed.map((one) => {
+        const { opensOthers, presence } = one.consumer
+        const silence = isOperator || !opensOthers ? silenceMembers(presence, nowMs) : unseenSilence
+        return { ...consumerAnswer(one, nowMs), ...silence }
+      })
+      const [publisher] = await context.silence.find([{ kind: 'publisher', tenantId, feed }])
+      const heard = { lastHeardAt: timeOf(publisher?.lastMs), ...silenceMembers(publisher, nowMs) }
+      return adminAnswer({ publisher: heard, items, next: null })
     },
   })
 }
+
+/** A consumer is silent where it asks for nothing of any tenant, which is not one tenant's business. */
+const unseenSilence = { expectedSeconds: null, expectation: null, silentSince: null }
 
 function consumerAnswer({ consumer, lags, last }: ListedConsumer, nowMs: number): object {
   const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer

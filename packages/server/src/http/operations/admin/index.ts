@@ -6,6 +6,7 @@ import { readAudit } from './audit.ts'
 import { listConsumers, propertyDelivery } from './consumers.ts'
 import { getMaskedContact, readMaskedHistory, revealContact } from './contacts.ts'
 import { deleteTenant, getDeletion, listDeletions } from './deletions.ts'
+import { expectConsumer, expectPublisher } from './expected-intervals.ts'
 import { tenantErasures } from './erasures.ts'
 import { listFeeds } from './feeds.ts'
 import { importTenants } from './import-tenants.ts'
@@ -40,6 +41,8 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     ...propertyReads(context),
     propertyDelivery(context),
     listConsumers(context),
+    expectPublisher(context),
+    expectConsumer(context),
     ...tenantErasures(context),
     listKeys(context),
     createKey(context),

@@ -232,7 +232,7 @@ export function revokeKey(context: HttpContext): Operation {
 }
 
 /** `holds`: whoever does it could have made the key as well; `sees`: it is a key of his tenants alone. */
-async function refusalOfChange(
+export async function refusalOfChange(
   context: HttpContext,
   access: Access,
   keyId: string,

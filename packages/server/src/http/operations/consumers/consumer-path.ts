@@ -1,6 +1,7 @@
 /** What the routes of a consumer have in common: its name in the path. */
 import type { FeedName } from '@property-events/protocol'
-import { consumerNameRule, isConsumerName } from '../../consumer-name.ts'
+import { isConsumerName } from '../../../storage/storage.ts'
+import { consumerNameRule } from '../../consumer-name.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Refused } from '../../exchange.ts'

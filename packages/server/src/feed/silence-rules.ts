@@ -1,0 +1,156 @@
+/** When a publisher or consumer is silent for too long: rules without any I/O (PROTOCOL §14.7). */
+import { pauseDaysKept } from '../storage/storage.ts'
+import type { Pause, Presence } from '../storage/storage.ts'
+
+const dayMs = 86_400_000
+
+/** So long after it was first seen, what is expected of it is learned: nights and a weekend are in that. */
+export const learningMs = 7 * dayMs
+/** Nothing that is learned is shorter: who asks once a second is no more reliable than who asks once a minute. */
+export const shortestLearnedMs = 900_000
+/** Nothing shorter can be set: what is noted in memory reaches the store within 35 seconds, and looks are a minute apart. */
+export const shortestSetMs = 300_000
+export const longestSetMs = 30 * dayMs
+/** Shorter pauses are not kept: half as long again is less than the shortest that is learned. */
+export const shortestPauseMs = shortestLearnedMs / 1.5
+/** While somebody is there, so often the row of it is written. */
+export const notedEveryMs = 300_000
+/** After the interval, before anything is told: what was noted last may not be in the store yet. */
+export const settlingMs = 60_000
+/** What was not seen for so long, and of which nothing is set, is forgotten. */
+export const forgottenMs = 90 * dayMs
+
+/** When it was seen since the last look, and the longest pauses between. */
+export interface Seen {
+  readonly firstMs: number
+  readonly lastMs: number
+  readonly pauses: readonly Pause[]
+}
+
+/**
+ * Whether something can be expected of it: `paused` while its tenants are suspended or being moved, `ended` where no key will ever ask in
+ * its name, `gone` where its key or tenant is no more.
+ */
+export type Standing = 'active' | 'paused' | 'ended' | 'gone'
+
+export interface LookFacts {
+  /** `undefined`: not since the last look. */
+  readonly seen: Seen | undefined
+  /** Since when there was no long gap between two looks. */
+  readonly watchedMs: number
+  readonly nowMs: number
+}
+
+/** What is expected now. `isSet`: by an operator; else it is learned. */
+export interface ExpectedInterval {
+  readonly ms: number
+  readonly isSet: boolean
+}
+
+/** `undefined`: nothing is expected, or not yet. */
+export function expectedInterval(
+  { expectation, firstMs, pauses }: Presence,
+  nowMs: number,
+): ExpectedInterval | undefined {
+  if (expectation === 'never') return undefined
+  if (expectation !== undefined) return { ms: expectation, isSet: true }
+  if (firstMs === undefined || nowMs - firstMs < learningMs) return undefined
+  const longestMs = Math.max(0, ...keptPauses(pauses, nowMs).map(({ ms }) => ms))
+  return { ms: Math.max(shortestLearnedMs, Math.ceil(longestMs * 1.5)), isSet: false }
+}
+
+/** False: it is there as it should be, so that its standing changes nothing. */
+export function needsStanding(presence: Presence, facts: LookFacts): boolean {
+  if (presence.silentMs !== undefined || presence.activeMs === undefined) return true
+  return isForgotten(presence, facts) || isTooLong(withSeen(presence, facts), facts, presence.activeMs)
+}
+
+/** How its row goes on: the same object where nothing is to be written. */
+export function lookedAt(before: Presence, facts: LookFacts, standing: Standing): Presence {
+  const seen = withSeen(before, facts)
+  const activeMs = standing === 'active' ? (before.activeMs ?? facts.nowMs) : undefined
+  const silentMs = silentSince(before, seen, facts, activeMs)
+  const isTurned = (silentMs === undefined) !== (before.silentMs === undefined)
+  if (!isTurned && activeMs === before.activeMs && !isWorthNoting(before, seen)) return before
+  return { ...seen, activeMs, silentMs, isTold: before.isTold !== isTurned }
+}
+
+/** Of which nothing is to be kept any more. */
+export function isOver(presence: Presence, facts: LookFacts, standing: Standing): boolean {
+  if (standing === 'gone') return true
+  if (presence.expectation !== undefined) return false
+  return standing === 'ended' || isForgotten(presence, facts)
+}
+
+function isForgotten({ lastMs, expectation }: Presence, { nowMs, seen }: LookFacts): boolean {
+  if (expectation !== undefined) return false
+  return Math.max(lastMs ?? 0, seen?.lastMs ?? 0) < nowMs - forgottenMs
+}
+
+/** With what was seen of it since: the pause before it, and those in between. */
+function withSeen(before: Presence, { seen, watchedMs, nowMs }: LookFacts): Presence {
+  if (seen === undefined) return before
+  const { firstMs, lastMs } = before
+  const pauses = [...before.pauses, ...seen.pauses]
+  if (lastMs !== undefined) {
+    // What nobody watched is no pause of its own.
+    const ms = seen.firstMs - Math.max(lastMs, watchedMs)
+    if (ms >= shortestPauseMs) pauses.push({ day: dayOf(seen.firstMs), ms })
+  }
+  return {
+    ...before,
+    firstMs: Math.min(firstMs ?? Infinity, seen.firstMs),
+    lastMs: Math.max(lastMs ?? 0, seen.lastMs),
+    pauses: keptPauses(pauses, nowMs),
+  }
+}
+
+/** It was seen some minutes after what is kept, or is back. */
+function isWorthNoting(before: Presence, { lastMs }: Presence): boolean {
+  if (lastMs === before.lastMs) return false
+  return before.silentMs !== undefined || (lastMs ?? 0) - (before.lastMs ?? 0) >= notedEveryMs
+}
+
+function silentSince(
+  before: Presence,
+  seen: Presence,
+  facts: LookFacts,
+  activeMs: number | undefined,
+): number | undefined {
+  const expected = expectedInterval(seen, facts.nowMs)
+  if (activeMs === undefined || expected === undefined) return undefined
+  if (before.silentMs === undefined) {
+    return isTooLong(seen, facts, activeMs) ? (seen.lastMs ?? activeMs) : undefined
+  }
+  const isBack = (seen.lastMs ?? 0) > before.silentMs
+  return isBack || before.silentMs + expected.ms > facts.nowMs ? undefined : before.silentMs
+}
+
+/** Everything counts as seen when it becomes active, and when looks begin again after a gap. */
+function isTooLong(presence: Presence, { watchedMs, nowMs }: LookFacts, activeMs: number): boolean {
+  const expected = expectedInterval(presence, nowMs)
+  const fromMs = Math.max(presence.lastMs ?? 0, activeMs, watchedMs)
+  return expected !== undefined && nowMs > fromMs + expected.ms + settlingMs
+}
+
+/** The longest of each day that is still learned from, ascending. */
+function keptPauses(pauses: readonly Pause[], nowMs: number): readonly Pause[] {
+  const longest = new Map<number, number>()
+  for (const { day, ms } of pauses) {
+    if (day > dayOf(nowMs) - pauseDaysKept) longest.set(day, Math.max(longest.get(day) ?? 0, ms))
+  }
+  return [...longest].map(([day, ms]) => ({ day, ms })).toSorted((a, b) => a.day - b.day)
+}
+
+/** Joins a moment at which it was seen. Moments are given in their order; what lies before `watchedMs` is no pause of its own. */
+export function seenAt(before: Seen | undefined, ms: number, watchedMs: number): Seen {
+  if (before === undefined) return { firstMs: ms, lastMs: ms, pauses: [] }
+  const pauseMs = ms - Math.max(before.lastMs, watchedMs)
+  if (pauseMs < shortestPauseMs) return { ...before, lastMs: Math.max(before.lastMs, ms) }
+  const pauses = keptPauses([...before.pauses, { day: dayOf(ms), ms: pauseMs }], ms)
+  return { ...before, lastMs: ms, pauses }
+}
+
+function dayOf(ms: number): number {
+  return Math.floor(ms / dayMs)
+}

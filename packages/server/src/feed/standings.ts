@@ -1,0 +1,79 @@
+/** Whether something can be expected of publishers and consumers: their keys and tenants, asked for once as long as nothing changes. */
+import type { FoundKey, PresenceName, StorageEngine } from '../storage/storage.ts'
+import type { Standing } from './silence-rules.ts'
+
+export interface Standings {
+  /** Called before a look: what has changed since the last one is asked for again. */
+  refresh(): Promise<void>
+  of(name: PresenceName, nowMs: number): Promise<Standing>
+  /** The key that was made for this one in a rotation. */
+  successorOf(keyId: string): string | undefined
+}
+
+type Store = Pick<StorageEngine, 'admin' | 'keys' | 'leaving' | 'moves' | 'silence'>
+
+/** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
+const rememberedAtMost = 40_000
+
+export function standings({ admin, keys, leaving, moves, silence }: Store): Standings {
+  let version: string | undefined
+  const found = new Map<string, FoundKey | undefined>()
+  const tenants = new Map<string, Standing>()
+  let successors: ReadonlyMap<string, string> = new Map()
+  let away: ReadonlySet<string> = new Set()
+
+  async function ofConsumer(keyId: string, nowMs: number): Promise<Standing> {
+    if (!found.has(keyId)) {
+      if (found.size >= rememberedAtMost) found.clear()
+      found.set(keyId, await keys.findKey(keyId))
+    }
+    const key = found.get(keyId)
+    if (key === undefined) return 'gone'
+    return successors.has(keyId) ? 'ended' : standingOfKey(key, nowMs)
+  }
+
+  async function ofPublisher(tenantId: string): Promise<Standing> {
+    if (away.has(tenantId)) return 'paused'
+    const known = tenants.get(tenantId)
+    if (known !== undefined) return known
+    const tenant = await admin.findTenant(tenantId)
+    const standing =
+      tenant === undefined ? 'gone' : tenant.suspended || tenant.deleting === true ? 'paused' : 'active'
+    tenants.set(tenantId, standing)
+    return standing
+  }
+
+  return {
+    async refresh() {
+      const now = await keys.keysVersion()
+      if (now !== version) {
+        found.clear()
+        successors = new Map((await silence.replacedKeys()).map(({ keyId, by }) => [keyId, by]))
+        version = now
+      }
+      // Tenants that change without any key, because they have none.
+      tenants.clear()
+      away = new Set([
+        ...(await moves.states()).keys(),
+        ...(await leaving.list()).map(({ tenantId }) => tenantId),
+      ])
+    },
+    of: (name, nowMs) =>
+      name.kind === 'consumer' ? ofConsumer(name.keyId, nowMs) : ofPublisher(name.tenantId),
+    successorOf: (keyId) => successors.get(keyId),
+  }
+}
+
+function standingOfKey({ record, suspendedTenantIds, leaving }: FoundKey, nowMs: number): Standing {
+  const { revokedMs, expiresMs, grants } = record
+  if (revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs)) return 'ended'
+  const read = grants.filter(
+    ({ scopes }) => scopes.includes('property:read') || scopes.includes('contact:read'),
+  )
+  if (read.length === 0) return 'ended'
+  const closed = new Set([
+    ...suspendedTenantIds,
+    ...leaving.filter(({ readingEndsMs }) => readingEndsMs <= nowMs).map(({ tenantId }) => tenantId),
+  ])
+  return read.some(({ tenantId }) => !closed.has(tenantId)) ? 'active' : 'paused'
+}

@@ -1,0 +1,236 @@
+/**
+ * Looks once a minute which publishers and consumers have fallen silent, on one node of all (PROTOCOL §14.7). A look reads when each was last
+ * there from what is kept anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of rows at a time.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { reported, unreported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
+import {
+  lookEveryMs,
+  newPresence,
+  pauseDaysKept,
+  presencesPerStep,
+  presenceText,
+} from '../storage/storage.ts'
+import type { LastAsked, Presence, PresenceName, SilenceTurn, StorageEngine } from '../storage/storage.ts'
+import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './silence-rules.ts'
+import type { ExpectedInterval, LookFacts, Seen, Standing } from './silence-rules.ts'
+import { standings } from './standings.ts'
+import type { Standings } from './standings.ts'
+
+/** The silence of a publisher or consumer began or ended. */
+export interface SilenceChange {
+  readonly change: 'began' | 'ended'
+  readonly name: PresenceName
+  /** When it was last there, milliseconds since 1970; `undefined`: never. */
+  readonly lastMs: number | undefined
+  /** What is expected of it now. */
+  readonly expected: ExpectedInterval | undefined
+  /** Of an end: it was there again. Else nothing is expected of it any more. */
+  readonly isBack: boolean
+}
+
+export interface SilenceWatch {
+  /** Resolves when the step under way has ended; none begins after that. */
+  close(): Promise<void>
+}
+
+export type SilenceStorage = Pick<StorageEngine, 'admin' | 'keys' | 'leaving' | 'moves' | 'silence'>
+
+export interface SilenceOptions {
+  /** Called once for each change, by one node of all. Has to have told it when it returns. */
+  readonly tell: (change: SilenceChange) => void
+  readonly report?: TaskReport
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  readonly everyMs?: number
+}
+
+export function watchSilence(storage: SilenceStorage, options: SilenceOptions): SilenceWatch {
+  const { report = unreported, everyMs = lookEveryMs } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const look = silenceLook(storage, options, signal)
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await reported(report, 'watch_silence', look())
+      await pause(everyMs, signal)
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+/** One look, where the turn is this node's. */
+export function silenceLook(
+  storage: SilenceStorage,
+  { tell, clock = Date.now }: SilenceOptions,
+  signal: AbortSignal = new AbortController().signal,
+): () => Promise<void> {
+  const known = standings(storage)
+  return async () => {
+    const turn = await storage.silence.takeTurn(clock())
+    if (turn === undefined) return
+    const parts: Look = { storage, turn, tell, clock, signal, known, seen: new Map() }
+    await known.refresh()
+    const minute = Math.floor(clock() / minuteMs)
+    await gatherAsked(parts)
+    await gatherPublished(parts, minute)
+    const isDone = (await walk(parts)) && (await addNew(parts))
+    if (isDone) await storage.silence.endTurn(turn, minute)
+  }
+}
+
+interface Look {
+  readonly storage: SilenceStorage
+  readonly turn: SilenceTurn
+  readonly tell: (change: SilenceChange) => void
+  readonly clock: () => number
+  readonly signal: AbortSignal
+  readonly known: Standings
+  /** By the texts of their names; what has a row is taken out. */
+  readonly seen: Map<string, { readonly name: PresenceName; readonly seen: Seen }>
+}
+
+const minuteMs = 60_000
+/** What nodes have noted comes late where the store could not be reached. */
+const lateMinutes = 10
+/** One that has no row was there in this time, or is not there any more. */
+const newWithinMs = 3_600_000
+/** Rests in proportion to what the step before took, so that commits and reads come in between. */
+const pausePerStep = 4
+
+async function gatherAsked({ storage, seen, signal }: Look): Promise<void> {
+  for (let after: LastAsked | undefined; !signal.aborted;) {
+    const beganMs = performance.now()
+    const page = await storage.silence.asked(after, presencesPerStep)
+    for (const { keyId, name: part, askedMs } of page) {
+      const name: PresenceName = { kind: 'consumer', keyId, name: part }
+      const before = seen.get(presenceText(name))
+      // Of all feeds that it reads the last time counts.
+      if (before === undefined || before.seen.lastMs < askedMs) {
+        seen.set(presenceText(name), { name, seen: seenAt(undefined, askedMs, 0) })
+      }
+    }
+    after = page.at(-1)
+    if (page.length < presencesPerStep) return
+    await rest(beganMs, signal)
+  }
+}
+
+/** The first time, of all days that publications are kept. */
+async function gatherPublished({ storage, seen, turn, signal }: Look, nowMinute: number): Promise<void> {
+  const first = nowMinute - pauseDaysKept * 1_440
+  // What was published before anybody looked tells of the pauses in it, too.
+  const watchedMs = turn.minute === 0 ? 0 : turn.watchedMs
+  for (let after = Math.max(turn.minute - lateMinutes, first); !signal.aborted;) {
+    const beganMs = performance.now()
+    const found = await storage.silence.publishedAfter(after, nowMinute)
+    if (found === undefined) return
+    for (const { tenantId, feed } of found.publishers) {
+      const name: PresenceName = { kind: 'publisher', tenantId, feed }
+      const before = seen.get(presenceText(name))?.seen
+      seen.set(presenceText(name), { name, seen: seenAt(before, found.minute * minuteMs, watchedMs) })
+    }
+    after = found.minute
+    await rest(beganMs, signal)
+  }
+}
+
+/** False: the turn has ended, or the node is closing. */
+async function walk(look: Look): Promise<boolean> {
+  const { storage, seen, signal } = look
+  for (let after: PresenceName | undefined; !signal.aborted;) {
+    const beganMs = performance.now()
+    const page = await storage.silence.presences(after, presencesPerStep)
+    if (!(await lookAt(look, page))) return false
+    for (const { name } of page) seen.delete(presenceText(name))
+    after = page.at(-1)?.name
+    if (page.length < presencesPerStep) return true
+    await rest(beganMs, signal)
+  }
+  return false
+}
+
+/** Those that have no row yet. */
+async function addNew(look: Look): Promise<boolean> {
+  const { seen, clock, known, signal } = look
+  const fresh: Presence[] = []
+  for (const { name, seen: times } of seen.values()) {
+    if (name.kind === 'consumer' && times.lastMs < clock() - newWithinMs) continue
+    if ((await known.of(name, clock())) === 'active') fresh.push(newPresence(name))
+  }
+  for (let from = 0; from < fresh.length && !signal.aborted; from += presencesPerStep) {
+    const beganMs = performance.now()
+    if (!(await lookAt(look, fresh.slice(from, from + presencesPerStep)))) return false
+    await rest(beganMs, signal)
+  }
+  return !signal.aborted
+}
+
+/** Looks at some and writes what has changed, tells it, and keeps that it was told: so a node that ends in between repeats, and loses nothing. */
+async function lookAt(look: Look, presences: readonly Presence[]): Promise<boolean> {
+  const { storage, turn, clock } = look
+  const changed: Presence[] = []
+  const over: PresenceName[] = []
+  const untold: { readonly after: Presence; readonly isOver: boolean }[] = []
+  for (const before of presences) {
+    const { after, standing, facts } = await decide(look, before)
+    const isGoing = isOver(before, facts, standing) || (await hasGoneOver(look, after, standing))
+    if (!after.isTold) untold.push({ after, isOver: isGoing })
+    else if (isGoing) over.push(after.name)
+    if (after !== before && !(after.isTold && isGoing)) changed.push(after)
+  }
+  if (changed.length + over.length > 0 && !(await storage.silence.put(turn, clock(), changed, over)))
+    return false
+  if (untold.length === 0) return true
+  for (const { after } of untold) look.tell(changeOf(after, clock()))
+  const told = untold.filter((one) => !one.isOver).map(({ after }) => ({ ...after, isTold: true }))
+  const gone = untold.filter((one) => one.isOver).map(({ after }) => after.name)
+  return storage.silence.put(turn, clock(), told, gone)
+}
+
+interface Decision {
+  readonly after: Presence
+  readonly standing: Standing
+  readonly facts: LookFacts
+}
+
+async function decide({ seen, turn, clock, known }: Look, before: Presence): Promise<Decision> {
+  const nowMs = clock()
+  const facts = { seen: seen.get(presenceText(before.name))?.seen, watchedMs: turn.watchedMs, nowMs }
+  const standing = needsStanding(before, facts) ? await known.of(before.name, nowMs) : 'active'
+  return { after: lookedAt(before, facts, standing), standing, facts }
+}
+
+/** What was set of a key that was rotated is expected of the key in its place. */
+async function hasGoneOver({ storage, known }: Look, after: Presence, standing: Standing): Promise<boolean> {
+  const { name, expectation } = after
+  if (name.kind !== 'consumer' || standing !== 'ended' || expectation === undefined) return false
+  const successor = known.successorOf(name.keyId)
+  if (successor === undefined) return false
+  const next: PresenceName = { ...name, keyId: successor }
+  const [kept] = await storage.silence.find([next])
+  if (kept?.expectation === undefined) await storage.silence.expect(next, expectation, 'service')
+  return true
+}
+
+function changeOf(presence: Presence, nowMs: number): SilenceChange {
+  const { name, lastMs, silentMs, activeMs } = presence
+  const expected = expectedInterval(presence, nowMs)
+  const isBack = silentMs === undefined && activeMs !== undefined && expected !== undefined
+  return { change: silentMs === undefined ? 'ended' : 'began', name, lastMs, expected, isBack }
+}
+
+async function rest(beganMs: number, signal: AbortSignal): Promise<void> {
+  await pause((performance.now() - beganMs) * pausePerStep, signal)
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+}

@@ -1,0 +1,205 @@
+/**
+ * The port's part for silence: when each publisher and each consumer was last there, the longest pauses that it made, what is expected of
+ * it, and whether it has been silent for longer than that (PROTOCOL §14.7). What follows from it, `feed/silence-rules.ts` decides.
+ */
+import type { FeedName } from '@property-events/protocol'
+import type { Actor, AuditChange } from './audit-store.ts'
+
+/** A publisher is what publishes to one feed, by whatever key. A consumer is a key, or a key and a name, whatever feeds it reads. */
+export type PresenceName =
+  | { readonly kind: 'publisher'; readonly tenantId: string; readonly feed: FeedName }
+  | { readonly kind: 'consumer'; readonly keyId: string; readonly name: string }
+
+/** The longest pause that ended on a day. */
+export interface Pause {
+  /** Days since 1970, UTC. */
+  readonly day: number
+  readonly ms: number
+}
+
+/** What is expected, as it was set: an interval in milliseconds; `never`: nothing is expected. */
+export type SetExpectation = number | 'never'
+
+/** Times are milliseconds since 1970. */
+export interface Presence {
+  readonly name: PresenceName
+  /** When it was seen for the first time; `undefined`: it was not yet. */
+  readonly firstMs: number | undefined
+  /** When it was last seen, to some minutes. */
+  readonly lastMs: number | undefined
+  /** Ascending by day. */
+  readonly pauses: readonly Pause[]
+  /** Since when something can be expected of it; `undefined`: nothing can be, its tenant is suspended say. */
+  readonly activeMs: number | undefined
+  /** It has been silent for too long, since then; `undefined`: it has not. */
+  readonly silentMs: number | undefined
+  /** What was last told of it: that it is silent, or that it is not (any more). */
+  readonly isTold: boolean
+  /** `undefined`: it is learned. */
+  readonly expectation: SetExpectation | undefined
+}
+
+/** For so long pauses are kept, and learned from. */
+export const pauseDaysKept = 14
+/** How many rows one call reads or writes at most. */
+export const presencesPerStep = 500
+/** One look after another, of all nodes together. */
+export const lookEveryMs = 60_000
+/** Consumers of a key of which something is set. */
+export const setConsumersPerKey = 200
+/** Where nobody has looked for so long, everything counts as seen when the next look begins. */
+export const mostUnwatchedMs = 300_000
+/** A clock that was set back by less makes looks wait. */
+export const mostClockStepMs = 3_600_000
+
+/** The right of one node to look, until the next one has it. */
+export interface SilenceTurn {
+  readonly number: number
+  /** Since when there were no more than some minutes between two looks. */
+  readonly watchedMs: number
+  /** Publications up to this minute were looked through before; 0: none. */
+  readonly minute: number
+}
+
+/** A consumer of a feed, and when it last asked. */
+export interface LastAsked {
+  readonly tenantId: string
+  readonly feed: FeedName
+  readonly keyId: string
+  readonly name: string
+  readonly askedMs: number
+}
+
+/** Who published something within a minute. */
+export interface PublishedAt {
+  /** Minutes since 1970, UTC. */
+  readonly minute: number
+  readonly publishers: readonly { readonly tenantId: string; readonly feed: FeedName }[]
+}
+
+export interface SilenceCounts {
+  readonly publishers: number
+  readonly consumers: number
+}
+
+export interface SilenceStore {
+  /**
+   * The turn to look; `undefined`: the last look, of whatever node, was a minute ago at most. Of any number of nodes that ask at once, one
+   * has it. `nowMs`: by the node's clock.
+   */
+  takeTurn(nowMs: number): Promise<SilenceTurn | undefined>
+  /** Consumers after this one, by tenant, feed, key and name, with the last answer of any view. */
+  asked(after: LastAsked | undefined, limit: number): Promise<readonly LastAsked[]>
+  /** The first minute after this one in which a publication was taken, up to `toMinute`; `undefined`: there is none. */
+  publishedAfter(minute: number, toMinute: number): Promise<PublishedAt | undefined>
+  /** Those after this one, publishers first, in an order of their own. */
+  presences(after: PresenceName | undefined, limit: number): Promise<readonly Presence[]>
+  /** Those of these names that are kept, in no order. At most `presencesPerStep`. */
+  find(names: readonly PresenceName[]): Promise<readonly Presence[]>
+  /** The consumers of these keys, in no order. */
+  ofKeys(keyIds: readonly string[]): Promise<readonly Presence[]>
+  /**
+   * Puts these in the place of those of the same names, all but what is expected of them, and removes others, in one commit; the turn
+   * goes on. False: the turn has ended, and nothing was changed. At most `presencesPerStep` in all, no two of one name.
+   */
+  put(
+    turn: SilenceTurn,
+    nowMs: number,
+    presences: readonly Presence[],
+    removed: readonly PresenceName[],
+  ): Promise<boolean>
+  /** Keeps up to which minute publications were looked through, where the turn goes on. */
+  endTurn(turn: SilenceTurn, minute: number): Promise<void>
+  /** Those that are silent, those for longest first. */
+  silent(limit: number): Promise<readonly Presence[]>
+  countSilent(): Promise<SilenceCounts>
+  /** Keys that another key was made for in a rotation. */
+  replacedKeys(): Promise<readonly { readonly keyId: string; readonly by: string }[]>
+  /**
+   * Sets what is expected; `undefined`: it is learned. Notes it in the audit where that changes anything. `tooMany`: something is set of
+   * `setConsumersPerKey` others of the key.
+   */
+  expect(name: PresenceName, expectation: SetExpectation | undefined, actor: Actor): Promise<ExpectOutcome>
+}
+
+export type ExpectOutcome = 'done' | 'unknownTenant' | 'unknownKey' | 'tooMany'
+
+/** A name as the stores have it: the columns of its key. */
+export interface PresenceKey {
+  readonly kind: number
+  /** Empty for a consumer. */
+  readonly tenant: string
+  /** Empty for a publisher. */
+  readonly keyId: string
+  /** The feed, or the name of the consumer. */
+  readonly part: string
+}
+
+export const presenceKinds = { publisher: 1, consumer: 2 } as const
+
+export function presenceKeyOf(name: PresenceName): PresenceKey {
+  return name.kind === 'publisher'
+    ? { kind: presenceKinds.publisher, tenant: name.tenantId, keyId: '', part: name.feed }
+    : { kind: presenceKinds.consumer, tenant: '', keyId: name.keyId, part: name.name }
+}
+
+export function presenceNameOf({ kind, tenant, keyId, part }: PresenceKey): PresenceName {
+  return kind === presenceKinds.publisher
+    ? { kind: 'publisher', tenantId: tenant, feed: part === 'property' ? 'property' : 'contact' }
+    : { kind: 'consumer', keyId, name: part }
+}
+
+/** One text for each name, in the order of the stores: no part of it has a blank. */
+export function presenceText(name: PresenceName): string {
+  const { kind, tenant, keyId, part } = presenceKeyOf(name)
+  return `${kind} ${tenant} ${keyId} ${part}`
+}
+
+/** Of one that was not seen yet. */
+export function newPresence(name: PresenceName): Presence {
+  const never = { firstMs: undefined, lastMs: undefined, activeMs: undefined, silentMs: undefined }
+  return { name, ...never, pauses: [], isTold: true, expectation: undefined }
+}
+
+/** Pauses in a column of a store. */
+export function pausesText(pauses: readonly Pause[]): string {
+  return JSON.stringify(pauses.map(({ day, ms }) => [day, ms]))
+}
+
+export function pausesOf(text: string): readonly Pause[] {
+  const rows: readonly (readonly [number, number])[] = JSON.parse(text)
+  return rows.map(([day, ms]) => ({ day, ms }))
+}
+
+/** How far looks have come. */
+export type TurnState = SilenceTurn & {
+  /** The last time that a look went on. */
+  readonly lookedMs: number
+}
+
+export const firstTurn: TurnState = { number: 0, lookedMs: 0, watchedMs: 0, minute: 0 }
+
+/** The turn after this one; `undefined`: it is not there yet. */
+export function nextTurn({ lookedMs, ...before }: TurnState, nowMs: number): TurnState | undefined {
+  const sinceMs = nowMs - lookedMs
+  const isSetBack = sinceMs < -mostClockStepMs
+  // A little less than the time between two looks: timers are never quite even.
+  if (sinceMs < lookEveryMs * 0.9 && !isSetBack) return undefined
+  const watchedMs = sinceMs > mostUnwatchedMs || isSetBack ? nowMs : before.watchedMs
+  return { number: before.number + 1, watchedMs, minute: before.minute, lookedMs: nowMs }
+}
+
+/** What the audit says of a change. `keyTenants`: of a consumer's key; a row for each. */
+export function intervalExpected(
+  name: PresenceName,
+  expectation: SetExpectation | undefined,
+  keyTenants: readonly string[],
+): readonly AuditChange[] {
+  const ms = expectation === 'never' ? 0 : (expectation ?? null)
+  const isPublisher = name.kind === 'publisher'
+  const detail = { of: isPublisher ? name.feed : ('consumer' as const), ms }
+  const target = isPublisher ? name.tenantId : name.keyId
+  const tenants = isPublisher ? [name.tenantId] : [...new Set<string | null>(keyTenants)]
+  const rows = tenants.length === 0 ? [null] : tenants
+  return rows.map((tenant) => ({ action: 'interval.expected', tenant, target, detail }))
+}
