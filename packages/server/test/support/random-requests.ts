@@ -101,10 +101,12 @@ export function randomRequest(
     return items[random(items.length)] as Item
   }
   const chance = (percent: number) => random(100) < percent
+  const tenant = pick(surroundings.tenants)
+  // Of so many operations few publish: without these, some runs would store nothing, and send no body of another type.
+  if (chance(10)) return publication()
   const picked = pick(operations)
   // There are as many of administration as of all else.
   const operation = isAdmin(picked) && chance(70) ? pick(operations.filter((one) => !isAdmin(one))) : picked
-  const tenant = pick(surroundings.tenants)
   const { method } = operation
   const writes = method !== 'GET'
   const key = chance(85)
@@ -166,7 +168,22 @@ export function randomRequest(
     path,
     key,
     headers,
-    body: writes ? (isAdmin(operation) && chance(70) ? adminBody() : randomBody()) : undefined,
+    body: writes ? (isAdmin(operation) && chance(70) ? adminBody() : randomBody(operation)) : undefined,
+  }
+
+  /** With the right key, and often with a body of the right type. */
+  function publication(): RandomRequest {
+    const published = pick(operations.filter(({ operationId }) => operationId.startsWith('publish')))
+    const { path: publishPath, method: post } = published
+    const type = pick(['application/json', 'application/json', 'application/json', 'application/xml'])
+    return {
+      operation: published,
+      method: post,
+      path: publishPath,
+      key: tenant.publishKey,
+      headers: { 'content-type': type },
+      body: randomBody(published),
+    }
   }
 
   /** Never one that suspends a tenant: the rest of the requests would be refused. */
@@ -202,9 +219,9 @@ export function randomRequest(
     return pick(['2025-01-31', '2020-01-01 00:00:00.00', '2999-12-31T23:59:59.9999999Z', '2024-02-29'])
   }
 
-  function randomBody(): string | Buffer {
+  function randomBody({ path: of }: DocumentedOperation): string | Buffer {
     const make = () => {
-      const payload = operation.path.includes('contact')
+      const payload = of.includes('contact')
         ? contact()
         : property(chance(30) ? { [pick(nasty)]: pick(nasty), status: random(12) } : {})
       return {
