@@ -41,6 +41,7 @@ const cases: readonly Case[] = [
   ['property-events keys create --tenant keys --la', ['--label']],
   ['property-events tenants create ', 'nothing'],
   ['property-events publish ', 'path'],
+  ['property-events sync ./properties --results ', 'path'],
   ['property-events serve --data ', 'path'],
 ]
 
