@@ -37,6 +37,8 @@ export const places = {
   audit: (tenantId: string | undefined, query?: Query) =>
     withQuery(tenantId === undefined ? '/audit' : `/tenants/${tenantId}/audit`, query),
   system: () => '/system',
+  playground: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/playground`, query),
+  erasures: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/erasures`, query),
   operatorKeys: (query?: Query) => withQuery('/keys', query),
 } as const
 

@@ -8,6 +8,7 @@ import * as contacts from '../src/service/operations/contacts.ts'
 import * as feeds from '../src/service/operations/feeds.ts'
 import * as keys from '../src/service/operations/keys.ts'
 import * as properties from '../src/service/operations/properties.ts'
+import * as publishing from '../src/service/operations/publishing.ts'
 import * as records from '../src/service/operations/records.ts'
 import * as tenants from '../src/service/operations/tenants.ts'
 
@@ -62,6 +63,8 @@ const sent: readonly Operation<unknown>[] = [
   records.listOwnPublications(id, rows),
   records.readAudit({ ...rows, tenant: id, key: 'x', action: 'x' }),
   records.readSettings(),
+  publishing.publish(id, 'property', '{}', true),
+  publishing.publish(id, 'contact', '{}', true),
   ...places.flatMap((place) => [
     feeds.listEvents(place, page),
     feeds.getEvent(place, id),

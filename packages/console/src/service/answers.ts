@@ -102,6 +102,13 @@ export interface Finding {
   readonly remedy: string | null
 }
 
+/** One fault of a request. `pointer`: its place in the body (RFC 6901). */
+export interface ProblemFault {
+  readonly pointer?: string
+  readonly code: string
+  readonly message: string
+}
+
 /** RFC 9457, as PROTOCOL §7 has it. */
 export interface ProblemDocument {
   readonly type: string
@@ -110,5 +117,5 @@ export interface ProblemDocument {
   readonly detail: string
   readonly code: string
   readonly requestId: string
-  readonly errors?: readonly { readonly message: string }[]
+  readonly errors?: readonly ProblemFault[]
 }

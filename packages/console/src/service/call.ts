@@ -34,9 +34,10 @@ export async function call<T>(operation: Operation<T>, options: CallOptions = {}
 /** The same for an address of the console itself, such as its session. */
 export async function send<T>(
   url: string,
-  { method, body, tenant }: Pick<Operation<T>, 'method' | 'body' | 'tenant'>,
+  { method, body, text: written, tenant }: Pick<Operation<T>, 'method' | 'body' | 'text' | 'tenant'>,
   { signal, etag }: CallOptions = {},
 ): Promise<Outcome<T>> {
+  const sent = written ?? (body === undefined ? undefined : JSON.stringify(body))
   try {
     const response = await fetch(url, {
       method,
@@ -44,9 +45,9 @@ export async function send<T>(
         ...sessionHeaders(),
         ...(tenant === undefined ? {} : { 'x-tenant': tenant }),
         ...(etag === undefined ? {} : { 'if-none-match': etag }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(sent === undefined ? {} : { body: sent }),
       ...(signal === undefined ? {} : { signal }),
       redirect: 'error',
       // Tags are compared here; the browser's own cache would hide a 304.

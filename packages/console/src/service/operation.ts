@@ -15,6 +15,8 @@ export interface Operation<T> {
   readonly tenant?: string
   /** Sent as JSON. */
   readonly body?: unknown
+  /** JSON that is sent as it is written, in place of `body`: digits stay that a number would lose. */
+  readonly text?: string
   /** For the types alone: never there. */
   readonly answers?: T
 }

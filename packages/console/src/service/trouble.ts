@@ -1,5 +1,5 @@
 /** Why there is no answer, as a value: one sentence, what to do about it, and what the service's log knows it by. */
-import type { ProblemDocument } from './answers.ts'
+import type { ProblemDocument, ProblemFault } from './answers.ts'
 
 export interface Trouble {
   /**
@@ -17,6 +17,8 @@ export interface Trouble {
   readonly requestId: string | undefined
   /** What was wrong with which part of the request. */
   readonly faults: readonly string[]
+  /** The same with their places in the body. */
+  readonly errors: readonly ProblemFault[]
   /** When another try can succeed, as the service says. */
   readonly retryAfterSeconds: number | undefined
 }
@@ -29,6 +31,7 @@ const nothing = {
   status: undefined,
   requestId: undefined,
   faults: [],
+  errors: [],
   retryAfterSeconds: undefined,
 } as const
 
@@ -81,6 +84,7 @@ export function troubleOf(status: number, text: string, head: (name: string) => 
     code: problem.code,
     status,
     requestId: problem.requestId,
+    errors: problem.errors ?? [],
     faults: (problem.errors ?? []).map(({ message }) => message).filter((text) => text !== problem.detail),
     retryAfterSeconds,
   }

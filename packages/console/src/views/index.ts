@@ -8,15 +8,19 @@ import { ContactView } from './contact/contact-view.tsx'
 import { FeedView } from './feed/feed-view.tsx'
 import { KeysView } from './keys/keys-view.tsx'
 import { OverviewView } from './overview/overview-view.tsx'
+import { PlaygroundView } from './playground/playground-view.tsx'
 import { PropertyView } from './property/property-view.tsx'
 import { PublicationsView } from './publications/publications-view.tsx'
 import { SystemView } from './system/system-view.tsx'
 import type { View } from './view.ts'
 
+function publishes(access: Access, tenantId: string): boolean {
+  return scopesIn(access, tenantId).some((scope) => scope.endsWith(':publish'))
+}
+
 /** A publisher sees what it has published itself. */
 function seesPublications(access: Access, tenantId: string): boolean {
-  const publishes = scopesIn(access, tenantId).some((scope) => scope.endsWith(':publish'))
-  return publishes || mayAdminister(access, 'admin:inspect', tenantId)
+  return publishes(access, tenantId) || mayAdminister(access, 'admin:inspect', tenantId)
 }
 
 const feedNames = { property: 'Property feed', contact: 'Contact feed' } as const
@@ -83,6 +87,16 @@ export const views: readonly View[] = [
     menu: (access, tenantId) =>
       tenantId !== undefined && seesPublications(access, tenantId)
         ? [{ name: 'Publications', place: places.publications(tenantId) }]
+        : [],
+  },
+  {
+    path: '/tenants/:tenantId/playground',
+    title: 'Playground',
+    component: PlaygroundView,
+    isOpen: (access, { tenantId = '' }) => publishes(access, tenantId),
+    menu: (access, tenantId) =>
+      tenantId !== undefined && publishes(access, tenantId)
+        ? [{ name: 'Playground', place: places.playground(tenantId) }]
         : [],
   },
   {

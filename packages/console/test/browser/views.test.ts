@@ -230,6 +230,38 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
+  it('tries what is typed, says what is wrong at its line and what changes, and publishes after a question (D31)', async () => {
+    await visiting(service.tenant.publishKey, async ({ page, go }) => {
+      const subject = randomUUID()
+      await publish(service, {
+        payload: property({ agent_ref: subject, price_information: { price: 289_950 } }),
+      })
+      await go(of('/playground'))
+      const typed = (price: string) =>
+        JSON.stringify(
+          property({ agent_ref: subject, price_information: { price: 1 } }),
+          undefined,
+          2,
+        ).replace(/"price": 1\b/, `"price": ${price}`)
+      const draft = page.getByLabel('A payload, an event, an array of them, or one on each line')
+      await draft.fill(typed('"285k"'))
+      const line = typed('1').slice(0, typed('1').indexOf('"price": 1')).split('\n').length
+      await page.getByRole('button', { name: `line ${line}` }).waitFor()
+      assert.ok(await page.getByRole('button', { name: 'Publish …' }).isDisabled())
+      await picture(page, 'playground-fault')
+      await draft.fill(typed('285000.00'))
+      await page.getByText('Would store 1 event: Updated.').waitFor()
+      await page.getByText('289,950').waitFor()
+      await picture(page, 'playground')
+      await hasNoFindings(page, 'playground')
+      await page.getByRole('button', { name: 'Publish …' }).click()
+      await page.getByRole('button', { name: 'Publish for good' }).click()
+      await page.getByText(/^Stored 1 event: Updated, as #\d+\.$/).waitFor()
+      const latest = await call(service, `/v1/properties/${subject}`, { key: service.tenant.readKey })
+      assert.match(latest.text, /285000\.00/)
+    })
+  })
+
   it('fits every width in both themes, and axe finds nothing in any view (D31)', async () => {
     const places = {
       property: [of(`/properties/${agentRef}?raw=5`), '.timeline'],

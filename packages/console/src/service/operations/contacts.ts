@@ -1,5 +1,5 @@
 /** Contacts as somebody sees them who has no business with the person, and showing one (PROTOCOL §12.7). */
-import type { RevealReason } from '@property-events/protocol'
+import type { RevealReason } from '@property-events/protocol/plain'
 import type { FeedEvent, ListOf } from '../answers.ts'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'

@@ -1,6 +1,6 @@
 /** Showing a contact for a minute. */
-import type { RevealReason } from '@property-events/protocol'
-import { revealReasons } from '@property-events/protocol'
+import type { RevealReason } from '@property-events/protocol/plain'
+import { revealReasons } from '@property-events/protocol/plain'
 
 export const revealMs = 60_000
 

@@ -1,6 +1,6 @@
 /** Why a site shows something else: one sentence for each consumer of a property. */
-import { deliverySentence, deliveryStates } from '@property-events/protocol'
-import type { ConsumerDelivery, DeliveredEvent, DeliveryState } from '@property-events/protocol'
+import { deliverySentence, deliveryStates } from '@property-events/protocol/plain'
+import type { ConsumerDelivery, DeliveredEvent, DeliveryState } from '@property-events/protocol/plain'
 import { oneLine, webAddress } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'
 

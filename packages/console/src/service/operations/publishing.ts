@@ -1,0 +1,18 @@
+/** Publishing, and trying what would be published (PROTOCOL §4). */
+import type { PublishReceipt } from '@property-events/client'
+import type { FeedName } from '../../base.ts'
+import type { Operation } from '../operation.ts'
+
+/** What the service answers; a dry run has no numbers. */
+export type Receipt = Pick<PublishReceipt, 'events' | 'warnings'>
+
+const operations = {
+  property: { id: 'publishPropertyEvents', path: '/v1/property-events' },
+  contact: { id: 'publishContactEvents', path: '/v1/contact-events' },
+} as const
+
+/** `text`: JSON, of one event or of an array of them. */
+export function publish(tenantId: string, feed: FeedName, text: string, isDry: boolean): Operation<Receipt> {
+  const query = isDry ? { query: { dryRun: 'true' } } : {}
+  return { ...operations[feed], method: 'POST', tenant: tenantId, text, ...query }
+}

@@ -1,0 +1,48 @@
+/** What a draft would change of the property as it is now. */
+import { places } from '../../base.ts'
+import type { FeedName } from '../../base.ts'
+import { hrefOf } from '../../root.ts'
+import { getSubject } from '../../service/operations/feeds.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { countText } from '../../words/numbers.ts'
+import { comparePayloads } from '../property/diff/compare-payloads.ts'
+import { DifferenceText } from '../property/difference-text.tsx'
+import { readVersion } from '../property/read-version.ts'
+import { drafted } from './drafted.ts'
+import type { Draft } from './read-draft.ts'
+
+interface Props {
+  readonly tenantId: string
+  readonly feed: FeedName
+  readonly draft: Extract<Draft, { readonly kind: 'events' }>
+}
+
+/** Of one property alone; publishers read no contacts. */
+export function AgainstLatest({ tenantId, feed, draft }: Props) {
+  const one = feed === 'property' ? drafted(draft) : undefined
+  const latest = useAnswer(
+    one === undefined ? undefined : getSubject({ tenantId, feed, door: 'own' }, one.agentRef),
+  )
+  if (one === undefined) return null
+  if (latest.trouble?.code === 'subject_not_found') return <p>The feed has no such property yet.</p>
+  if (latest.value === undefined) return null
+  const { sequenceNumber } = latest.value
+  const { differences, more } = comparePayloads(readVersion(latest.value).payload, one.payload)
+  return (
+    <div class="property">
+      <p>
+        Against <a href={hrefOf(places.property(tenantId, one.agentRef))}>its latest</a> (#
+        {countText(sequenceNumber)}):
+        {differences.length === 0 && ' nothing changes.'}
+      </p>
+      <ul class="differences">
+        {differences.map((difference) => (
+          <li key={difference.pointer}>
+            <DifferenceText difference={difference} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p>and {countText(more)} more</p>}
+    </div>
+  )
+}
