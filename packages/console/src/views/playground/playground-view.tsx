@@ -35,60 +35,27 @@ export function PlaygroundView({ parts: { tenantId = '' }, query }: ViewProps) {
     isFeedName(query['feed']) ? query['feed'] : (feeds[0] ?? 'property'),
   )
   const [text, setText] = useState('')
-  const [tooLong, setTooLong] = useState(false)
   const [isAsking, setAsking] = useState(false)
   const draft = useMemo(() => readDraft(text), [text])
   const dry = useDryRun(tenantId, feed, draft)
   const area = useRef<HTMLTextAreaElement>(null)
-  async function take(file: File | undefined): Promise<void> {
-    if (file === undefined) return
-    setTooLong(file.size > longestText)
-    if (file.size <= longestText) setText(await file.text())
-  }
   return (
     <article class="playground">
       <h1>Playground</h1>
-      <p class="tools">
-        {feeds.length > 1 && (
-          <label>
-            Feed{' '}
-            <select
-              value={feed}
-              onChange={({ currentTarget }) =>
-                isFeedName(currentTarget.value) && setFeed(currentTarget.value)
-              }
-            >
-              <option value="property">properties</option>
-              <option value="contact">contacts</option>
-            </select>
-          </label>
-        )}
-        <label>
-          File with JSON or NDJSON{' '}
-          <input
-            type="file"
-            accept=".json,.ndjson,.jsonl,application/json"
-            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
-          />
-        </label>
-      </p>
-      {tooLong && (
-        <p role="alert" class="mark-stopped">
-          The file has more than 2 MiB. Publish it with the command line: property-events publish.
-        </p>
-      )}
+      <Tools feeds={feeds} feed={feed} setFeed={setFeed} setText={setText} />
       <div class="desk">
         <div class="draft">
-          <label for="draft">A payload, an event, an array of them, or one on each line</label>
-          <textarea
-            id="draft"
-            ref={area}
-            spellcheck={false}
-            rows={24}
-            placeholder='{ "agent_ref": "0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10", "published": true }'
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
+          <label>
+            A payload, an event, an array of them, or one on each line
+            <textarea
+              ref={area}
+              spellcheck={false}
+              rows={24}
+              placeholder='{ "agent_ref": "0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10", "published": true }'
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </label>
         </div>
         <section class="verdict" aria-label="What a dry run says" aria-live="polite">
           <Verdict text={text} draft={draft} dry={dry} show={(line) => selectLine(area.current, line)} />
@@ -109,6 +76,54 @@ export function PlaygroundView({ parts: { tenantId = '' }, query }: ViewProps) {
         <PublishDialog tenantId={tenantId} feed={feed} draft={draft} onClose={() => setAsking(false)} />
       )}
     </article>
+  )
+}
+
+interface ToolsProps {
+  readonly feeds: readonly FeedName[]
+  readonly feed: FeedName
+  readonly setFeed: (feed: FeedName) => void
+  readonly setText: (text: string) => void
+}
+
+/** Which feed, and a file in place of typing. */
+function Tools({ feeds, feed, setFeed, setText }: ToolsProps) {
+  const [isTooLong, setTooLong] = useState(false)
+  async function take(file: File | undefined): Promise<void> {
+    if (file === undefined) return
+    setTooLong(file.size > longestText)
+    if (file.size <= longestText) setText(await file.text())
+  }
+  return (
+    <>
+      <p class="tools">
+        {feeds.length > 1 && (
+          <label>
+            Feed{' '}
+            <select
+              value={feed}
+              onChange={({ currentTarget: { value } }) => setFeed(isFeedName(value) ? value : feed)}
+            >
+              <option value="property">properties</option>
+              <option value="contact">contacts</option>
+            </select>
+          </label>
+        )}
+        <label>
+          File with JSON or NDJSON{' '}
+          <input
+            type="file"
+            accept=".json,.ndjson,.jsonl,application/json"
+            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+          />
+        </label>
+      </p>
+      {isTooLong && (
+        <p role="alert" class="mark-stopped">
+          The file has more than 2 MiB. Publish it with the command line: property-events publish.
+        </p>
+      )}
+    </>
   )
 }
 
