@@ -1,6 +1,7 @@
 /**
  * Web pages of other origins (the Fetch standard's CORS protocol): what tells a browser that a page may read an answer. Off by default,
- * since the key of a page is a key of everybody. Credentials are never allowed: the service has no cookies, and keys are headers.
+ * since the key of a page is a key of everybody. Credentials are never allowed: keys are headers, and the one cookie is the console's, which no
+ * page of another origin can use (console/own-page.ts).
  */
 import type { Exchange, Headers } from './exchange.ts'
 import { routedTarget } from './requests/target.ts'
