@@ -1,15 +1,8 @@
-/** The named schemas of administration (PROTOCOL §12). */
-import {
-  adminScopes,
-  contactFields,
-  contactRoleNames,
-  grantScopes,
-  revealReasons,
-  scopes,
-} from '@property-events/protocol'
+/** The named schemas of administration (PROTOCOL §12), but for those of keys and deletions. */
+import { revealReasons, scopes } from '@property-events/protocol'
 import Type from 'typebox'
-import { maxBranchLength, maxGrantedBranches } from '../src/storage/granted-branches.ts'
 import { listed, moment, next, orNull, text, time, uuid, whole } from './admin-parts.ts'
+import { keyText, label } from './key-schemas.ts'
 
 const name = Type.String({
   minLength: 1,
@@ -22,80 +15,6 @@ const reference = Type.String({
   pattern: '^[!-~]+$',
   description: 'Your own name for it, such as a number of a CRM; of one tenant only.',
 })
-
-const rate = Type.Object(
-  {
-    perSecond: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests a second.' }),
-    burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
-  },
-  { description: 'Of this key, over all nodes together.', additionalProperties: false },
-)
-const networks = Type.Array(Type.String({ examples: ['192.0.2.0/24'] }), {
-  maxItems: 100,
-  description: 'Addresses and networks that it may be used from. Empty: any.',
-})
-const operatorScopes = Type.Array(Type.Unsafe({ enum: [...adminScopes] }), {
-  description: 'Of an operator key.',
-})
-const grants = Type.Array(
-  Type.Object(
-    {
-      tenantId: uuid('The tenant.'),
-      scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), { description: 'What it may do there.' }),
-      contact: Type.Optional(
-        Type.Object(
-          {
-            roles: Type.Optional(
-              Type.Array(Type.Unsafe({ enum: [...contactRoleNames] }), {
-                minItems: 1,
-                description:
-                  'Only contacts with one of these roles; another one stands in the feed as erased. Left out: all.',
-              }),
-            ),
-            fields: Type.Optional(
-              Type.Array(Type.Unsafe({ enum: [...contactFields] }), {
-                minItems: 1,
-                description: 'Only these members of the payload. Left out: all of them but `notes`.',
-              }),
-            ),
-          },
-          {
-            description:
-              'What of contacts is read with `contact:read`. Left out: all of it. It never changes for a key.',
-            additionalProperties: false,
-          },
-        ),
-      ),
-      branches: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: maxBranchLength }), {
-          minItems: 1,
-          maxItems: maxGrantedBranches,
-          description:
-            'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. With `property:read` and `property:publish` alone. Left out: all.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  { description: 'What it may do, tenant by tenant.' },
-)
-const label = Type.String({ maxLength: 200, description: 'For people: what the key is for.' })
-
-const key = {
-  keyId: text('Of the key; what stands after `pev_` in its text.'),
-  label,
-  operator: Type.Boolean({ description: 'It belongs to no tenant, and opens no feed.' }),
-  scopes: operatorScopes,
-  grants,
-  networks,
-  rate: orNull(rate, 'Null: the rate of all keys.'),
-  createdAt: moment('When it was made.'),
-  expiresAt: time('When it ends by itself; null: never.'),
-  revokedAt: time('When somebody ended it.'),
-  lastUsedAt: time('When it was last used, at most a minute old.'),
-  replaces: orNull(Type.String(), 'Id of the key that it was made for in a rotation.'),
-}
-const keyText = Type.String({ description: 'The key itself. It is shown in this answer alone.' })
 
 const tenant = {
   tenantId: uuid('Of the tenant.'),
@@ -294,73 +213,6 @@ export const adminSchemas = {
   RevealRequest: Type.Object(
     { reason: Type.Unsafe({ enum: [...revealReasons], description: 'Why; no text of your own.' }) },
     { title: 'RevealRequest', additionalProperties: false },
-  ),
-  Key: Type.Object(key, { title: 'Key' }),
-  Keys: listed('Keys', Type.Object(key)),
-  IssuedKey: Type.Object({ key: keyText, ...key }, { title: 'IssuedKey' }),
-  NewKey: Type.Object(
-    {
-      label: Type.Optional(label),
-      operator: Type.Optional(
-        Type.Boolean({ description: 'Make an operator key, which has `scopes` and no grants.' }),
-      ),
-      scopes: Type.Optional(operatorScopes),
-      grants: Type.Optional(grants),
-      expiresAt: Type.Optional(time('When it ends by itself.')),
-      rate: Type.Optional(orNull(rate, 'Left out: the rate of all keys.')),
-      networks: Type.Optional(orNull(networks, 'Left out: any.')),
-    },
-    { title: 'NewKey', additionalProperties: false },
-  ),
-  KeyChange: Type.Object(
-    {
-      label: Type.Optional(label),
-      expiresAt: Type.Optional(time('Null: it never ends by itself.')),
-      rate: Type.Optional(orNull(rate, 'Null: the rate of all keys.')),
-      networks: Type.Optional(orNull(networks, 'Null: any.')),
-    },
-    { title: 'KeyChange', description: 'What is left out stays.', additionalProperties: false },
-  ),
-  RotateRequest: Type.Object(
-    {
-      overlapHours: Type.Optional(
-        Type.Number({
-          minimum: 0,
-          maximum: 720,
-          default: 24,
-          description: 'For how long the old key goes on.',
-        }),
-      ),
-    },
-    { title: 'RotateRequest', additionalProperties: false },
-  ),
-  RotatedKey: Type.Object(
-    {
-      key: keyText,
-      ...key,
-      replaced: Type.Object(
-        { keyId: text('Of the old key.'), expiresAt: moment('When it ends.') },
-        { description: 'The key in whose place it was made.' },
-      ),
-    },
-    { title: 'RotatedKey' },
-  ),
-  KeyUsage: Type.Object(
-    {
-      keyId: text('Of the key.'),
-      by: Type.Unsafe({ enum: ['hour', 'day'], description: 'What is counted together.' }),
-      items: Type.Array(
-        Type.Object({
-          at: moment('Beginning of the hour or day.'),
-          operation: text('`operationId` of this description.'),
-          status: Type.Integer({ minimum: 100, maximum: 599, description: 'Of the answers.' }),
-          requests: whole('How many there were.'),
-          bytes: whole('Of the bodies of the answers, as they were sent.'),
-        }),
-        { description: 'By time, operation and status.' },
-      ),
-    },
-    { title: 'KeyUsage' },
   ),
   AuditRows: listed(
     'AuditRows',

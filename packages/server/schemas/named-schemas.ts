@@ -16,6 +16,7 @@ import {
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { adminSchemas } from './admin-schemas.ts'
+import { keySchemas } from './key-schemas.ts'
 import { deletionSchemas } from './deletion-schemas.ts'
 import { digest } from './digest.ts'
 import { epoch, listOf, refTo, revision, whole } from './common.ts'
@@ -82,6 +83,7 @@ const namedSchemas = {
   ...consumers,
   ...erasing,
   ...adminSchemas,
+  ...keySchemas,
   ...deletionSchemas,
   ReceiptEvent,
   PublishWarning,

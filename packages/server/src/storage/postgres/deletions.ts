@@ -176,16 +176,6 @@ async function stepDeletion(
   return 'finished'
 }
 
-/** The minutes of 14 days. */
-const removePublished: Statement = {
-  name: 'deletion-remove-published',
-  text: 'DELETE FROM published WHERE tenant = $1',
-}
-const removeRefusals: Statement = {
-  name: 'deletion-remove-refusals',
-  text: 'DELETE FROM refusal WHERE tenant = $1',
-}
-
 /** False: there is none left. */
 async function removeOwnedKeys(
   session: Session,
@@ -226,9 +216,6 @@ async function acknowledge(
     outcome = said?.outcome ?? 'finished'
   }
   while (await removeOwnedKeys(session, note, deletionOf(row), everything));
-  const { tenantId } = deletionOf(row)
-  await session.query(removePublished, [tenantId])
-  await session.query(removeRefusals, [tenantId])
   await session.query(removeOwner, [deletionId])
   const [last] = await session.query<DeletionRow>(readDeletion, [deletionId])
   if (last === undefined) throw new Error('the deletion is not there any more')

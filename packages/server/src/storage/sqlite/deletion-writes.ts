@@ -197,8 +197,6 @@ const everything = 1_000_000_000
 
 function acknowledger({ db, note, nowMs, read, put }: Parts) {
   const rows = tenantRows(db)
-  const removePublished = db.prepare('DELETE FROM published WHERE tenant = ?')
-  const removeRefusals = db.prepare('DELETE FROM refusal WHERE tenant = ?')
   const insertNode = db.prepare('INSERT INTO tenant_deletion_node VALUES (?, ?) ON CONFLICT DO NOTHING')
   const findMissing = db.prepare<[number, string]>(
     `SELECT 1 FROM node
@@ -220,9 +218,6 @@ function acknowledger({ db, note, nowMs, read, put }: Parts) {
       if (rest.keys !== undefined) note(keysRemoved(tenantId, rest.keys), actor)
       counts = withCounts(counts, rest.counts)
     }
-    // The minutes of 14 days.
-    removePublished.run(tenantId)
-    removeRefusals.run(tenantId)
     rows.removeTenant(tenantId, deletionId)
     const deletion: Deletion = { ...before, state: 'deleted', name: undefined, counts, deletedMs: nowMs() }
     put(deletion)

@@ -120,11 +120,16 @@ export function tenantOperation<Parameters>(context: HttpContext, route: TenantR
     prepare(target) {
       const [given = ''] = target.params
       if (parseUuid(given) !== undefined) return operation.prepare(target)
-      const message = 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.'
-      const errors = [{ parameter: 'tenantId', code: 'not_a_uuid', message }]
-      return () => refused({ code: 'invalid_parameter', errors })
+      return () => refused({ code: 'invalid_parameter', errors: [notTenantId] })
     },
   }
+}
+
+/** Of a path in which something else stands in the place of a tenant's id. */
+export const notTenantId: ProblemError = {
+  parameter: 'tenantId',
+  code: 'not_a_uuid',
+  message: 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.',
 }
 
 export const noKey = refused({ code: 'key_not_found' })

@@ -7,7 +7,7 @@ import { capital, keyedProblems } from '../../openapi/responses.ts'
 import { erase } from '../erase.ts'
 import { getErasure, listErasures } from '../erasures.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
-import { noTenant, paramsOf, readableTenant } from './admin-operation.ts'
+import { noTenant, notTenantId, paramsOf, readableTenant } from './admin-operation.ts'
 import { reaches } from './reach.ts'
 
 export function tenantErasures(context: HttpContext): readonly Operation[] {
@@ -24,9 +24,7 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
     prepare({ query, params: [given = '', ...params] }) {
       const tenantId = parseUuid(given)
       if (tenantId === undefined) {
-        const message = 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.'
-        const errors = [{ parameter: 'tenantId', code: 'not_a_uuid', message }]
-        return () => refused({ code: 'invalid_parameter', errors })
+        return () => refused({ code: 'invalid_parameter', errors: [notTenantId] })
       }
       const call = operation.prepare({ query, params })
       return async (request, access) => {

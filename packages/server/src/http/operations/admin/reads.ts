@@ -17,7 +17,7 @@ import { readReductions } from '../read-reductions.ts'
 import { readEventRun } from '../read-run.ts'
 import { readSnapshot } from '../snapshot.ts'
 import { subjectHistory } from '../subject-history.ts'
-import { noTenant, paramsOf, readableTenant } from './admin-operation.ts'
+import { noTenant, notTenantId, paramsOf, readableTenant } from './admin-operation.ts'
 import { reaches } from './reach.ts'
 
 export function propertyReads(context: HttpContext): readonly Operation[] {
@@ -45,9 +45,7 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
       const tenantId = parseUuid(given)
       const { errors } = readQuery(query, rules)
       if (tenantId === undefined) {
-        const message = 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.'
-        const fault = { parameter: 'tenantId', code: 'not_a_uuid', message }
-        return () => refused({ code: 'invalid_parameter', errors: [fault, ...errors] })
+        return () => refused({ code: 'invalid_parameter', errors: [notTenantId, ...errors] })
       }
       if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
       const call = operation.prepare({ query, params })
