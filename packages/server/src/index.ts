@@ -33,7 +33,7 @@ export { expiryDayMs, expiryNoticeDays, listedContacts } from './feed/expiring.t
 export { countFeed, thinFeed } from './feed/retaining.ts'
 export { noRetention, retainedFeeds, tenantRules } from './feed/retention-rules.ts'
 export type { RetainedFeed, RetentionDefaults } from './feed/retention-rules.ts'
-export { certificateOf } from './http/operations/admin/deletions.ts'
+export { certificateOf } from './http/operations/admin/deletion-certificate.ts'
 export { readImport } from './http/requests/import-body.ts'
 export { longestSetMs, shortestSetMs } from './feed/silence-rules.ts'
 export { moveBranch } from './feed/move-branch.ts'

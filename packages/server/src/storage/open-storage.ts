@@ -1,6 +1,5 @@
 /** The one place that knows which engines there are. */
 import type { SharedClock } from './clock.ts'
-import { openMemory } from './memory/engine.ts'
 import type { MemoryOptions } from './memory/engine.ts'
 import type { PostgresOptions, PostgresPass } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
@@ -45,7 +44,11 @@ interface CommonOptions {
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
   const { clock, overrideClockCheck = false } = options
-  if (options.kind === 'memory') return openMemory(options, options, clock, overrideClockCheck)
+  if (options.kind === 'memory') {
+    // Loaded where it is used, as PostgreSQL is: no command that works on a store does.
+    const { openMemory } = await import('./memory/engine.ts')
+    return openMemory(options, options, clock, overrideClockCheck)
+  }
   return (await openForThreads(options)).storage
 }
 

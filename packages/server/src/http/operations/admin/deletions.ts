@@ -1,7 +1,7 @@
 /** `DELETE /v1/admin/tenants/{tenantId}`, and the certificates of what was deleted (PROTOCOL §12.9). */
-import { formatTicks, parseUuid, uuidV7 } from '@property-events/protocol'
+import { parseUuid, uuidV7 } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { DeletedFeed, Deletion, DeletionRefusal, OwnedCounts } from '../../../storage/storage.ts'
+import type { DeletionRefusal } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Outcome } from '../../exchange.ts'
@@ -13,8 +13,8 @@ import { idParams, readId } from '../listed.ts'
 import type { Listed } from '../listed.ts'
 import type { Operation } from '../operation.ts'
 import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
-import { timeOf } from './key-answer.ts'
 import { limitSchema, readLimit } from './list-parameters.ts'
+import { certificateOf, feedMembers } from './deletion-certificate.ts'
 import { actorOf } from './tenants.ts'
 
 const exports = ['file', 'none'] as const
@@ -187,32 +187,4 @@ function readWord<Word extends string>(
   const message = `${quoteInput(text)} is not allowed; ${parameter} is ${allowed.join(' or ')}.`
   errors.push({ parameter, code: 'unknown_value', message })
   return undefined
-}
-
-export function certificateOf(one: Deletion): object {
-  const { deletionId, tenantId, state, name, actor, exported, counts, digests, begunMs, deletedMs } = one
-  return {
-    id: deletionId,
-    tenantId,
-    name: name ?? null,
-    state,
-    actor,
-    export: one.export === 'none' ? 'none' : 'file',
-    exported: exported ?? null,
-    feeds: one.feeds.map((feed) => ({ ...feedMembers(feed), digest: digests[feed.feed] })),
-    counts: orderedCounts(counts),
-    begunAt: timeOf(begunMs),
-    deletedAt: timeOf(deletedMs),
-  }
-}
-
-/** A store may keep them in another order. */
-function orderedCounts(counts: OwnedCounts): OwnedCounts {
-  const { events, subjects, keys, grants, erasures, holds, restrictions, sent } = counts
-  return { events, subjects, keys, grants, erasures, holds, restrictions, sent }
-}
-
-function feedMembers({ feed, epoch, sequenceNumber, revision, events, lastCreated }: DeletedFeed): object {
-  const lastPublishedAt = lastCreated === null ? null : `${formatTicks(lastCreated)}Z`
-  return { feed, sequenceNumber, epoch, revision, events, lastPublishedAt }
 }
