@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
 import { openStorage, storeFileOf } from '../../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../../src/storage/open-storage.ts'
+import type { SqliteOptions } from '../../../src/storage/sqlite/engine.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { tenantA, tenantB } from './drafts.ts'
 
@@ -49,7 +50,8 @@ export function memoryStores(): StoreFactory {
   }
 }
 
-export function sqliteStores(): StoreFactory {
+/** `writesOn`: the thread that writes; one of its own if left out, as where a service runs. */
+export function sqliteStores(writesOn: SqliteOptions['writesOn'] = 'ownThread'): StoreFactory {
   const { make, clean } = folders()
   let newStore: Promise<Buffer> | undefined
   return {
@@ -62,11 +64,13 @@ export function sqliteStores(): StoreFactory {
         folder,
         create: true,
         catalogue: catalogues.default,
+        writesOn,
         ...options,
       })
     },
     backupPath: () => join(make(), 'backup.db'),
-    openBackup: (folder, options) => openStorage({ kind: 'sqlite', folder, create: false, ...options }),
+    openBackup: (folder, options) =>
+      openStorage({ kind: 'sqlite', folder, create: false, writesOn, ...options }),
     clean,
   }
 }
