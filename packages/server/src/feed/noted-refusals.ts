@@ -1,4 +1,5 @@
 /** Requests of consumers that were refused, counted in memory. */
+import { defaultConsumer, namedConsumersPerFeed } from '../storage/storage.ts'
 import type { ConsumerRefusal } from '../storage/storage.ts'
 
 /** A request that was refused. */
@@ -6,6 +7,8 @@ export type RefusedRequest = Pick<ConsumerRefusal, 'keyId' | 'name' | 'tenantId'
 
 /** Beyond these nothing further is counted until the next addition. */
 const mostRefusals = 50_000
+/** Names of all keys together that are told apart, as long as this node runs: some 5 MB. */
+const mostNames = 50_000
 
 export interface NotedRefusals {
   note(refused: RefusedRequest, nowMs: number): void
@@ -17,6 +20,7 @@ export interface NotedRefusals {
 export function notedRefusals(): NotedRefusals {
   let refusals = new Map<string, ConsumerRefusal>()
   let dropped = 0
+  const nameOf = knownNames()
   const put = (refusal: ConsumerRefusal): void => {
     const { keyId, name, tenantId = '', code } = refusal
     const text = [keyId, name, tenantId, code].join(' ')
@@ -32,7 +36,10 @@ export function notedRefusals(): NotedRefusals {
     }
   }
   return {
-    note: (refused, nowMs) => put({ ...refused, sinceMs: nowMs, lastMs: nowMs, count: 1 }),
+    note(refused, nowMs) {
+      const name = nameOf(refused.keyId, refused.name)
+      put({ ...refused, name, sinceMs: nowMs, lastMs: nowMs, count: 1 })
+    },
     take() {
       const taken = [...refusals.values()]
       refusals = new Map()
@@ -40,5 +47,24 @@ export function notedRefusals(): NotedRefusals {
     },
     giveBack: (given) => given.forEach(put),
     dropped: () => dropped,
+  }
+}
+
+/**
+ * The name to note: that of the key itself, where the key has given too many. A refused request registers no consumer, and with another
+ * name in each the table would grow without end.
+ */
+function knownNames(): (keyId: string, name: string) => string {
+  const namesOfKey = new Map<string, Set<string>>()
+  let names = 0
+  return (keyId, name) => {
+    if (name === defaultConsumer) return name
+    const known = namesOfKey.get(keyId)
+    if (known?.has(name) === true) return name
+    if (names >= mostNames || (known?.size ?? 0) >= namedConsumersPerFeed) return defaultConsumer
+    if (known === undefined) namesOfKey.set(keyId, new Set([name]))
+    else known.add(name)
+    names += 1
+    return name
   }
 }
