@@ -7,6 +7,7 @@ import { apiEventTypeOf, readCategory } from '../src/views/feed/categories.ts'
 import { copyAs } from '../src/views/feed/copy-as.ts'
 import { feedRow, subjectOf } from '../src/views/feed/feed-row.ts'
 import { rawText } from '../src/views/feed/raw-text.ts'
+import { addRun, beginRuns, isWhole, startBefore } from '../src/views/feed/typed-runs.ts'
 
 const agentRef = '0B9D5C1E-8f0a-4f1b-9a53-0c2f8d1f7a10'
 
@@ -111,5 +112,40 @@ describe('live news', () => {
     assert.equal(announcer.sayNow(130, 2_000), undefined)
     assert.equal(announcer.sayNow(138, 6_000), '37 new events')
     assert.equal(announcer.sayNow(138, 60_000), undefined)
+  })
+})
+
+describe('events of one type', () => {
+  const run = (from: number, count: number, head: number) => ({
+    items: Array.from({ length: count }, (_, n) => ({
+      ...eventWith({}, (from + n) % 3 === 0 ? 'PropertyUnpublished' : 'PropertyPublished'),
+      sequenceNumber: from + n,
+    })),
+    next: from + count - 1,
+    head,
+  })
+
+  it('are read forward from the last ten thousand numbers, or from where somebody asks (PROTOCOL §13.4)', () => {
+    assert.equal(startBefore(1_000_000), 990_000)
+    assert.equal(startBefore(7), 0)
+    const runs = addRun(beginRuns('PropertyPublished', 0), run(1, 6, 20))
+    assert.deepEqual(
+      runs.items.map(({ sequenceNumber }) => sequenceNumber),
+      [1, 2, 4, 5],
+      'removals, which every run has, are left out',
+    )
+    assert.equal(isWhole(runs), false)
+    assert.equal(runs.reach, 'Those of the numbers 1 to 6, of 20.')
+  })
+
+  it('say that they are all once the newest event has been looked at, and go on from there (PROTOCOL §13.4)', () => {
+    const whole = addRun(beginRuns('PropertyUnpublished', 0), run(1, 6, 6))
+    assert.equal(isWhole(whole), true)
+    assert.equal(whole.reach, 'All of them from number 1 on.')
+    const grown = addRun(whole, run(7, 3, 9))
+    assert.deepEqual(
+      grown.items.map(({ sequenceNumber }) => sequenceNumber),
+      [3, 6, 9],
+    )
   })
 })

@@ -95,6 +95,21 @@ describe('the list in a browser', withBrowser, () => {
     },
   )
 
+  it('shows the events of one type, from the last ten thousand numbers or from the one that is asked for (PROTOCOL §13.4)', async () => {
+    service.count = million
+    const { page, close } = await open(`${feedPath}?type=PropertyUnpublished`)
+    await page.getByText('All of them from number 990,001 on.').waitFor({ timeout: waitMs })
+    await page.getByRole('gridcell', { name: '999,999', exact: true }).waitFor({ timeout: waitMs })
+    const types = await page.locator('.seen .event-type').allInnerTexts()
+    assert.deepEqual([...new Set(types)], ['Unpublished'])
+    await jump(page, 'Number', '500,000')
+    await page.getByText(/^Those of the numbers 500,000 to/).waitFor({ timeout: waitMs })
+    await page.getByRole('button', { name: 'Look further' }).click()
+    await page.getByRole('combobox', { name: 'Type' }).selectOption('')
+    await shows(page, million)
+    await close()
+  })
+
   it('follows what is published, stops when somebody scrolls, counts what is new and leads back (D31)', async () => {
     service.count = 5_000
     const { page, close } = await open(feedPath)

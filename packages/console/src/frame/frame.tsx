@@ -20,6 +20,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   const [open, setOpen] = useState<Open>()
   const { path } = useLocation()
   useEffect(() => setOpen(undefined), [path])
+  // A dialog tells of its end a moment later: another one may be open by then.
+  const close = (closed: Open): void => setOpen((now) => (now === closed ? undefined : now))
   useEffect(() => {
     function press(event: KeyboardEvent): void {
       const action = frameAction(event, isField(event.target))
@@ -40,8 +42,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <main id="view" tabIndex={-1}>
         {children}
       </main>
-      {open === 'find' && <FindBox onClose={() => setOpen(undefined)} />}
-      {open === 'help' && <Help onClose={() => setOpen(undefined)} />}
+      {open === 'find' && <FindBox onClose={() => close('find')} />}
+      {open === 'help' && <Help onClose={() => close('help')} />}
     </div>
   )
 }

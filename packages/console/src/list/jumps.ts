@@ -38,6 +38,19 @@ export function rowOfMoment(
   return countBefore(send, place, apiEventType, `${new Date(ms).toISOString().slice(0, 23)}0000`)
 }
 
+/** The number of the first event of the view at a moment or after it; `undefined`: none comes after it. */
+export async function numberOfMoment(
+  send: Send,
+  place: FeedPlace,
+  apiEventType: string | undefined,
+  ms: number,
+): Promise<number | Trouble | undefined> {
+  const from = new Date(ms).toISOString()
+  const outcome = await send(listEvents(place, { apiEventType, page: 1, pageSize: 1, from }))
+  if (outcome.kind === 'trouble') return outcome.trouble
+  return outcome.kind === 'answer' ? outcome.value.items[0]?.sequenceNumber : undefined
+}
+
 /** Times rise with numbers (P3), so the events before a time are the rows above it. */
 async function countBefore(
   send: Send,

@@ -17,10 +17,19 @@ const restAfterSilenceMs = 3_000
 /** A feed that moves a hundred times a second is told of a few times. */
 const gatherMs = 250
 
-/** Calls `onMove` after the feed has moved, until the signal ends it. Never throws; it goes on by itself after the service was away. */
-export function followFeed(place: FeedPlace, onMove: () => void, signal: AbortSignal): void {
+export interface FeedWatch {
+  readonly onMove: () => void
+  /** An epoch has begun, or payloads were reduced: what is held of the feed may not be so any more. */
+  readonly onChange: () => void
+}
+
+/** Tells of a feed until the signal ends it. Never throws; it goes on by itself after the service was away. */
+export function followFeed(place: FeedPlace, { onMove, onChange }: FeedWatch, signal: AbortSignal): void {
+  let history: string | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
-  const moved = (): void => {
+  const moved = (now = history): void => {
+    if (history !== undefined && history !== now) onChange()
+    history = now
     timer ??= setTimeout(() => {
       timer = undefined
       if (!signal.aborted) onMove()
@@ -29,11 +38,10 @@ export function followFeed(place: FeedPlace, onMove: () => void, signal: AbortSi
   void (place.door === 'own' ? followStream(place, moved, signal) : pollHeads(place, moved, signal))
 }
 
-async function followStream(
-  { tenantId, feed }: FeedPlace,
-  moved: () => void,
-  signal: AbortSignal,
-): Promise<void> {
+/** `history`: the epoch and revision, where they are known. */
+type Moved = (history?: string) => void
+
+async function followStream({ tenantId, feed }: FeedPlace, moved: Moved, signal: AbortSignal): Promise<void> {
   const options = {
     baseUrl: `${location.origin}${base}/api`,
     // The door takes the session in its place, and the fetch below leaves it out.
@@ -46,9 +54,9 @@ async function followStream(
     try {
       const events = followEvents(options, {
         signal,
-        onMark: moved,
+        onMark: ({ checkpoint, revision }) => moved(`${checkpoint.epoch} ${revision}`),
         onTrouble: () => noteSilence(),
-        onReset: () => moved(),
+        onReset: (reason) => moved(reason),
       })
       for await (const event of events) if (event.sequenceNumber > 0) moved()
     } catch {
@@ -69,12 +77,9 @@ async function fetchAsSession(input: string | URL | Request, init: RequestInit =
   return response
 }
 
-async function pollHeads(
-  { tenantId, feed }: FeedPlace,
-  moved: () => void,
-  signal: AbortSignal,
-): Promise<void> {
+async function pollHeads({ tenantId, feed }: FeedPlace, moved: Moved, signal: AbortSignal): Promise<void> {
   let last: string | undefined
+  let lastHistory: string | undefined
   while (!signal.aborted) {
     await rest(pollMs, signal)
     if (!isSeen.peek() || signal.aborted) continue
@@ -84,8 +89,10 @@ async function pollHeads(
       continue
     }
     const head = outcome.value.items.find((state) => state.feed === feed)
-    const now = `${head?.epoch} ${head?.sequenceNumber} ${head?.revision}`
-    if (last !== now) moved()
+    const now = `${head?.sequenceNumber}`
+    const history = `${head?.epoch} ${head?.revision}`
+    if (last !== now || lastHistory !== history) moved(history)
+    lastHistory = history
     last = now
   }
 }

@@ -51,7 +51,7 @@ export async function startFakeService(count: number): Promise<FakeService> {
 }
 
 export function fakeEvent({ texts }: Pick<FakeService, 'texts'>, number: number): object {
-  const shortCode = number % 9 === 0 ? 'PropertyUnpublished' : 'PropertyUpdated'
+  const shortCode = typeOf(number)
   const reference = `00000000-0000-4000-8000-${String(number % 5_000).padStart(12, '0')}`
   const payload = {
     agent_ref: reference,
@@ -70,6 +70,12 @@ export function fakeEvent({ texts }: Pick<FakeService, 'texts'>, number: number)
     id: `00000000-0000-4000-9000-${String(number).padStart(12, '0')}`,
     createdDate: dateOf(number),
   }
+}
+
+const removal = 'PropertyUnpublished'
+
+function typeOf(number: number): string {
+  return number % 9 === 0 ? removal : 'PropertyUpdated'
 }
 
 export function dateOf(number: number): string {
@@ -177,14 +183,26 @@ function answerOf(service: FakeService, path: string, query: URLSearchParams): u
       return listed([])
     case '/events/getevents':
       return pageOf(service, query)
-    case '/property-events': {
-      const after = Number(query.get('after'))
-      const items = after < count ? [fakeEvent(service, after + 1)] : []
-      return { items, next: after + items.length, head: count, epoch: 'e', revision: 0 }
-    }
+    case '/property-events':
+      return runOf(service, query)
     default:
       return undefined
   }
+}
+
+/** Events after a number, of one type or all; removals always (PROTOCOL §13.4). */
+function runOf(service: FakeService, query: URLSearchParams): object {
+  const { count } = service
+  const limit = Number(query.get('limit'))
+  const types = query.get('types')
+  const items: object[] = []
+  let next = Number(query.get('after'))
+  while (next < count && items.length < limit) {
+    next += 1
+    if (types === null || types === typeOf(next) || typeOf(next) === removal)
+      items.push(fakeEvent(service, next))
+  }
+  return { items, next, head: count, epoch: 'e', revision: 0 }
 }
 
 function pageOf(service: FakeService, query: URLSearchParams): object {

@@ -14,6 +14,11 @@ export function apiEventTypeOf(feed: FeedName, category: Category | undefined): 
   return feed === 'property' && category !== undefined ? `${category}property` : undefined
 }
 
+/** The type that an address names; anything else is all of them. */
+export function readType(feed: FeedName, text: string | undefined): string | undefined {
+  return shortCodesOf[feed].find((code) => code === text)
+}
+
 /** Short codes that every service gives (PROTOCOL §5.2). */
 export const shortCodesOf: Readonly<Record<FeedName, readonly string[]>> = {
   property: ['PropertyPublished', 'PropertyUpdated', 'PropertyUnpublished'],

@@ -14,6 +14,7 @@ import { useAnswer } from '../../service/use-answer.ts'
 import { signedIn } from '../../session/session.ts'
 import { countText } from '../../words/numbers.ts'
 import { copyAs, copyKinds } from './copy-as.ts'
+import { FeedChanges } from './feed-changes.tsx'
 import { feedRow, subjectOf } from './feed-row.ts'
 import { rawText } from './raw-text.ts'
 
@@ -85,6 +86,7 @@ function Facts({ place, event }: { readonly place: FeedPlace; readonly event: Fe
           <code>{event.transactionId}</code>
         </dd>
       </dl>
+      {feed === 'property' && subject !== '' && <FeedChanges place={place} event={event} subject={subject} />}
       <CopyAs place={place} event={event} />
       <Raw payload={event.payload} />
     </>

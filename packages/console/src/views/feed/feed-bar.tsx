@@ -1,7 +1,8 @@
 /** Above the list: what of the feed is listed, and the ways to a page, a number and a moment. Nothing in it moves. */
 import { useState } from 'preact/hooks'
-import { rowOfMoment, rowOfNumber } from '../../list/jumps.ts'
-import type { Jump } from '../../list/jumps.ts'
+import type { Query } from '../../base.ts'
+import { numberOfMoment, rowOfMoment, rowOfNumber } from '../../list/jumps.ts'
+import type { Jump, Send } from '../../list/jumps.ts'
 import type { ListState } from '../../list/list-state.ts'
 import { pageCount, pageOf, rowOfPage } from '../../list/pages.ts'
 import { rowsSeen } from '../../list/scale.ts'
@@ -9,63 +10,70 @@ import { call } from '../../service/call.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'
 import type { Trouble } from '../../service/trouble.ts'
 import { countText, readCount } from '../../words/numbers.ts'
+import { typeName } from '../../words/plain.ts'
 import { readMoment } from '../../words/times.ts'
-import { apiEventTypeOf, categories, readCategory } from './categories.ts'
+import { apiEventTypeOf, categories, shortCodesOf } from './categories.ts'
 import type { Category } from './categories.ts'
 import { LiveButton } from './live-button.tsx'
+import type { TypedSource } from './typed-source.ts'
 
 interface Props {
   readonly place: FeedPlace
   readonly category: Category | undefined
   readonly list: ListState
   readonly total: number
-  readonly onCategory: (category: Category | undefined) => void
+  /** The short code to which the list is narrowed, and its source. */
+  readonly type: string | undefined
+  readonly typed: TypedSource | undefined
+  readonly onNarrow: (query: Query) => void
   readonly onTrouble: (trouble: Trouble | undefined) => void
 }
 
-export function FeedBar({ place, category, list, total, onCategory, onTrouble }: Props) {
-  const apiEventType = apiEventTypeOf(place.feed, category)
+export function FeedBar(props: Props) {
+  const { place, category, list, total, type, typed, onNarrow } = props
+  const jumps = useJumps(props)
   const { first } = rowsSeen(list.shape(total), list.stand.value.position)
-
-  function jumpTo(row: number): void {
-    onTrouble(undefined)
-    list.goTo(total, Math.min(Math.max(0, row), Math.max(0, total - 1)))
-  }
-  async function jumpBy(jump: Promise<Jump>): Promise<void> {
-    const found = await jump
-    if (found === undefined) return
-    if ('trouble' in found) onTrouble(found.trouble)
-    else jumpTo(found.row)
-  }
-
   return (
     <div class="feed-bar">
-      {place.feed === 'property' && <CategoryChoice category={category} onCategory={onCategory} />}
-      <JumpField
-        name="Page"
-        note={`of ${countText(pageCount(total))}`}
-        hint={countText(Math.max(1, Math.min(pageOf(first), pageCount(total))))}
-        fault="A page is a number from 1."
-        read={readCount}
-        onJump={(page) => jumpTo(rowOfPage(page))}
+      {place.feed === 'property' && (
+        <Choice
+          name="Category"
+          chosen={category}
+          among={categories.map((one) => [one, one])}
+          onChoice={(chosen) => onNarrow({ category: chosen })}
+        />
+      )}
+      <Choice
+        name="Type"
+        chosen={type}
+        among={shortCodesOf[place.feed].map((code) => [code, typeName(code)])}
+        onChoice={(chosen) => onNarrow({ type: chosen })}
       />
+      {typed === undefined && (
+        <JumpField
+          name="Page"
+          note={`of ${countText(pageCount(total))}`}
+          hint={countText(Math.max(1, Math.min(pageOf(first), pageCount(total))))}
+          fault="A page is a number from 1."
+          read={readCount}
+          onJump={(page) => jumps.toRow(rowOfPage(page))}
+        />
+      )}
       <JumpField
         name="Number"
         fault="A number of an event is digits alone."
         read={readCount}
-        onJump={(number) =>
-          void jumpBy(rowOfNumber((operation) => call(operation), place, apiEventType, number))
-        }
+        onJump={(number) => jumps.toNumber(number)}
       />
       <JumpField
         name="Time"
         hint="2026-03-01 09:00"
         fault="A time is 2026-03-01, 2026-03-01 09:00 or 09:00."
         read={(text) => readMoment(text, Date.now())}
-        onJump={(ms) => void jumpBy(rowOfMoment((operation) => call(operation), place, apiEventType, ms))}
+        onJump={(ms) => jumps.toMoment(ms)}
       />
       <span class="ends">
-        <button type="button" onClick={() => jumpTo(0)}>
+        <button type="button" onClick={() => (typed === undefined ? jumps.toRow(0) : typed.beginAt(1))}>
           ↑ Oldest
         </button>
         <button type="button" onClick={() => list.follow(total)}>
@@ -77,23 +85,58 @@ export function FeedBar({ place, category, list, total, onCategory, onTrouble }:
   )
 }
 
-interface ChoiceProps {
-  readonly category: Category | undefined
-  readonly onCategory: (category: Category | undefined) => void
+/** To a row, a number and a moment. Of one type the list begins there; otherwise it moves there. */
+function useJumps({ place, category, list, total, typed, onTrouble }: Props) {
+  const apiEventType = apiEventTypeOf(place.feed, category)
+  const send: Send = (operation) => call(operation)
+
+  function jumpTo(row: number): void {
+    onTrouble(undefined)
+    list.goTo(total, Math.min(Math.max(0, row), Math.max(0, total - 1)))
+  }
+  async function jumpBy(jump: Promise<Jump>): Promise<void> {
+    const found = await jump
+    if (found === undefined) return
+    if ('trouble' in found) onTrouble(found.trouble)
+    else jumpTo(found.row)
+  }
+  async function beginAt(source: TypedSource, ms: number): Promise<void> {
+    const number = await numberOfMoment(send, place, apiEventType, ms)
+    if (typeof number === 'number') source.beginAt(number)
+    else onTrouble(number)
+  }
+  return {
+    toRow: jumpTo,
+    toNumber(number: number) {
+      if (typed === undefined) void jumpBy(rowOfNumber(send, place, apiEventType, number))
+      else typed.beginAt(number)
+    },
+    toMoment(ms: number) {
+      void (typed === undefined ? jumpBy(rowOfMoment(send, place, apiEventType, ms)) : beginAt(typed, ms))
+    },
+  }
 }
 
-function CategoryChoice({ category, onCategory }: ChoiceProps) {
+interface ChoiceProps {
+  readonly name: string
+  readonly chosen: string | undefined
+  /** What an address says, and what people read. */
+  readonly among: readonly (readonly [value: string, name: string])[]
+  readonly onChoice: (chosen: string | undefined) => void
+}
+
+function Choice({ name, chosen, among, onChoice }: ChoiceProps) {
   return (
     <label>
-      <span>Category</span>
+      <span>{name}</span>
       <select
-        value={category ?? ''}
-        onChange={({ currentTarget }) => onCategory(readCategory(currentTarget.value))}
+        value={chosen ?? ''}
+        onChange={({ currentTarget: { value } }) => onChoice(value === '' ? undefined : value)}
       >
         <option value="">all</option>
-        {categories.map((one) => (
-          <option key={one} value={one}>
-            {one}
+        {among.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
           </option>
         ))}
       </select>

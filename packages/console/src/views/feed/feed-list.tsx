@@ -7,7 +7,7 @@ import type { ListState } from '../../list/list-state.ts'
 import type { FeedEvent } from '../../service/answers.ts'
 import { countText } from '../../words/numbers.ts'
 import { feedRow } from './feed-row.ts'
-import type { FeedSource } from './feed-source.ts'
+import type { FeedSource } from './source.ts'
 
 interface Props {
   readonly feed: FeedName

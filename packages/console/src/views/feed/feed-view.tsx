@@ -17,21 +17,22 @@ import { feedDoor } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { readCount } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
-import { apiEventTypeOf, readCategory } from './categories.ts'
+import { apiEventTypeOf, readCategory, readType } from './categories.ts'
 import { EventDetails } from './event-details.tsx'
 import { EmptyFeed } from './empty-feed.tsx'
 import { FeedBar } from './feed-bar.tsx'
 import { FeedList } from './feed-list.tsx'
 import { createFeedSource } from './feed-source.ts'
-import type { FeedSource } from './feed-source.ts'
+import type { FeedSource } from './source.ts'
+import { createTypedSource } from './typed-source.ts'
 import './feed.css'
 
 export function FeedView({ parts, query }: ViewProps) {
   const { tenantId = '', feed } = parts
   const door = isFeedName(feed) ? feedDoor(signedIn().key, tenantId, feed) : undefined
   if (!isFeedName(feed) || door === undefined) return null
-  const category = readCategory(query['category'])
-  return <Feed key={`${tenantId} ${feed} ${category}`} place={{ tenantId, feed, door }} query={query} />
+  const narrowed = `${readCategory(query['category'])} ${readType(feed, query['type'])}`
+  return <Feed key={`${tenantId} ${feed} ${narrowed}`} place={{ tenantId, feed, door }} query={query} />
 }
 
 interface FeedProps {
@@ -42,24 +43,36 @@ interface FeedProps {
 function Feed({ place, query }: FeedProps) {
   const { tenantId, feed } = place
   const category = readCategory(query['category'])
+  const type = readType(feed, query['type'])
   const number = readCount(query['number'] ?? '')
   const apiEventType = apiEventTypeOf(feed, category)
   const [trouble, setTrouble] = useState<Trouble>()
   const { route } = useLocation()
-  const source = useMemo(() => createFeedSource(place, apiEventType), [])
+  const typed = useMemo(
+    () => (type === undefined ? undefined : createTypedSource(place, apiEventType, type)),
+    [],
+  )
+  const source = useMemo<FeedSource>(() => typed ?? createFeedSource(place, apiEventType), [])
   const list = useMemo(() => createListState(), [])
   useFollowing(place, source)
-  useFirstStand({ place, apiEventType, number, source, list, onTrouble: setTrouble })
+  useFirstStand({
+    place,
+    apiEventType,
+    number: typed === undefined ? number : undefined,
+    source,
+    list,
+    onTrouble: setTrouble,
+  })
   const total = source.total.value
 
   function change(changes: Query): void {
-    route(hrefOf(places.feed(tenantId, feed, { category, number, ...changes })), true)
+    route(hrefOf(places.feed(tenantId, feed, { category, type, number, ...changes })), true)
   }
 
   const shownTrouble = trouble ?? source.trouble.value
   if (total === undefined && shownTrouble !== undefined) return <Problem trouble={shownTrouble} />
   if (total === undefined) return <Waiting what="the events" />
-  if (total === 0 && category === undefined) return <EmptyFeed feed={feed} />
+  if (total === 0 && category === undefined && type === undefined) return <EmptyFeed feed={feed} />
   return (
     <div class="feed">
       <h1 class="unseen">{feed === 'property' ? 'Property events' : 'Contact events'}</h1>
@@ -69,9 +82,12 @@ function Feed({ place, query }: FeedProps) {
         category={category}
         list={list}
         total={total}
-        onCategory={(chosen) => change({ category: chosen, number: undefined })}
+        type={type}
+        typed={typed}
+        onNarrow={(chosen) => change({ ...chosen, number: undefined })}
         onTrouble={setTrouble}
       />
+      <Reach source={source} total={total} />
       <div class={`beside ${number === undefined ? '' : 'open'}`}>
         <FeedList
           feed={feed}
@@ -94,12 +110,27 @@ function Feed({ place, query }: FeedProps) {
   )
 }
 
+/** How much of the feed was looked at for events of one type. */
+function Reach({ source, total }: { readonly source: FeedSource; readonly total: number }) {
+  const { value } = source.reach
+  if (value === undefined) return null
+  return (
+    <p class="reach">
+      {value}{' '}
+      <button type="button" onClick={() => source.want({ first: 0, last: total })}>
+        Look further
+      </button>
+    </p>
+  )
+}
+
 /** As long as the view is there, what is published shows. */
 function useFollowing(place: FeedPlace, source: FeedSource): void {
   useEffect(() => {
     const controller = new AbortController()
     source.want({ first: 0, last: 0 })
-    followFeed(place, () => source.refresh(), controller.signal)
+    const watch = { onMove: () => source.refresh(), onChange: () => source.forget() }
+    followFeed(place, watch, controller.signal)
     return () => {
       controller.abort()
       source.close()

@@ -1,0 +1,42 @@
+/** What an event changed of its property: the same words as on the property's own page. */
+import type { FeedEvent } from '../../service/answers.ts'
+import { readHistory } from '../../service/operations/feeds.ts'
+import type { FeedPlace } from '../../service/operations/feeds.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { counted } from '../../words/numbers.ts'
+import { DifferenceText } from '../property/difference-text.tsx'
+import { readVersions, timelineOf } from '../property/timeline.ts'
+
+interface Props {
+  readonly place: FeedPlace
+  readonly event: FeedEvent
+  readonly subject: string
+}
+
+/** Of a property with a longer history its own page says it. */
+const longestHistory = 200
+const mostShown = 8
+
+export function FeedChanges({ place, event, subject }: Props) {
+  const { value } = useAnswer(readHistory(place, subject, { limit: longestHistory }))
+  const until = (value?.items ?? []).filter(({ sequenceNumber }) => sequenceNumber <= event.sequenceNumber)
+  if (until.at(-1)?.sequenceNumber !== event.sequenceNumber) return null
+  const [line] = timelineOf(readVersions(until))
+  if (line === undefined) return null
+  const { headline, change, isUnchanged } = line
+  const more = change.differences.length - mostShown + change.more
+  return (
+    <div class="changes">
+      {headline !== undefined && <p>{headline}</p>}
+      {isUnchanged && headline === undefined && <p class="quiet">It says the same as the event before.</p>}
+      <ul>
+        {change.differences.slice(0, mostShown).map((difference) => (
+          <li key={difference.pointer}>
+            <DifferenceText difference={difference} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="quiet">{counted(more, 'change')} more: see the property.</p>}
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+/** What has been read of one type of events, and how far. */
+import type { EventRun, FeedEvent } from '../../service/answers.ts'
+import { countText } from '../../words/numbers.ts'
+
+export interface Runs {
+  readonly type: string
+  readonly items: readonly FeedEvent[]
+  /** Where reading began: events with greater numbers. */
+  readonly start: number
+  /** Everything up to here has been looked at; `undefined`: nothing, as it is not known yet where to begin. */
+  readonly next: number | undefined
+  readonly head: number
+  /** How far, in words. */
+  readonly reach: string | undefined
+}
+
+/** So many numbers before the newest the list begins, where nobody asks for another place. */
+const usualDepth = 10_000
+
+export function beginRuns(type: string, after: number | undefined): Runs {
+  return { type, items: [], start: after ?? 0, next: after, head: Number.POSITIVE_INFINITY, reach: undefined }
+}
+
+export function startBefore(head: number): number {
+  return Math.max(0, head - usualDepth)
+}
+
+/** Removals are in every run (PROTOCOL §13.4); they are left out here where another type is asked for. */
+export function addRun(runs: Runs, { items, next, head }: Pick<EventRun, 'items' | 'next' | 'head'>): Runs {
+  const ofType = items.filter(({ eventTypeShortCode }) => eventTypeShortCode === runs.type)
+  const reach =
+    next >= head
+      ? `All of them from number ${countText(runs.start + 1)} on.`
+      : `Those of the numbers ${countText(runs.start + 1)} to ${countText(next)}, of ${countText(head)}.`
+  return { ...runs, items: [...runs.items, ...ofType], next, head, reach }
+}
+
+/** The newest event has been looked at. */
+export function isWhole({ next, head }: Runs): boolean {
+  return next !== undefined && next >= head
+}
