@@ -6,10 +6,10 @@ import type { CommandContext } from './command-context.ts'
 import { addExamples } from './help/add-examples.ts'
 import { helpConfiguration, helpStreams } from './help/help-text.ts'
 import { OutputCut } from './output.ts'
+import { Refusal } from './refusal.ts'
 import { refuseRepeatedOptions } from './repeated-options.ts'
 import { readSettings } from './read-settings.ts'
 import type { Environment } from './read-settings.ts'
-import { sentencesOf } from './sentences-of.ts'
 import { settings } from './settings.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -39,7 +39,7 @@ export async function main(args: readonly string[], environment: Environment): P
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
     if (error instanceof OutputCut) return exitCode
-    process.stderr.write(`${withoutSecrets(sentencesOf(error, dataFolder))}\n`)
+    process.stderr.write(`${withoutSecrets(await sentencesFor(error, dataFolder))}\n`)
     if (args.includes('--debug')) process.stderr.write(`${withoutSecrets(stackOf(error))}\n`)
     return 1
   }
@@ -65,6 +65,13 @@ export async function buildProgram(context: CommandContext, name?: string): Prom
   addExamples(program)
   refuseRepeatedOptions(program)
   return program
+}
+
+/** The rest is loaded when it is needed: it knows the errors of the client, with which the client comes, and most commands use none. */
+async function sentencesFor(error: unknown, dataFolder: string | undefined): Promise<string> {
+  if (error instanceof Refusal) return error.message
+  const { sentencesOf } = await import('./sentences-of.ts')
+  return sentencesOf(error, dataFolder)
 }
 
 function stackOf(error: unknown): string {
