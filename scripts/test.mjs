@@ -70,7 +70,9 @@ runner.on('exit', (code) => {
 async function startServer() {
   process.env.PROPERTY_EVENTS_TEST_CLUSTERS = clusters
   const { launchPostgres } = await import('../packages/server/test/postgres/launch-postgres.ts')
-  return launchPostgres({ settings: { max_connections: '400', shared_buffers: '128MB' } }).catch((error) => {
+  // No test that shares it takes its power away: those that look at what is on the disk start their own.
+  const settings = { max_connections: '400', shared_buffers: '128MB', fsync: 'off' }
+  return launchPostgres({ settings }).catch((error) => {
     process.stderr.write(`There is no PostgreSQL for all files: ${error.message}\n`)
   })
 }
