@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Operation } from '../src/service/operation.ts'
 import * as contacts from '../src/service/operations/contacts.ts'
+import * as erasures from '../src/service/operations/erasures.ts'
 import * as feeds from '../src/service/operations/feeds.ts'
 import * as keys from '../src/service/operations/keys.ts'
 import * as properties from '../src/service/operations/properties.ts'
@@ -38,6 +39,8 @@ const page = { apiEventType: 'property', page: 1, pageSize: 100, from: '2026-01-
 
 const rows = { limit: 1, after: 'x', from: 'x', to: 'x' }
 
+const erasure = { feed: 'contact', subjectId: id, reason: 'objection' } as const
+
 /** Each operation with every parameter that it can have. */
 const sent: readonly Operation<unknown>[] = [
   tenants.readSelf(),
@@ -65,6 +68,12 @@ const sent: readonly Operation<unknown>[] = [
   records.readSettings(),
   publishing.publish(id, 'property', '{}', true),
   publishing.publish(id, 'contact', '{}', true),
+  ...(['own', 'admin'] as const).flatMap((door) => [
+    erasures.listErasures({ tenantId: id, door }, 'x'),
+    erasures.getErasure({ tenantId: id, door }, id),
+    erasures.countErased({ tenantId: id, door }, erasure),
+    erasures.erase({ tenantId: id, door }, erasure),
+  ]),
   ...places.flatMap((place) => [
     feeds.listEvents(place, page),
     feeds.getEvent(place, id),

@@ -5,6 +5,7 @@ import type { Access } from '../session/access.ts'
 import { AuditView } from './audit/audit-view.tsx'
 import { ConsumersView } from './consumers/consumers-view.tsx'
 import { ContactView } from './contact/contact-view.tsx'
+import { ErasuresView } from './erasures/erasures-view.tsx'
 import { FeedView } from './feed/feed-view.tsx'
 import { KeysView } from './keys/keys-view.tsx'
 import { OverviewView } from './overview/overview-view.tsx'
@@ -16,6 +17,11 @@ import type { View } from './view.ts'
 
 function publishes(access: Access, tenantId: string): boolean {
   return scopesIn(access, tenantId).some((scope) => scope.endsWith(':publish'))
+}
+
+function erases(access: Access, tenantId: string): boolean {
+  const isEraser = scopesIn(access, tenantId).some((scope) => scope.endsWith(':erase'))
+  return isEraser || mayAdminister(access, 'admin:erase', tenantId)
 }
 
 /** A publisher sees what it has published itself. */
@@ -97,6 +103,16 @@ export const views: readonly View[] = [
     menu: (access, tenantId) =>
       tenantId !== undefined && publishes(access, tenantId)
         ? [{ name: 'Playground', place: places.playground(tenantId) }]
+        : [],
+  },
+  {
+    path: '/tenants/:tenantId/erasures',
+    title: 'Erasures',
+    component: ErasuresView,
+    isOpen: (access, { tenantId = '' }) => erases(access, tenantId),
+    menu: (access, tenantId) =>
+      tenantId !== undefined && erases(access, tenantId)
+        ? [{ name: 'Erasures', place: places.erasures(tenantId) }]
         : [],
   },
   {

@@ -1,6 +1,7 @@
 /** The views of a property, a contact and keys in a real browser, at a real service. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { startBrowser, withBrowser } from '../../../server/test/support/browser.ts'
@@ -259,6 +260,37 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
       await page.getByText(/^Stored 1 event: Updated, as #\d+\.$/).waitFor()
       const latest = await call(service, `/v1/properties/${subject}`, { key: service.tenant.readKey })
       assert.match(latest.text, /285000\.00/)
+    })
+  })
+
+  it('erases a contact after it was counted and its reference typed again, and gives a receipt (D17)', async () => {
+    const person = randomUUID()
+    await publish(service, { payload: contact({ contact_ref: person }) }, { feed: 'contact' })
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of('/erasures'))
+      await page.getByRole('button', { name: 'Erase …' }).click()
+      await page.getByLabel('Its reference').fill(person)
+      await page.getByLabel('Why').selectOption('data_subject_request')
+      await page.getByRole('button', { name: 'Count what it takes' }).click()
+      await page.getByText('1 event', { exact: true }).waitFor()
+      const last = page.getByRole('button', { name: 'Erase for good' })
+      await page.getByLabel('Type the reference again').fill(randomUUID())
+      assert.ok(await last.isDisabled())
+      await page.getByLabel('Type the reference again').fill(person)
+      await picture(page, 'erasing')
+      await last.click()
+      await page.getByText(/The list shows how far it is/).waitFor()
+      await page.keyboard.press('Escape')
+      const row = page.getByRole('row', { name: person })
+      await row.waitFor()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        row.getByRole('button', { name: /^Download the receipt/ }).click(),
+      ])
+      const receipt = JSON.parse(await readFile(await download.path(), 'utf8'))
+      assert.deepEqual([receipt.subjectId, receipt.reason], [person, 'data_subject_request'])
+      await hasNoFindings(page, 'erasures')
+      await picture(page, 'erasures')
     })
   })
 

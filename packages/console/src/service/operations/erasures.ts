@@ -1,0 +1,44 @@
+/** Erasing a property or a contact for good (PROTOCOL §5.7), by a key that erases or by those who look after the tenant (§12.5). */
+import type { Erasure, ErasureCount, ErasureRequest } from '@property-events/client'
+import type { FeedName } from '../../base.ts'
+import { pathOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+
+/** `own`: with the scopes of the session's key in its tenant. */
+export interface ErasurePlace {
+  readonly tenantId: string
+  readonly door: 'own' | 'admin'
+}
+
+export type ErasureBody = ErasureRequest & { readonly feed: FeedName }
+
+function placed({ tenantId, door }: ErasurePlace, id: string, rest = '') {
+  return door === 'own'
+    ? { id, path: `/v1/erasures${rest}`, tenant: tenantId }
+    : {
+        id: `admin${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+        path: `${pathOf('/v1/admin/tenants/{tenantId}/erasures', tenantId)}${rest}`,
+      }
+}
+
+/** The oldest first. */
+export function listErasures(
+  place: ErasurePlace,
+  after: string | undefined,
+): Operation<{ readonly erasures: readonly Erasure[]; readonly next: string | null }> {
+  return { ...placed(place, 'listErasures'), method: 'GET', query: { after } }
+}
+
+/** With those who were sent what was erased. */
+export function getErasure(place: ErasurePlace, erasureId: string): Operation<Erasure> {
+  return { ...placed(place, 'getErasure', pathOf('/{erasureId}', erasureId)), method: 'GET' }
+}
+
+/** How many events would be reduced. */
+export function countErased(place: ErasurePlace, body: ErasureBody): Operation<ErasureCount> {
+  return { ...placed(place, 'erase'), method: 'POST', body, query: { dryRun: 'true' } }
+}
+
+export function erase(place: ErasurePlace, body: ErasureBody): Operation<Erasure> {
+  return { ...placed(place, 'erase'), method: 'POST', body }
+}

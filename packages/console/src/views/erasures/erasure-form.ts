@@ -1,0 +1,75 @@
+/** What somebody filled in to erase a property or contact, and how far an erasure is. */
+import { erasureReasons } from '@property-events/protocol/plain'
+import type { Erasure } from '@property-events/client'
+import type { FeedName } from '../../base.ts'
+import type { ErasureBody } from '../../service/operations/erasures.ts'
+import { counted } from '../../words/numbers.ts'
+
+export interface ErasureForm {
+  readonly feed: FeedName
+  readonly subjectId: string
+  readonly reason: string
+  readonly caseRef: string
+}
+
+export interface ErasureFault {
+  readonly field: keyof ErasureForm
+  readonly message: string
+}
+
+export type ErasureReading =
+  | { readonly kind: 'body'; readonly body: ErasureBody }
+  | { readonly kind: 'faults'; readonly faults: readonly ErasureFault[] }
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The service checks it again. */
+export function readErasureForm({ feed, subjectId, reason, caseRef }: ErasureForm): ErasureReading {
+  const faults: ErasureFault[] = []
+  const subject = subjectId.trim().toLowerCase()
+  if (!uuid.test(subject)) faults.push({ field: 'subjectId', message: 'The reference is a UUID.' })
+  if (!erasureReasons.some((known) => known === reason)) {
+    faults.push({ field: 'reason', message: 'Choose why it is erased.' })
+  }
+  const ref = caseRef.trim()
+  if (ref !== '' && !/^[A-Za-z0-9-]{1,40}$/.test(ref)) {
+    faults.push({
+      field: 'caseRef',
+      message: 'At most 40 letters, digits and hyphens, and no name of a person.',
+    })
+  }
+  if (faults.length > 0) return { kind: 'faults', faults }
+  return { kind: 'body', body: { feed, subjectId: subject, reason, ...(ref === '' ? {} : { caseRef: ref }) } }
+}
+
+/** Whether the reference was typed a second time, as it must be before anything is erased. */
+export function isTypedAgain({ subjectId }: ErasureForm, typed: string): boolean {
+  return typed.trim() !== '' && typed.trim().toLowerCase() === subjectId.trim().toLowerCase()
+}
+
+/** `data_subject_request` as `data subject request`. */
+export function reasonWords(reason: string): string {
+  return reason.replaceAll('_', ' ')
+}
+
+const states: Readonly<Record<string, string>> = {
+  reducing: 'is being taken out',
+  reduced: 'taken out of the store; nodes are told',
+  unreachable: 'no answer has it any more',
+  overwritten: 'its bytes are overwritten',
+}
+
+/** How far it is, for people. A state that this page does not know stands as it is (PROTOCOL §9). */
+export function stateWords({
+  state,
+  reduced,
+  events,
+}: Pick<Erasure, 'state' | 'reduced' | 'events'>): string {
+  const words = states[state] ?? state
+  return state === 'reducing' ? `${words}: ${reduced} of ${counted(events, 'event')}` : words
+}
+
+/** The receipt as a file: its name, and its bytes as JSON with a line end. */
+export function receiptFile(erasure: Erasure): { readonly name: string; readonly text: string } {
+  return { name: `erasure-${erasure.id}.json`, text: `${JSON.stringify(erasure, undefined, 2)}\n` }
+}
