@@ -1,16 +1,15 @@
 import { readPropertyPayload } from '../payload/property.ts'
 import type { Property } from '../payload/property.ts'
-import { addressOf } from './address.ts'
 import type { ListingAddress } from './address.ts'
 import { describe } from './description.ts'
 import type { ListingText } from './description.ts'
 import { factsOf } from './facts.ts'
 import type { ListingFacts } from './facts.ts'
+import { headlineOf } from './headline.ts'
 import { mediaOf } from './media.ts'
 import type { ListingMedia } from './media.ts'
-import { named, nameOf } from './named.ts'
+import { named } from './named.ts'
 import type { Named } from './named.ts'
-import { priceOf } from './price.ts'
 import type { ListingPrice } from './price.ts'
 
 export type { ListingFacts }
@@ -58,9 +57,7 @@ export function listing(payload: string | Property, options?: ListingOptions): L
 export function listing(payload: string | Property, options: ListingOptions = {}): Listing | undefined {
   const property = typeof payload === 'string' ? readPropertyPayload(payload).value : payload
   if (property === undefined) return undefined
-  const category = options.category ?? categoryOf(property)
-  const price = priceOf(property.price_information, category === 'lettings')
-  const address = addressOf(property.address)
+  const { category, status, price, address, removalReason } = headlineOf(property, options.category)
   const facts = factsOf(property)
   const media = mediaOf(property.media)
   const description = describe(property.details?.description)
@@ -71,7 +68,7 @@ export function listing(payload: string | Property, options: ListingOptions = {}
     branchId: property.branch_id,
     category,
     published: property.published,
-    status: statusOf(property),
+    status,
     type: named('propertyType', property.property_type),
     isNewHome: property.new_home === true,
     price,
@@ -84,7 +81,7 @@ export function listing(payload: string | Property, options: ListingOptions = {}
     availableOn: property.date_available?.local.slice(0, 10) ?? null,
     addedOn: property.create_date?.local.slice(0, 10) ?? null,
     changedOn: property.update_date?.local.slice(0, 10) ?? null,
-    removalReason: reasonOf(property.removal_reason),
+    removalReason,
     missing: [
       ...(property.property_type === null ? ['/property_type'] : []),
       ...(property.status === null ? ['/status'] : []),
@@ -101,31 +98,4 @@ export function listing(payload: string | Property, options: ListingOptions = {}
       ...(media.photographs.length === 0 ? ['/media'] : []),
     ],
   }
-}
-
-const letAgreed = 6
-
-/** By the signs that the service goes by too (D23), for payloads whose event does not say. */
-function categoryOf(property: Property): 'sales' | 'lettings' {
-  const { price_information: price, details } = property
-  const signs = [
-    price?.rent_frequency,
-    price?.deposit,
-    property.contract_months,
-    property.let_type,
-    property.minimum_term,
-    details?.furnished_type,
-    details?.deposit_replacement_scheme,
-  ]
-  const isLetting = property.status === letAgreed || signs.some((sign) => sign !== null && sign !== undefined)
-  return isLetting ? 'lettings' : 'sales'
-}
-
-function reasonOf(reason: string | null): string | null {
-  return reason === null ? null : (nameOf('removalReason', reason) ?? reason)
-}
-
-function statusOf({ status, statusstring: words }: Property): Named | null {
-  const known = named('status', status)
-  return known === null ? null : { ...known, name: known.name ?? (words?.trim() || null) }
 }

@@ -1,5 +1,5 @@
 /** What a row of the list shows of an event. */
-import { listing } from '@property-events/client/listing'
+import { headline } from '@property-events/client/headline'
 import type { FeedName } from '../../base.ts'
 import type { FeedEvent } from '../../service/answers.ts'
 import { oneLine, typeName } from '../../words/plain.ts'
@@ -38,7 +38,7 @@ export function feedRow(feed: FeedName, event: FeedEvent): FeedRow {
 }
 
 function propertyCells(payload: string): Pick<FeedRow, 'what' | 'price'> {
-  const shown = listing(payload)
+  const shown = headline(payload)
   if (shown === undefined) return { what: 'The payload cannot be read', price: '' }
   const { address, price } = shown
   const parts = [address.display, address.postcode].filter((part) => part !== null)

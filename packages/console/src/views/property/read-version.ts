@@ -1,7 +1,6 @@
 /** An event of a property as one version of it. */
-import { readPropertyPayload } from '@property-events/client'
-import { listing } from '@property-events/client/listing'
-import type { Listing } from '@property-events/client/listing'
+import { headline } from '@property-events/client/headline'
+import type { Headline } from '@property-events/client/headline'
 import type { FeedEvent } from '../../service/answers.ts'
 import { readTime } from '../../words/times.ts'
 import { isObject } from './diff/equal.ts'
@@ -20,7 +19,7 @@ export interface Version {
   /** The parsed payload. */
   readonly payload: unknown
   /** Of `shown` and `removed`. */
-  readonly listing: Listing | undefined
+  readonly listing: Headline | undefined
 }
 
 export function readVersion(event: FeedEvent): Version {
@@ -32,7 +31,7 @@ export function readVersion(event: FeedEvent): Version {
     kind,
     payload,
     atMs: readTime(event.createdDate) ?? 0,
-    listing: isThere ? readListing(event.payload) : undefined,
+    listing: isThere ? headline(event.payload) : undefined,
   }
 }
 
@@ -52,9 +51,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function readListing(payload: string): Listing | undefined {
-  const { value } = readPropertyPayload(payload)
-  return value === undefined ? undefined : listing(value)
 }

@@ -1,0 +1,64 @@
+/** What a list shows of a property: where it is, what it costs and how it stands, without its texts and media. */
+import { readPropertyPayload } from '../payload/property.ts'
+import type { Property } from '../payload/property.ts'
+import { addressOf } from './address.ts'
+import type { ListingAddress } from './address.ts'
+import { named, nameOf } from './named.ts'
+import type { Named } from './named.ts'
+import { priceOf } from './price.ts'
+import type { ListingPrice } from './price.ts'
+
+/** The members of a `Listing` with the same names. */
+export interface Headline {
+  readonly category: 'sales' | 'lettings'
+  /** Its name is the payload's own text where the code is unknown. */
+  readonly status: Named | null
+  readonly price: ListingPrice
+  readonly address: ListingAddress
+  /** In words, also where the payload has a code. */
+  readonly removalReason: string | null
+}
+
+/** As `listing`, and smaller in a page: it reads no texts and media. Our own pages use it; it is not published by itself. `undefined` when the text is not a JSON object. */
+export function headline(payload: string): Headline | undefined {
+  const { value } = readPropertyPayload(payload)
+  return value === undefined ? undefined : headlineOf(value)
+}
+
+/** `category`: where it is known, as from a feed of one category; else it is read from the payload (D23). */
+export function headlineOf(property: Property, category = categoryOf(property)): Headline {
+  return {
+    category,
+    status: statusOf(property),
+    price: priceOf(property.price_information, category === 'lettings'),
+    address: addressOf(property.address),
+    removalReason: reasonOf(property.removal_reason),
+  }
+}
+
+const letAgreed = 6
+
+/** By the signs that the service goes by too (D23), for payloads whose event does not say. */
+function categoryOf(property: Property): 'sales' | 'lettings' {
+  const { price_information: price, details } = property
+  const signs = [
+    price?.rent_frequency,
+    price?.deposit,
+    property.contract_months,
+    property.let_type,
+    property.minimum_term,
+    details?.furnished_type,
+    details?.deposit_replacement_scheme,
+  ]
+  const isLetting = property.status === letAgreed || signs.some((sign) => sign !== null && sign !== undefined)
+  return isLetting ? 'lettings' : 'sales'
+}
+
+function reasonOf(reason: string | null): string | null {
+  return reason === null ? null : (nameOf('removalReason', reason) ?? reason)
+}
+
+function statusOf({ status, statusstring: words }: Property): Named | null {
+  const known = named('status', status)
+  return known === null ? null : { ...known, name: known.name ?? (words?.trim() || null) }
+}
