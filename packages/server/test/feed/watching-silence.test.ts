@@ -151,8 +151,12 @@ describe('silence', () => {
 
   it('of an agency over night and at the weekend is none, and is told when it is longer (PROTOCOL §14.7)', async () => {
     await using here = await world()
+    let lastHour = 0
     const atWork = async (): Promise<void> => {
       const time = new Date(here.clock())
+      const hour = Math.floor(here.clock() / hourMs)
+      if (hour === lastHour) return
+      lastHour = hour
       const isOpen = time.getUTCHours() >= 9 && time.getUTCHours() < 18
       if (isOpen && time.getUTCDay() % 6 !== 0) await here.publish()
     }
@@ -259,6 +263,20 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began'])
     assert.deepEqual(here.changes[0]?.name, consumer('website', 'search'))
     assert.equal(here.changes[0]?.lastMs, undefined)
+  })
+
+  it('is looked for in consumers that asked within the last hour, and in no older ones that nobody expects (PROTOCOL §14.7)', async () => {
+    await using here = await world()
+    await here.ask('website', 'old')
+    here.advance(2 * hourMs)
+    await here.ask('website', 'new')
+    here.advance(2 * minuteMs)
+    await here.node.look()
+    const kept = await here.store.silence.presences(undefined, 10)
+    assert.deepEqual(
+      kept.map(({ name }) => name),
+      [consumer('website', 'new')],
+    )
   })
 
   it('of a key that has ended is none; where it was told before, its end is told (PROTOCOL §14.7)', async () => {
