@@ -1,17 +1,20 @@
 /** What is kept of a consumer equals what it was sent, whatever way and through whatever node it read (PROTOCOL §14). */
 import assert from 'node:assert/strict'
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import type { ConsumerStore, FeedKey, KeptReading } from '../../src/index.ts'
+import { branchViewName, StorageFailure } from '../../src/index.ts'
+import type { ConsumerStore, FeedKey, Grant, KeptReading, StorageEngine } from '../../src/index.ts'
+import { pick, randomOf } from '../../../client/test/support/random.ts'
+import type { Random } from '../../../client/test/support/random.ts'
 import { openStream } from '../support/event-stream.ts'
 import { call, getPath, listPath as list, pageOf, publish } from '../support/http-client.ts'
 import type { Page } from '../support/http-client.ts'
 import { isLongRun } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
-import type { TestService, TestServiceOptions } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
 type Event = Page['items'][number]
@@ -21,7 +24,7 @@ const names = ['default', 'website', 'portal'] as const
 const typeOf = { all: 'property', sales: 'salesproperty', lettings: 'lettingsproperty' } as const
 const views = ['all', 'sales', 'lettings'] as const
 
-/** The feed as it is, read by a key that the test does not look at. */
+/** The feed as a key sees it, read by another one that the test does not look at. */
 interface Feed {
   readonly events: readonly Event[]
   /** By view, in order. */
@@ -66,21 +69,22 @@ interface Read {
   readonly told: (text: string) => readonly number[]
 }
 
-function randomRead({ events, numbers, head }: Feed): Read {
-  const view = views[randomInt(views.length)] ?? 'all'
+function randomRead(random: Random, { events, numbers, head }: Feed): Read {
+  const within = (from: number, below: number) => from + pick(random, below - from)
+  const view = views[pick(random, views.length)] ?? 'all'
   const type = `apiEventType=${typeOf[view]}`
-  const event = events[randomInt(events.length)]
+  const event = events[pick(random, events.length)]
   const { sequenceNumber = 0, createdDate = '', id = '', transactionId = '' } = event ?? {}
   const numbersIn = (text: string) =>
     Array.from(text.matchAll(/"sequenceNumber":(\d+)/g), ([, number]) => Number(number))
   const upTo = (from: number, through: number) =>
     numbers[view].filter((number) => number > from && number <= through)
   const reads: readonly Read[] = [
-    { path: `${list}?page=${randomInt(1, 9)}&pageSize=${randomInt(1, 30)}&${type}`, view, told: numbersIn },
-    { path: `${list}?from=${createdDate}&pageSize=${randomInt(1, 20)}&${type}`, view, told: numbersIn },
+    { path: `${list}?page=${within(1, 9)}&pageSize=${within(1, 30)}&${type}`, view, told: numbersIn },
+    { path: `${list}?from=${createdDate}&pageSize=${within(1, 20)}&${type}`, view, told: numbersIn },
     { path: `${list}?to=${createdDate}&page=2&pageSize=7&${type}`, view, told: numbersIn },
     {
-      path: `/v1/property-events?after=${sequenceNumber}&limit=${randomInt(1, 20)}&${type}`,
+      path: `/v1/property-events?after=${sequenceNumber}&limit=${within(1, 20)}&${type}`,
       view,
       told: numbersIn,
     },
@@ -95,29 +99,63 @@ function randomRead({ events, numbers, head }: Feed): Read {
     { path: `/v1/properties/${transactionId}`, view: 'single', told: numbersIn },
     { path: `/v1/properties/${transactionId}/history`, view: 'single', told: numbersIn },
   ]
-  const read = reads[randomInt(reads.length)]
+  const read = reads[pick(random, reads.length)]
   if (read === undefined) throw new Error('there is always a read')
   return read
 }
 
-/** What is kept, in sequence numbers. */
-async function keptOf(store: ConsumerStore, key: FeedKey, keyId: string, feed: Feed): Promise<Seen> {
+/** A key that reads: the whole feed, or some branches of it. */
+interface Reader {
+  readonly text: string
+  readonly keyId: string
+  /** As it sees it. */
+  readonly feed: Feed
+  /** By the name that a view has in the store. */
+  readonly viewOf: ReadonlyMap<string, View | 'single'>
+}
+
+async function openReader(service: TestService, branches: readonly string[] | undefined): Promise<Reader> {
+  const { tenantId } = service.tenant
+  const grant: Grant = {
+    tenantId,
+    scopes: ['property:read'],
+    ...(branches === undefined ? {} : { branches }),
+  }
+  const [own, looking] = [await service.issue({ grants: [grant] }), await service.issue({ grants: [grant] })]
+  const isReady = async () =>
+    (await call(service, `${list}?pageSize=1`, { key: looking.text })).status === 200
+  await until(isReady, { what: 'the views of the branches' })
+  const nameOf = (view: View) => (branches === undefined ? view : branchViewName(branches, view))
+  const viewOf = new Map<string, View | 'single'>([['single', 'single']])
+  for (const view of views) viewOf.set(nameOf(view), view)
+  return { ...own, feed: await readFeed(service, looking.text), viewOf }
+}
+
+/** What is kept, in sequence numbers. `all`: of the whole feed, in order. */
+async function keptOf(
+  store: ConsumerStore,
+  key: FeedKey,
+  { keyId, feed, viewOf }: Reader,
+  all: readonly number[],
+): Promise<Seen> {
   const kept: Seen = new Map()
   const numbersOf = ({ view, space, ranges }: Pick<KeptReading, 'view' | 'space' | 'ranges'>) => {
-    const of = view === 'single' ? feed.numbers.all : (feed.numbers[view as View] ?? [])
-    const places = space === 'positions' ? feed.numbers.all : of
+    const name = viewOf.get(view)
+    assert(name !== undefined, `${view} is a view that this key does not read`)
+    const of = name === 'single' ? feed.numbers.all : feed.numbers[name]
+    const places = space === 'positions' ? all : of
     return space === 'numbers'
       ? of.filter((number) => ranges.some(([first, last]) => first <= number && number <= last))
       : ranges.flatMap(([first, last]) => places.slice(first - 1, last))
   }
   for (const reading of await store.readings(key)) {
     if (reading.keyId !== keyId) continue
-    see(kept, reading.name, reading.view, numbersOf(reading))
+    see(kept, reading.name, viewOf.get(reading.view) ?? '', numbersOf(reading))
   }
   for (const name of names) {
     const byView: Seen = new Map()
     for (const row of await store.sentMinutes({ key, keyId, name })) {
-      see(byView, name, row.view, numbersOf(row))
+      see(byView, name, viewOf.get(row.view) ?? '', numbersOf(row))
     }
     // The minutes say the same, and alone say what was asked for one by one.
     for (const [text, numbers] of byView) {
@@ -141,58 +179,80 @@ function assertSame(kept: Seen, seen: Seen): void {
 async function publishSome(service: TestService, count: number): Promise<void> {
   const refs = Array.from({ length: Math.ceil(count / 3) }, () => randomUUID())
   const events = Array.from({ length: count }, (_, index) => ({
-    payload: property({ agent_ref: refs[index % refs.length] ?? '', details: { summary: randomUUID() } }),
+    payload: property({
+      agent_ref: refs[index % refs.length] ?? '',
+      branch_id: ['Dale', 'Fell', 'Ely'][index % 3],
+      details: { summary: randomUUID() },
+    }),
     category: index % 5 === 0 ? 'lettings' : 'sales',
   }))
   await publish(service, events)
 }
 
-const ways: readonly (readonly [string, TestServiceOptions])[] = [
-  ['memory', { engine: 'memory' }],
-  ['memory by Node’s HTTP alone', { engine: 'memory', plainConnections: false }],
-  ['SQLite', { engine: 'sqlite' }],
-  ['PostgreSQL', { engine: 'postgres' }],
-]
-const readsPerWay = isLongRun ? 600 : 60
+const branchSets = [undefined, ['Dale'], ['Dale', 'Ely']] as const
 
-describe('what is kept of consumers', () => {
-  for (const [name, options] of ways) {
-    it(`is what they were sent, one addition later and never more, through three nodes, on ${name} (PROTOCOL §14)`, async () => {
-      const service = await startTestService(options)
-      const nodes = [service, await service.another(), await service.another()]
+/** A store that loses every other addition for as long as `isIll`. */
+function losing(storage: StorageEngine, isIll: () => boolean): StorageEngine {
+  let additions = 0
+  const add: ConsumerStore['add'] = async (readings) => {
+    additions += 1
+    if (isIll() && additions % 2 === 1)
+      throw new StorageFailure('storage_unavailable', new Error('as the test wants'))
+    await storage.consumers.add(readings)
+  }
+  return { ...storage, consumers: { ...storage.consumers, add } }
+}
+
+const engines = ['memory', 'sqlite', 'postgres'] as const
+const readsPerWay = isLongRun ? 900 : 90
+const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 1_000_000)
+
+describe(`what is kept of consumers (seed ${seed})`, () => {
+  for (const engine of engines) {
+    it(`is what they were sent, one addition later and never more, through three nodes and both transports, on ${engine} (PROTOCOL §14)`, async () => {
+      const random = randomOf(seed)
+      let isIll = true
+      const service = await startTestService({ engine, wrap: (storage) => losing(storage, () => isIll) })
+      const nodes = [service, await service.another(), await service.another({ plainConnections: false })]
       try {
-        const { tenantId, readKey } = service.tenant
+        const { tenantId } = service.tenant
         const key = { tenantId, feed: 'property' } as const
-        const keyId = readKey.split('_')[1] ?? ''
-        const looking = await service.issue({ grants: [{ tenantId, scopes: ['property:read'] }] })
         await publishSome(service, 90)
-        const feed = await readFeed(service, looking.text)
-        const seen: Seen = new Map()
+        const readers = await Promise.all(branchSets.map((branches) => openReader(service, branches)))
+        const all = readers[0]?.feed.numbers.all ?? []
+        const seen = new Map(readers.map((reader) => [reader, new Map<string, Set<number>>()]))
+        const kept = (reader: Reader) => keptOf(service.storage.consumers, key, reader, all)
         for (let read = 0; read < readsPerWay; read += 1) {
-          const { path, view, told } = randomRead(feed)
-          const consumer = names[randomInt(names.length)] ?? 'default'
+          const reader = readers[pick(random, readers.length)]
+          assert(reader !== undefined)
+          const { path, view, told } = randomRead(random, reader.feed)
+          const consumer = names[pick(random, names.length)] ?? 'default'
           const headers = {
-            'accept-encoding': randomInt(2) === 0 ? 'gzip' : 'identity',
+            'accept-encoding': pick(random, 2) === 0 ? 'gzip' : 'identity',
             ...(consumer === 'default' ? {} : { 'x-feed-consumer': consumer }),
           }
           // A head asks for the same, and is sent nothing.
-          const method = randomInt(8) === 0 ? 'HEAD' : 'GET'
-          const answer = await call(nodes[randomInt(3)] ?? service, path, { method, key: readKey, headers })
+          const method = pick(random, 8) === 0 ? 'HEAD' : 'GET'
+          const node = nodes[pick(random, 3)] ?? service
+          const answer = await call(node, path, { method, key: reader.text, headers })
           assert.equal(answer.status, 200, `${path}: ${answer.text}`)
           if (method === 'HEAD') continue
           const isGzip = answer.headers['content-encoding'] === 'gzip'
-          see(seen, consumer, view, told(isGzip ? gunzipSync(answer.body).toString() : answer.text))
+          const text = isGzip ? gunzipSync(answer.body).toString() : answer.text
+          see(seen.get(reader) ?? new Map(), consumer, view, told(text))
+          // Some additions fail, and a later one has it all.
+          if (read % 10 === 0) await addNoted(service)
         }
-        const before = await keptOf(service.storage.consumers, key, keyId, feed)
-        for (const [text, numbers] of before) {
-          assert(
-            sorted(numbers).every((number) => seen.get(text)?.has(number) === true),
-            `${text}: never more`,
-          )
+        for (const [reader, model] of seen) {
+          for (const [text, numbers] of await kept(reader)) {
+            const isModel = (number: number) => model.get(text)?.has(number) === true
+            assert(sorted(numbers).every(isModel), `${text}: never more`)
+          }
         }
+        isIll = false
         for (const node of nodes.slice(1)) await node.stop()
         await service.service.close()
-        assertSame(await keptOf(service.storage.consumers, key, keyId, feed), seen)
+        for (const [reader, model] of seen) assertSame(await kept(reader), model)
       } finally {
         await service.stop()
       }

@@ -85,8 +85,8 @@ export interface TestService {
   readonly logLines: readonly string[]
   /** A new key. */
   issue(options: IssueOptions): Promise<{ readonly text: string; readonly keyId: string }>
-  /** Another node of the same store: on PostgreSQL with connections of its own, else in the same process. */
-  another(): Promise<TestNode>
+  /** Another node of the same store: on PostgreSQL with connections of its own, else in the same process. By the same transport, if not told otherwise. */
+  another(changes?: Pick<TestServiceOptions, 'plainConnections'>): Promise<TestNode>
   stop(): Promise<void>
 }
 
@@ -190,11 +190,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     log,
     logLines,
     issue,
-    async another() {
+    async another(changes = {}) {
       const own = place.kind === 'postgres' ? await openStorage({ ...settings, ...place }) : undefined
       const clock = options.clock === undefined ? {} : { clock: options.clock }
       const node = await createService({
         ...parts,
+        ...changes,
         ...clock,
         storage: own ?? storage,
         peppers: [pepper],
