@@ -9,6 +9,7 @@ import type {
   StorageEngine,
 } from '../../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { erase, subject } from '../support/erasing.ts'
 import { list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
@@ -371,6 +372,46 @@ export function consumersContract(factory: StoreFactory): void {
       }
       const name = ({ subjectId, keyId }: ConsumerResult) => `${subjectId} ${keyId}`
       assert.deepEqual(read.map(name).toSorted(), all.map(name).toSorted())
+    })
+
+    it('loses to an erasure what was said of the property, and keeps nothing that is said of it late (D17)', async () => {
+      await using store = await withTenants(await factory.create())
+      for (const key of [properties, feedKey(tenantB, 'property')]) {
+        await publish(store, [draft({ subject: 'house' }), draft({ subject: 'garden' })], { key })
+      }
+      const said = [
+        result({ sequenceNumber: 1, message: 'as it says' }),
+        result({ sequenceNumber: 1, keyId: 'other' }),
+      ]
+      const others = [
+        result({ sequenceNumber: 2, subjectId: uuid('garden') }),
+        result({ sequenceNumber: 1, tenantId: tenantB }),
+      ]
+      await store.consumers.putResults([...said, ...others])
+      const kept = () => store.consumers.results(tenantA, uuid('house'))
+      assert.equal((await kept()).length, 2)
+      const { closing } = await erase(store, subject('house'), { key: properties })
+      const number = closing?.sequenceNumber ?? 0
+      assert.equal(number, 3)
+      assert.deepEqual(await kept(), [])
+      await store.consumers.putResults(said)
+      assert.deepEqual(await kept(), [])
+      // Of the closing event it may say that the page is gone.
+      const gone = result({ sequenceNumber: number, url: undefined })
+      await store.consumers.putResults([gone])
+      assert.deepEqual(await kept(), [gone])
+      assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [others[0]])
+      assert.deepEqual(await store.consumers.results(tenantB, uuid('house')), [others[1]])
+    })
+
+    it('loses to the erasure of one event what was said of that version, and no more (D17)', async () => {
+      await using store = await withTenants(await factory.create())
+      const drafts = ['1', '2', '3'].map((text) => draft({ subject: 'house', text }))
+      const [, second] = await publish(store, drafts, { key: properties })
+      const said = [1, 2].map((sequenceNumber) => result({ sequenceNumber, name: `site-${sequenceNumber}` }))
+      await store.consumers.putResults(said)
+      await erase(store, { kind: 'event', eventId: second?.id ?? '' }, { key: properties })
+      assert.deepEqual(await store.consumers.results(tenantA, uuid('house')), [said[0]])
     })
 
     it('goes with a backup (D28)', async () => {
