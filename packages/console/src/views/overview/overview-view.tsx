@@ -132,8 +132,8 @@ function SearchField({
 /** How the first event comes into a store. */
 function EmptyStore() {
   const commands = `property-events tenants create "First agency"
-property-events keys create --tenant "First agency" --scopes property:publish --label "first publisher"
-property-events publish first-event.json --url ${signedIn().serviceUrl} --key pev_…`
+property-events keys create --tenant "First agency" --scope property:publish --label "first publisher"
+PROPERTY_EVENTS_KEY=pev_… property-events publish listings.ndjson --url ${signedIn().serviceUrl}`
   return (
     <Empty title="There is no agency yet.">
       <p>Make one with a key that may publish, and publish its first event:</p>
