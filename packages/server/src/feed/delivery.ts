@@ -16,7 +16,7 @@ export interface DeliveryFacts {
   readonly name: string
   readonly label: string
   readonly sequenceNumber: number
-  /** Views that the event stands in. */
+  /** Views that the event stands in, and those of which that is not known. */
   readonly viewsOfEvent: ReadonlySet<string>
   /** False: the key reads other branches alone. */
   readonly isInBranches: boolean

@@ -4,6 +4,7 @@ import { lagReader } from './consumer-lag.ts'
 import type { ConsumerLag } from './consumer-lag.ts'
 import { consumersOf } from './consumers-of.ts'
 import type { ConsumersQuery, FeedConsumer } from './consumers-of.ts'
+import { notMade, unlessNotMade } from './unless-not-made.ts'
 
 export interface ListedConsumer {
   readonly consumer: FeedConsumer
@@ -25,7 +26,9 @@ export async function listConsumers(
   for (const consumer of await consumersOf(store, query)) {
     const lags: ConsumerLag[] = []
     for (const [view, readings] of Map.groupBy(consumer.readings, (reading) => reading.view)) {
-      if (view !== 'single') lags.push(await reader.lagOf(view, readings))
+      if (view === 'single') continue
+      const lag = await unlessNotMade(reader.lagOf(view, readings))
+      if (lag !== notMade) lags.push(lag)
     }
     const last = consumer.readings.toSorted((a, b) => b.askedMs - a.askedMs)[0]
     listed.push({ consumer, lags, last })

@@ -17,6 +17,7 @@ import { consumersOf } from './consumers-of.ts'
 import type { FeedConsumer } from './consumers-of.ts'
 import { deliveryOf } from './delivery.ts'
 import { minuteMs } from './noted-parts.ts'
+import { notMade, unlessNotMade } from './unless-not-made.ts'
 
 export type SeenStore = Pick<
   StorageEngine,
@@ -49,7 +50,7 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
   const event = parseEventJson(Buffer.from(stored.json).toString())
   const results = await store.consumers.results(key.tenantId, subjectId)
   const consumers = await consumersOf(store, query, results)
-  const places = await placesOf(store, key, event, consumers)
+  const { places, unknown } = await placesOf(store, key, event, consumers)
   const first = await firstSentTo(store, { key, event, epoch: head.epoch, places, consumers })
   const decided = consumers.map((consumer) => {
     const isHere = ({ keyId, name }: { keyId: string; name: string }) =>
@@ -58,8 +59,8 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
     return deliveryOf({
       ...consumer,
       sequenceNumber: event.sequenceNumber,
-      viewsOfEvent: new Set(places.keys()),
-      isInBranches: isInBranches(consumer, places),
+      viewsOfEvent: new Set([...places.keys(), ...unknown]),
+      isInBranches: isInBranches(consumer, places, unknown),
       firstSent,
       isSent: firstSent !== undefined || holds(consumer.readings, event.sequenceNumber, head.epoch, places),
       acknowledged: ofEpoch(consumer.acknowledgement, head),
@@ -74,18 +75,21 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
 type Places = ReadonlyMap<string, number>
 
 /** Of a set that is still being put together nothing is said yet. */
-function isInBranches({ branches }: FeedConsumer, places: Places): boolean {
-  return branches === undefined || places.has(branchViewName(branches, 'all'))
+function isInBranches({ branches }: FeedConsumer, places: Places, unknown: ReadonlySet<FeedView>): boolean {
+  if (branches === undefined) return true
+  const view = branchViewName(branches, 'all')
+  return unknown.has(view) || places.has(view)
 }
 
 const categories = ['sales', 'lettings'] as const
 
+/** `unknown`: views that are not there, because they are still being made, or because no key that has not ended reads them any more. */
 async function placesOf(
   { events }: SeenStore,
   key: FeedKey,
   event: FeedEvent,
   consumers: readonly FeedConsumer[],
-): Promise<Places> {
+): Promise<{ readonly places: Places; readonly unknown: ReadonlySet<FeedView> }> {
   const views = new Set<FeedView>(['all', ...categories])
   for (const { readings, branches } of consumers) {
     if (branches !== undefined) views.add(branchViewName(branches, 'all'))
@@ -93,13 +97,15 @@ async function placesOf(
   }
   const created = parseCreatedDate(event.createdDate)
   const places = new Map<string, number>()
-  if (created === undefined) return places
+  const unknown = new Set<FeedView>()
+  if (created === undefined) return { places, unknown }
   for (const view of views) {
     // Stamps rise with positions, so a window of one tick holds this event alone.
-    const located = await events.locate({ key, view, from: created, to: created + 1n })
-    if (located?.range.count === 1) places.set(view, located.range.first)
+    const located = await unlessNotMade(events.locate({ key, view, from: created, to: created + 1n }))
+    if (located === notMade) unknown.add(view)
+    else if (located?.range.count === 1) places.set(view, located.range.first)
   }
-  return places
+  return { places, unknown }
 }
 
 function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: Places): number | undefined {

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
+import { branchViewName } from '../../src/index.ts'
 import type { KeyReading } from '../../src/index.ts'
 import { call, getPath, listPath as list, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import type { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 interface SeenBy {
   readonly keyId: string
@@ -280,6 +282,38 @@ onEngines('who has seen a property', {}, (service) => {
       grants: [{ tenantId, scopes: ['contact:read', 'property:publish'] }],
     })
     assert(!seen.consumers.some((one) => one.keyId === keyId))
+  })
+
+  it('is answered while the views of a new set of branches are made, and then names the key that reads others (PROTOCOL §14)', async () => {
+    const { tenantId, publishKey } = service().tenant
+    const ref = randomUUID()
+    await publish(service(), [{ payload: property({ agent_ref: ref, branch_id: 'Here' }) }])
+    const grantOf = (branch: string) => ({ tenantId, scopes: ['property:read'] as const, branches: [branch] })
+    const here = await service().issue({ grants: [grantOf('Here')] })
+    const elsewhere = await service().issue({ grants: [grantOf('Elsewhere')] })
+    const stateOf = async ({ keyId }: { keyId: string }) =>
+      (await seenOf(service(), ref, publishKey)).consumers.find((one) => one.keyId === keyId)?.state
+    // Until they are made nothing is said of branches.
+    assert(['never_asked', 'other_branch'].includes((await stateOf(elsewhere)) ?? ''))
+    await until(async () => (await stateOf(elsewhere)) === 'other_branch', {
+      what: 'the views of the branches',
+    })
+    assert.equal(await stateOf(here), 'never_asked')
+
+    // What was read of a set that no key reads any more is still kept.
+    const gone = {
+      view: branchViewName(['Gone'], 'all'),
+      space: 'ordinals',
+      epoch: await epochOf(service()),
+    } as const
+    const asked = { askedMs: 1, quietMs: undefined, status: 200, route: 'list' } as const
+    const minutes = [{ minute: 1, route: 'list' as const, ranges: [[1, 1]] as const }]
+    const consumer = { key: { tenantId, feed: 'property' }, keyId: here.keyId, name: 'default' } as const
+    await service().storage.consumers.add([{ ...consumer, ...gone, ...asked, minutes }])
+    assert.equal(await stateOf(here), 'pending')
+    const { text: key } = await service().issue({ operator: true, adminScopes: ['admin:inspect'] })
+    const listed = await call(service(), `/v1/admin/tenants/${tenantId}/consumers?feed=property`, { key })
+    assert.equal(listed.status, 200, listed.text)
   })
 
   it('shows a key that reads itself alone, and nobody another tenant’s properties (P10)', async () => {

@@ -1,0 +1,14 @@
+/** Looks into views of branches that may not be there: an answer about all consumers of a feed cannot wait for one of them. */
+import { StorageFailure } from '../storage/storage.ts'
+
+export const notMade = 'notMade'
+
+/** `notMade`: the view is being made, or is there no more. Any other failure stays one. */
+export async function unlessNotMade<T>(found: Promise<T>): Promise<T | typeof notMade> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof StorageFailure && error.code === 'view_being_made') return notMade
+    throw error
+  }
+}
