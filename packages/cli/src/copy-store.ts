@@ -69,7 +69,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   await copyAudit(from, to)
   await copyDeletions(from, to)
   await copyNames(from, to, actor)
-  await copyNoted(from, to)
+  await copyNoted(from, to, actor)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
 }

@@ -103,7 +103,7 @@ async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, acto
     ),
   )
   await moveKeys(from, to, tenantId, actor)
-  await copyNoted(from, to, tenantId)
+  await copyNoted(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   await copyLeaving(from, to, actor, tenantId)
   await copyAuditOf(from, to, tenantId)

@@ -129,7 +129,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   }
   const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
-  await copyNoted(from, to, tenantId)
+  await copyNoted(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
   await copyLeaving(from, to, actor, tenantId)

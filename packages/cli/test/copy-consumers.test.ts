@@ -2,8 +2,15 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { feedNames } from '@property-events/protocol'
-import { refusalPauseMs } from '@property-events/server'
-import type { ConsumerName, ConsumerRefusal, NumberRange, StorageEngine } from '@property-events/server'
+import { presencesPerStep, presenceText, refusalPauseMs } from '@property-events/server'
+import type {
+  ConsumerName,
+  ConsumerRefusal,
+  NumberRange,
+  PresenceName,
+  SetExpectation,
+  StorageEngine,
+} from '@property-events/server'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
 import { erase, subject } from '../../server/test/storage/support/erasing.ts'
 import { publish } from '../../server/test/storage/support/read-back.ts'
@@ -213,6 +220,112 @@ describe('what consumers have seen and said', () => {
       assert.equal((await seenOf(target, tenantA)).results.length, 1)
     })
   }
+})
+
+const publisher = (tenantId: string, feed: 'property' | 'contact' = 'property'): PresenceName => ({
+  kind: 'publisher',
+  tenantId,
+  feed,
+})
+const consumer = (keyId: string, name = 'default'): PresenceName => ({ kind: 'consumer', keyId, name })
+
+async function expect(
+  { silence }: StorageEngine,
+  name: PresenceName,
+  expectation: SetExpectation | undefined,
+): Promise<void> {
+  assert.equal(await silence.expect(name, expectation, 'cli:test'), 'done')
+}
+
+/** What was set in the store, by the texts of the names. */
+async function setIn({ silence }: StorageEngine): Promise<Readonly<Record<string, SetExpectation>>> {
+  const all = await silence.presences(undefined, presencesPerStep)
+  return Object.fromEntries(
+    all.flatMap(({ name, expectation }) =>
+      expectation === undefined ? [] : [[presenceText(name), expectation]],
+    ),
+  )
+}
+
+function named(...set: readonly (readonly [PresenceName, SetExpectation])[]) {
+  return Object.fromEntries(set.map(([name, expectation]) => [presenceText(name), expectation]))
+}
+
+const hourMs = 3_600_000
+
+/** Publishers and consumers of both agencies, and one that was set and is learned again. */
+async function addExpected(store: StorageEngine): Promise<void> {
+  for (const tenantId of agencies) {
+    await expect(store, publisher(tenantId), hourMs)
+    await expect(store, publisher(tenantId, 'contact'), 'never')
+    await expect(store, consumer(keyOf(tenantId)), 2 * hourMs)
+    await expect(store, consumer(keyOf(tenantId), 'site'), 'never')
+    await expect(store, consumer(keyOf(tenantId), 'old'), hourMs)
+    await expect(store, consumer(keyOf(tenantId), 'old'), undefined)
+  }
+}
+
+function expectedOf(tenantId: string): readonly (readonly [PresenceName, SetExpectation])[] {
+  return [
+    [publisher(tenantId), hourMs],
+    [publisher(tenantId, 'contact'), 'never'],
+    [consumer(keyOf(tenantId)), 2 * hourMs],
+    [consumer(keyOf(tenantId), 'site'), 'never'],
+  ]
+}
+
+describe('intervals that were set', () => {
+  for (const [one, other] of pairs) {
+    it(`go with a copy from ${one} to ${other}, and are as in the source when it is made again (PROTOCOL §14.7)`, async () => {
+      await using source = await engines[one].create()
+      await using target = await engines[other].create()
+      await addTenants(source)
+      await addExpected(source)
+      await copy(source, target)
+      const all = agencies.flatMap(expectedOf)
+      assert.deepEqual(await setIn(target), named(...all))
+      await expect(source, publisher(tenantA), undefined)
+      await expect(source, consumer(keyOf(tenantB)), 3 * hourMs)
+      await copy(source, target)
+      assert.deepEqual(await setIn(target), await setIn(source))
+      assert.deepEqual(await setIn(target), {
+        ...named(...all.slice(1)),
+        ...named([consumer(keyOf(tenantB)), 3 * hourMs]),
+      })
+    })
+
+    it(`move with a tenant from ${one} to ${other}, those of consumers with their keys (PROTOCOL §14.7)`, async () => {
+      await using source = await engines[one].create()
+      await using target = await engines[other].create()
+      await addTenants(source)
+      await addExpected(source)
+      await move(source, target, tenantA, false)
+      assert.deepEqual(await setIn(target), named(...expectedOf(tenantA)))
+      await move(source, target, tenantB, true)
+      assert.deepEqual(await setIn(target), named(...expectedOf(tenantA), ...expectedOf(tenantB).slice(0, 2)))
+    })
+  }
+
+  it('of a key of two tenants move with the tenant that the consumer reads, and take no place of what the target has set (PROTOCOL §14.7)', async () => {
+    await using source = await engines.memory.create()
+    await using target = await engines.sqlite.create()
+    await addTenants(source)
+    const keyId = keyOf(tenantA)
+    const grant = { tenantId: tenantB, scopes: ['property:read'] } as const
+    await source.keys.grant(keyId, grant, 'cli:test')
+    await addSeen(source, tenantA)
+    // "default" and "site" have read tenant A; "other" has not.
+    const inSource = [consumer(keyId), consumer(keyId, 'site'), consumer(keyId, 'other')]
+    for (const name of inSource) await expect(source, name, hourMs)
+    await move(source, target, tenantA, false)
+    assert.deepEqual(await setIn(target), named([consumer(keyId), hourMs], [consumer(keyId, 'site'), hourMs]))
+    await expect(target, consumer(keyId), 'never')
+    await move(source, target, tenantB, false)
+    assert.deepEqual(
+      await setIn(target),
+      named([consumer(keyId), 'never'], [consumer(keyId, 'site'), hourMs]),
+    )
+  })
 })
 
 async function move(
