@@ -44,6 +44,8 @@ export interface ConsumerDelivery {
   /** When it was last answered, and when it was last told that there is nothing new. */
   readonly lastAskedAt: string | null
   readonly lastNothingNewAt: string | null
+  /** It has read nothing of any feed since then, which is longer than is expected of it (PROTOCOL §14.7); null: it is not silent. */
+  readonly silentSince: string | null
   /** What it says to have done everything up to. */
   readonly acknowledged: number | null
   /** Of an earlier event of the property, what it said last; null: nothing. */
@@ -79,7 +81,7 @@ export function deliverySentence(
   time: TimeWords = utcTime,
 ): string {
   const words: Words = { event, delivery, isRemoval: isRemoval(event), now, time: (at) => time(at, now) }
-  return `${sentences[delivery.state](words)}${numbersOther(words)}`
+  return `${sentences[delivery.state](words)}${silence(words)}${numbersOther(words)}`
 }
 
 interface Words {
@@ -139,7 +141,7 @@ const routeWords: Readonly<Record<string, string>> = {
 }
 
 function sentSentence({ delivery, event, now, time }: Words): string {
-  const { at, route, acknowledged, lastNothingNewAt, lastAskedAt } = delivery
+  const { at, route, acknowledged } = delivery
   const by = route === null ? '' : ` by ${routeWords[route] ?? route}`
   const when =
     at === null ? 'Sent; the minute is kept no longer' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
@@ -147,7 +149,7 @@ function sentSentence({ delivery, event, now, time }: Words): string {
     acknowledged === null
       ? ' It does not say what it has done with it.'
       : ` It says that it has applied everything through ${acknowledged}, which does not include this.`
-  return `${when}.${unsaid}${asked({ lastAskedAt, lastNothingNewAt }, now, time)}`
+  return `${when}.${unsaid}${asked(delivery, now, time)}`
 }
 
 function asked(
@@ -174,10 +176,31 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
   if (lastAskedAt === null) return `Not sent. It is not known when it last asked.${before}`
   const ago = duration(now.getTime() - Date.parse(lastAskedAt))
   if (lastAskedAt < event.publishedAt) {
-    const cause = 'it has stopped, or a cache in between answers in our place'
-    return `Not sent: it has not asked since ${time(lastAskedAt)} (${ago})${now.getTime() - Date.parse(event.publishedAt) < silentMs ? '' : `; ${cause}`}.${before}`
+    const isYoung = now.getTime() - Date.parse(event.publishedAt) < silentMs
+    const cause = isYoung ? '' : '; it has stopped, or a cache in between answers in our place'
+    return `Not sent: it has not asked since ${time(lastAskedAt)} (${ago})${cause}.${before}`
   }
   return `Not sent: it asked at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it asked for.${before}`
+}
+
+/** Not where its requests are refused, which is no silence, and not where the event is not for it. */
+const silentStates: readonly DeliveryState[] = [
+  'live',
+  'held',
+  'refused',
+  'applied',
+  'sent',
+  'pending',
+  'never_asked',
+]
+
+function silence({ delivery: { silentSince, state, lastAskedAt }, now, time }: Words): string {
+  if (silentSince === null || !silentStates.includes(state)) return ''
+  // The sentence has said that it last asked then.
+  const isSaid = lastAskedAt === silentSince && (state === 'sent' || state === 'pending')
+  const ago = duration(now.getTime() - Date.parse(silentSince))
+  const since = isSaid ? '' : ` since ${time(silentSince)} (${ago}),`
+  return ` It has been silent${since} for longer than is expected of it.`
 }
 
 const minuteMs = 60_000

@@ -26,6 +26,7 @@ const nothing: ConsumerDelivery = {
   refusals: null,
   lastAskedAt: null,
   lastNothingNewAt: null,
+  silentSince: null,
   acknowledged: null,
   earlier: null,
   views: [],
@@ -160,6 +161,56 @@ const cases: readonly Case[] = [
     delivery: { state: 'pending', ...asked, lastAskedAt: '2026-03-01T06:12:00.000Z' },
     sentence:
       'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers in our place.',
+  },
+  {
+    what: 'a consumer that has not asked for longer than is expected of it',
+    delivery: {
+      state: 'pending',
+      ...asked,
+      lastAskedAt: '2026-03-01T06:12:00.000Z',
+      silentSince: '2026-03-01T06:12:00.000Z',
+    },
+    event: { ...event, publishedAt: '2026-03-01T09:58:20.000Z' },
+    sentence:
+      'Not sent: it has not asked since 06:12 (3 h 46 min). It has been silent for longer than is expected of it.',
+  },
+  {
+    what: 'a consumer that was sent it, and is silent',
+    delivery: {
+      state: 'sent',
+      at: '2026-03-01T09:31:00.000Z',
+      route: 'list',
+      ...asked,
+      lastAskedAt: '2026-03-01T09:32:30.000Z',
+      silentSince: '2026-03-01T09:32:30.000Z',
+      eventType: { catalogue: 'published-0', number: 0 },
+    },
+    sentence:
+      'Sent by the list at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:32 (26 min ago). It has been silent for longer than is expected of it. Its key reads the numbers of published-0: PropertyUpdated is 0.',
+  },
+  {
+    what: 'a consumer that has asked for contacts since, and is silent',
+    delivery: { state: 'pending', ...asked, silentSince: '2026-03-01T09:58:10.000Z' },
+    sentence:
+      'Not sent: it asked at 09:58 (30 s ago), and this event was not in what it asked for. It has been silent since 09:58 (20 s), for longer than is expected of it.',
+  },
+  {
+    what: 'a site that shows it, and is silent',
+    delivery: { state: 'live', at, url: 'https://example.com/1', silentSince: '2026-03-01T09:33:30.000Z' },
+    sentence:
+      'Live since 09:32: https://example.com/1. It has been silent since 09:33 (25 min), for longer than is expected of it.',
+  },
+  {
+    what: 'a consumer that is waited for',
+    delivery: { silentSince: '2026-02-27T05:58:30.000Z' },
+    sentence:
+      'It has never asked for anything. It has been silent since 2026-02-27 05:58 (2 d 4 h), for longer than is expected of it.',
+  },
+  {
+    what: 'a consumer that asks and is refused, which is no silence',
+    delivery: { state: 'refused_by_us', at, code: 'key_network', refusals: 2, silentSince: at },
+    sentence:
+      'Its requests come from a network that its key does not allow since 09:32, 2 refusals (key_network).',
   },
   {
     what: 'an event that was only just published',

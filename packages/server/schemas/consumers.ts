@@ -37,6 +37,9 @@ const propertyConsumer = Type.Object(
     refusals: orNull(whole('Requests.'), 'Requests that were refused since then.'),
     lastAskedAt: time('When it was last answered.'),
     lastNothingNewAt: time('When it was last told that there is nothing new.'),
+    silentSince: time(
+      'It has asked for nothing since then, which is longer than is expected of it; null: it is not silent, or the key opens other tenants and the one that asks is no operator.',
+    ),
     acknowledged: orNull(whole('A number.'), 'It says that it has applied everything up to this number.'),
     earlier: orNull(
       Type.Object({ outcome: text('What it said.'), sequenceNumber: whole('Of that event.') }),

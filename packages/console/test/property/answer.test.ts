@@ -142,6 +142,18 @@ const cases: readonly Case[] = [
     text: 'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers in our place.',
   },
   {
+    what: 'a consumer that is silent, of an event that was only just published',
+    consumer: {
+      state: 'pending',
+      ...asked,
+      lastAskedAt: '2026-03-01T06:12:00.000Z',
+      silentSince: '2026-03-01T06:12:00.000Z',
+    },
+    event: { publishedAt: '2026-03-01T09:58:20.000Z' },
+    mark: 'stopped',
+    text: 'Not sent: it has not asked since 06:12 (3 h 46 min). It has been silent for longer than is expected of it.',
+  },
+  {
     what: 'an event of which nobody can have asked yet',
     consumer: { state: 'pending', ...asked },
     event: { publishedAt: '2026-03-01T09:58:20.000Z' },

@@ -23,6 +23,8 @@ export interface DeliveryFacts {
   readonly keyEnd: KeyEnd | undefined
   /** What it was sent, and how its last requests went. */
   readonly readings: readonly KeptReading[]
+  /** It has been silent for too long, since then; `undefined`: it is not, or that is not for everybody to see. */
+  readonly silentMs: number | undefined
   /** The event is in what it was sent. */
   readonly isSent: boolean
   /** When it was first sent, if that minute is kept. */
@@ -40,6 +42,8 @@ const minuteMs = 60_000
 export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
   const { keyId, name, label, readings, acknowledged, result, sequenceNumber } = facts
   const askedMs = latest(readings.map((reading) => reading.askedMs))
+  // It can be back before anybody has looked.
+  const isBack = (askedMs ?? 0) > (facts.silentMs ?? 0)
   const said = {
     keyId,
     name,
@@ -52,6 +56,7 @@ export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
     refusals: null,
     lastAskedAt: timeOf(askedMs),
     lastNothingNewAt: timeOf(latest(readings.map(({ quietMs = 0 }) => quietMs))),
+    silentSince: isBack ? null : timeOf(facts.silentMs),
     acknowledged: acknowledged?.sequenceNumber ?? null,
     earlier:
       result === undefined || result.sequenceNumber >= sequenceNumber

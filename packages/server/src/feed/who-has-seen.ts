@@ -38,6 +38,8 @@ export interface SeenQuery {
   readonly keyId: string | undefined
   /** Only a property of these branches is there. */
   readonly branches: readonly string[] | undefined
+  /** The silence of a key that opens other tenants is for operators alone (PROTOCOL §14.7). */
+  readonly isOperator: boolean
   readonly nowMs: number
 }
 
@@ -58,6 +60,7 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
     const firstSent = first.get(`${consumer.keyId} ${consumer.name}`)
     return deliveryOf({
       ...consumer,
+      silentMs: query.isOperator || !consumer.opensOthers ? consumer.presence?.silentMs : undefined,
       sequenceNumber: event.sequenceNumber,
       viewsOfEvent: new Set([...places.keys(), ...unknown]),
       isInBranches: isInBranches(consumer, places, unknown),

@@ -32,6 +32,28 @@ function expect(service: TestService, key: string, path: string, body: unknown):
   })
 }
 
+/** What `why` says of a consumer. */
+async function whyOf(
+  service: TestService,
+  key: string,
+  path: string,
+  consumer: { readonly keyId: string; readonly name: string },
+): Promise<{ readonly silentSince: string | null; readonly sentence: string }> {
+  const answer = await call(service, path, { key })
+  assert.equal(answer.status, 200, answer.text)
+  const { consumers } = JSON.parse(answer.text) as {
+    readonly consumers: readonly {
+      keyId: string
+      name: string
+      silentSince: string | null
+      sentence: string
+    }[]
+  }
+  return (
+    consumers.find(({ keyId, name }) => keyId === consumer.keyId && name === consumer.name) ?? assert.fail()
+  )
+}
+
 async function listed(service: TestService, key: string, feed = 'property'): Promise<Listed> {
   const path = `/v1/admin/tenants/${service.tenant.tenantId}/consumers?feed=${feed}`
   const answer = await call(service, path, { key })
@@ -70,7 +92,8 @@ onEngines('silence', {}, (service) => {
     }))
     const own = await service().issue({ grants: grants.slice(0, 1) })
     const portal = await service().issue({ grants })
-    await publish(service(), [{ payload: property({ agent_ref: crypto.randomUUID() }) }])
+    const agentRef = crypto.randomUUID()
+    await publish(service(), [{ payload: property({ agent_ref: agentRef }) }])
     const read = await call(service(), listPath, { key: own.text, headers: { 'x-feed-consumer': 'website' } })
     assert.equal(read.status, 200)
 
@@ -147,6 +170,27 @@ onEngines('silence', {}, (service) => {
     assert.equal(seen.items.find(({ name }) => name === 'website')?.silentSince, stalled.silentSince)
     const { keyId: _, ...hidden } = seen.items.find(({ keyId }) => keyId === portal.keyId) ?? assert.fail()
     assert.deepEqual([hidden.expectedSeconds, hidden.expectation, hidden.silentSince], [null, null, null])
+
+    const delivery = `/v1/admin/tenants/${tenant.tenantId}/properties/${agentRef}/delivery`
+    const consumers = `/v1/properties/${agentRef}/consumers`
+    const isSaid = / It has been silent .*for longer than is expected of it\.$/
+    for (const [key, path] of [
+      [operator, delivery],
+      [agency.text, delivery],
+      [tenant.publishKey, consumers],
+    ] as const) {
+      const why = await whyOf(service(), key, path, { keyId: own.keyId, name: 'website' })
+      assert.equal(why.silentSince, stalled.silentSince)
+      assert.match(why.sentence, isSaid)
+      const ofPortal = await whyOf(service(), key, path, { keyId: portal.keyId, name: 'default' })
+      assert.equal(ofPortal.silentSince === null, key !== operator)
+      assert.equal(isSaid.test(ofPortal.sentence), key === operator)
+    }
+    // It is back, and nobody has looked since.
+    await call(service(), listPath, { key: own.text, headers: { 'x-feed-consumer': 'website' } })
+    const back = await whyOf(service(), operator, delivery, { keyId: own.keyId, name: 'website' })
+    assert.equal(back.silentSince, null)
+    assert.doesNotMatch(back.sentence, isSaid)
 
     const off = await expect(service(), operator, website, { seconds: 0 })
     assert.equal(off.text, '{"expectedSeconds":null,"expectation":"off"}')

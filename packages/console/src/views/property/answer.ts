@@ -12,8 +12,10 @@ export interface DeliveryAnswer {
   readonly consumers: readonly AnsweredConsumer[]
 }
 
-export type AnsweredConsumer = Omit<ConsumerDelivery, 'state'> & {
+export type AnsweredConsumer = Omit<ConsumerDelivery, 'state' | 'silentSince'> & {
   readonly state: string
+  /** A node of the version before does not say it. */
+  readonly silentSince?: string | null
   readonly sentence: string
 }
 
@@ -68,7 +70,9 @@ function lineOf(event: DeliveredEvent, consumer: AnsweredConsumer, nowMs: number
     who: name === 'default' ? label : `${label} · ${oneLine(name, 64)}`,
     mark: state === undefined ? 'waits' : markOf(state, event, consumer, nowMs),
     parts: partsOf(
-      state === undefined ? consumer.sentence : sentenceOf(event, { ...consumer, state }, nowMs),
+      state === undefined
+        ? consumer.sentence
+        : sentenceOf(event, { ...consumer, state, silentSince: consumer.silentSince ?? null }, nowMs),
       url,
     ),
   }
@@ -82,10 +86,11 @@ function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: nu
 function markOf(
   state: DeliveryState,
   { publishedAt }: DeliveredEvent,
-  { lastAskedAt }: AnsweredConsumer,
+  { lastAskedAt, silentSince = null }: AnsweredConsumer,
   nowMs: number,
 ): AnswerMark {
   if (state !== 'pending') return marks[state]
+  if (silentSince !== null) return 'stopped'
   const publishedMs = readTime(publishedAt) ?? nowMs
   const askedMs = readTime(lastAskedAt) ?? 0
   return askedMs < publishedMs && nowMs - publishedMs >= stoppedAfterMs ? 'stopped' : 'waits'

@@ -21,7 +21,7 @@ export function propertyDelivery(context: HttpContext): Operation {
     description: 'What became of the latest event of the property at each consumer that may read it.',
     ok: { description: 'The consumers.', schema: 'PropertyConsumers' },
     problems: ['subject_not_found'],
-    async answer({ tenant: { tenantId }, params: [, given] }) {
+    async answer({ access, tenant: { tenantId }, params: [, given] }) {
       const subject = readSubject(given, 'property')
       if ('code' in subject) {
         return refused({ code: 'invalid_parameter', errors: [{ ...subject, parameter: 'agentRef' }] })
@@ -33,6 +33,7 @@ export function propertyDelivery(context: HttpContext): Operation {
         ...subject,
         keyId: undefined,
         branches: undefined,
+        isOperator: reachedTenants(access, 'admin:inspect') === undefined,
         nowMs,
       })
       if (seen === undefined) return refused({ code: 'subject_not_found' })

@@ -42,7 +42,8 @@ export function propertyConsumers(context: HttpContext): Operation {
         const key = feedKeyOf(access, 'property')
         const keyId = publishesFor(access, key.tenantId) ? undefined : access.keyId
         const nowMs = Date.now()
-        const seen = await context.whoHasSeen({ key, ...subject, keyId, branches: access.branches, nowMs })
+        const { branches } = access
+        const seen = await context.whoHasSeen({ key, ...subject, keyId, branches, isOperator: false, nowMs })
         if (seen === undefined) return refused({ code: 'subject_not_found' })
         const body = JSON.stringify(seenAnswer(subject.subjectId, seen, nowMs))
         return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
