@@ -214,12 +214,15 @@ function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly 
   return made
 }
 
-/** What a key may do follows from the key as it was found and from what is asked of it: worked out once, and not for each request. */
-const accesses = new WeakMap<VerifiedKey, Map<AccessNeed, Access | Refused>>()
+/**
+ * What a key may do follows from the key as it was found and from what is asked of it: worked out once, and not for each request. Kept no
+ * longer than both of them: the door of the console makes needs of its own for each request.
+ */
+const accesses = new WeakMap<VerifiedKey, WeakMap<AccessNeed, Access | Refused>>()
 
 function knownAccess(key: VerifiedKey, need: AccessNeed): Access | Refused {
   let known = accesses.get(key)
-  if (known === undefined) accesses.set(key, (known = new Map()))
+  if (known === undefined) accesses.set(key, (known = new WeakMap()))
   let access = known.get(need)
   if (access === undefined) known.set(need, (access = grantedAccess(key, need)))
   return access
