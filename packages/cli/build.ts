@@ -31,13 +31,8 @@ const packages = join(here, '..')
 
 /** Ours that the program is made of. */
 const bundled = ['client', 'protocol', 'server'] as const
-/** Where a process or a thread begins, besides what is imported from there. */
-const beginnings = [
-  'cli/src/main.js',
-  'server/src/workers/thread.js',
-  'server/src/storage/sqlite/writer.js',
-  'server/src/storage/sqlite/backup-thread.js',
-]
+/** Where the program begins. Where its threads begin is read from the modules that start them. */
+const beginning = 'cli/src/main.js'
 
 /** Writes the package's files into `folder`, which is made. */
 export function buildProgram(folder: string, release: ReleaseFacts = {}): void {
@@ -84,8 +79,9 @@ function copyData(folder: string, name: string): void {
   }
 }
 
-/** As the compiler prints them: a statement a line. */
-const importing = /(?:^(?:import|export)\b[^'"\n]*\bfrom |^import |\bimport\()['"]([^'"\n]+)['"]/gm
+/** As the compiler prints them, a statement a line; and the module that a thread begins with. */
+const importing =
+  /(?:^(?:import|export)\b[^'"\n]*\bfrom |^import |\bimport\(|\bnew Worker\(new URL\()['"]([^'"\n]+)['"]/gm
 
 interface Reached {
   /** Below `packages`, as they were compiled. */
@@ -95,13 +91,13 @@ interface Reached {
 }
 
 /**
- * Follows imports. A text that looks like one, as in an example of the documents, leads to a module that is there anyway. Throws for a
- * module that the compiler has not made.
+ * Follows imports and beginnings of threads. A text that looks like one, as in an example of the documents, leads to a module that is
+ * there anyway. Throws for a module that the compiler has not made.
  */
 function reachedFrom(compiled: string): Reached {
   const modules = new Set<string>()
   const needed = new Set<string>()
-  const waiting = [...beginnings]
+  const waiting = [beginning]
   for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
     if (modules.has(module)) continue
     modules.add(module)

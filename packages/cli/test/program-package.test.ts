@@ -64,7 +64,7 @@ function runsScripts(name: string): boolean {
   return isScripted || (existsSync(join(place, 'binding.gyp')) && gypfile !== false)
 }
 
-/** Serves from a store of its own, publishes, reads, backs up: all that begins a thread or reads a file of the package. */
+/** Serves from a store of its own, publishes, reads, backs up, compacts: all that begins a thread or reads a file of the package. */
 async function use(node: string, installed: string, place: string): Promise<void> {
   mkdirSync(place, { recursive: true })
   const door = join(installed, 'bin/property-events.mjs')
@@ -102,6 +102,7 @@ async function use(node: string, installed: string, place: string): Promise<void
     assert.match(await program('sync', 'copy', ...to, readKey), /^\d+ events read, .*the copy holds \d+\n$/)
     assert.ok(readdirSync(join(place, 'copy')).length > 5)
     assert.match(await program('backup', 'backup.db'), /holds the whole store/)
+    await program('compact', '--always')
     for (const path of [`${url}/openapi.json`, `${url}/docs`, metricsUrl]) {
       const answer = await fetch(path)
       assert.equal(answer.status, 200, path)
@@ -172,7 +173,7 @@ describe('the published program', () => {
     assert.deepEqual(engines, { node: '>=24' })
   })
 
-  it('serves on threads, publishes, reads, backs up, and says its version in its answers (D21)', async () => {
+  it('serves on threads, publishes, reads, backs up, compacts, and says its version in its answers (D21)', async () => {
     await use(process.execPath, installed, join(folder, 'use'))
   })
 
