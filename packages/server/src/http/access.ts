@@ -1,5 +1,4 @@
 /** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). The only place that decides it. */
-import { parseKeyText } from '@property-events/protocol'
 import type { AdminScope, GrantScope, Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
 import { mayAdminister, tenantNeeds } from './admin-access.ts'
@@ -9,6 +8,7 @@ import { refused } from './exchange.ts'
 import type { Access, Exchange, Refused, Request } from './exchange.ts'
 import type { ProblemCode } from './problem.ts'
 import type { Grant } from '../storage/storage.ts'
+import { whatIsMissing } from './missing-key.ts'
 import { noteProxy } from './note-proxy.ts'
 import { retryAfter } from './rate-limit.ts'
 import { clientAddress, clientNetwork } from './requests/client-address.ts'
@@ -110,37 +110,6 @@ export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): 
 /** Of the caller's network. To be asked for at once, as a connection that was closed has no address. */
 export function failuresOf(context: HttpContext, request: Request): Bucket {
   return context.failureBuckets.of(networkOf(context, request))
-}
-
-/**
- * What is said of a key that is none: where it belongs, or that it is not whole. Never whether its id exists: unknown and wrong keys
- * are told the same (D7), and none of this asks the store.
- */
-function whatIsMissing(
-  { testKeys }: HttpContext,
-  request: Request,
-  text: string | undefined,
-): string | undefined {
-  const place = text === undefined ? misplacedKey(request) : undefined
-  if (place !== undefined)
-    return `The request has no x-api-key header, and ${place}. The key belongs in x-api-key.`
-  if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
-  const parts = parseKeyText(text)
-  if (parts?.isTest === true && !testKeys)
-    return 'This is a test key, and this service takes none. Ask its operator to enable them (serve --test-keys), or for a key that reads live data.'
-  if (parts !== undefined) return undefined
-  if (text.includes('pev_') && !/^pev_\w*$/.test(text))
-    return 'What was sent in x-api-key has more in it than a key, such as a word before it or quotation marks. Send the key alone, from pev_ to its end.'
-  return 'What was sent in x-api-key is not a whole key: a character is missing, or is another one. Copy the key again, from pev_ to its end.'
-}
-
-/** Where clients put keys by mistake. */
-function misplacedKey(request: Request): string | undefined {
-  if (request.header('authorization') !== undefined) return 'its Authorization header is not looked at'
-  if (/[?&](?:x-)?api[-_]?key=|pev(?:_|%5f)/i.test(request.target))
-    return 'what stands in its address is not looked at. Addresses are written to logs: if that was a whole key, have it replaced'
-  if (/pev_/.test(request.header('cookie') ?? '')) return 'its cookies are not looked at'
-  return undefined
 }
 
 function addressOf({ trustedProxies }: HttpContext, request: Request): string {
