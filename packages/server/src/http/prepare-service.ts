@@ -33,7 +33,6 @@ import type { NodeCounts } from './bytes-in-flight.ts'
 import { consoleDoor } from './console/console-door.ts'
 import type { HttpContext } from './context.ts'
 import { crossOrigin } from './cross-origin.ts'
-import { keyLimits } from './key-limits.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
 import { operationTable } from './operations/index.ts'
@@ -45,17 +44,16 @@ import { operatorContext } from './operator-parts.ts'
 import type { OperatorParts } from './operator-parts.ts'
 import { recentBackups } from './recent-backups.ts'
 import { createRouter } from './router.ts'
-import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
-import { createTokenBuckets, steadyClock } from './token-bucket.ts'
+import { rateParts } from './rate-parts.ts'
 import { addressUrl, portOf } from './service-address.ts'
 import { seenParts } from './seen-parts.ts'
+import type { SeenOptions } from './seen-parts.ts'
 import { storeParts } from './store-parts.ts'
 import { createTransport } from './transport/index.ts'
 import { keyParts } from './key-looks.ts'
-import { createWaitingReaders } from './waiting-readers.ts'
 
-export interface ServiceParts extends TableOptions, OperatorParts {
+export interface ServiceParts extends TableOptions, OperatorParts, SeenOptions {
   /** Stays open when the service closes. */
   readonly storage: StorageEngine
   /** The first one is for new keys, all are for known ones. */
@@ -124,6 +122,8 @@ export interface PreparedService {
    * thread's own holds nothing of it, and what was sent of it stands in the ledger.
    */
   forgetFeed(key: FeedKey): Promise<void>
+  /** Adds to the store what this thread has noted of consumers. Rejects as the store does. */
+  addReadings(): Promise<void>
   /** As `PageReader.compare`. */
   compareFeeds: PageReader['compare']
   /** True from `drain` or `close` on. */
@@ -198,6 +198,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
       await reads.settled(limits.requestTimeoutMs)
       await ledger.flush()
     },
+    addReadings: () => context.readings.flush(() => Promise.resolve()),
     compareFeeds: (headOf) => pages.compare(headOf),
     stopping,
     close() {
@@ -239,7 +240,7 @@ function contextOf(
   metrics.store.watchWork(() => storage.work())
   const inFlight = createBytesInFlight(limits, options.counts)
   metrics.watchInFlight(() => inFlight.state())
-  const rates = ratesOf(options, limits, node)
+  const rates = rateParts(options, limits, node)
   metrics.live.watchWaiting(() => rates.waiting.state())
   return {
     ...storeParts(storage),
@@ -249,7 +250,7 @@ function contextOf(
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
     exposureOf: (query) => exposurePage(storage, query),
-    ...seenParts(storage, options.clock, limits),
+    ...seenParts(options, limits),
     maintenance,
     tail: createLiveTail({ events, report: outages }),
     ...readingParts(options, clock, outages),
@@ -278,22 +279,4 @@ function contextOf(
 
 function maintenanceOf({ storage, log, maintenanceFreshMs: freshMs }: ServiceParts): MaintenanceWatch {
   return watchMaintenance(storage, { onChange: maintenanceReporter(log), freshMs })
-}
-
-function ratesOf(
-  { shared, counts, clock = steadyClock }: ServiceParts,
-  limits: ServiceLimits,
-  node: NodeWords,
-): Pick<HttpContext, 'keyLimits' | 'failureBuckets' | 'waiting'> {
-  const requestBuckets = createTokenBuckets({
-    limits: limits.requests,
-    clock,
-    memory: shared?.requests ?? requestMemory(),
-    nodes: () => node.nodes,
-  })
-  return {
-    keyLimits: keyLimits(limits, requestBuckets),
-    waiting: createWaitingReaders(limits, requestBuckets, counts),
-    failureBuckets: createTokenBuckets({ limits: limits.failures, clock, memory: shared?.failures }),
-  }
 }

@@ -5,16 +5,29 @@ import type { StorageEngine } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
 import type { ServiceLimits } from './limits.ts'
 
-/** Questions about who has seen what. What this thread has noted is added first: it is then in the answer. */
+export interface SeenOptions {
+  /**
+   * Has the node's threads add to the store what they have noted of consumers. Resolves within 2 s, with or without all of
+   * them. Left out: no other thread serves.
+   */
+  readonly addAllReadings?: () => Promise<void>
+}
+
+interface SeenSource extends SeenOptions {
+  readonly storage: StorageEngine
+  /** Milliseconds since 1970. */
+  readonly clock?: (() => number) | undefined
+}
+
+/** Questions about who has seen what. What the threads of this node have noted is added first: it is then in the answer. */
 export function seenParts(
-  storage: StorageEngine,
-  clock: (() => number) | undefined,
+  { storage, clock, addAllReadings }: SeenSource,
   { sentDays }: Pick<ServiceLimits, 'sentDays'>,
 ): Pick<HttpContext, 'readings' | 'whoHasSeen' | 'listConsumers' | 'hasSubject'> {
   const readings = createReadings(storage.consumers, { clock, sentDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
     // Where that fails, what is kept is shown without it.
-    await readings.flush(() => Promise.resolve()).catch(() => undefined)
+    await Promise.allSettled([readings.flush(() => Promise.resolve()), addAllReadings?.()])
     return ask()
   }
   return {

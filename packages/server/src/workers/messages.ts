@@ -48,8 +48,12 @@ export type ThreadQuestion =
   | { readonly verb: 'answers' }
   | { readonly verb: 'drain' }
   | { readonly verb: 'forgetFeed'; readonly key: FeedKey }
+  /** Adds to the store what the thread has noted of consumers. */
+  | { readonly verb: 'addReadings' }
   /** The answer to what the thread has asked; `undefined`: it failed. */
   | { readonly verb: 'tell'; readonly question: number; readonly findings: readonly Finding[] | undefined }
+  /** All threads have been asked to add what they have noted, as the thread wanted. */
+  | { readonly verb: 'added'; readonly question: number }
   | { readonly verb: 'close' }
 
 export interface ThreadAnswers {
@@ -61,7 +65,9 @@ export interface ThreadAnswers {
   readonly answers: boolean
   readonly drain: void
   readonly forgetFeed: void
+  readonly addReadings: void
   readonly tell: void
+  readonly added: void
   readonly close: void
 }
 
@@ -69,8 +75,8 @@ export type ThreadRequest = ThreadQuestion & { readonly id: number }
 
 export type ThreadReply =
   | { readonly kind: 'prepared' }
-  /** The thread asks for findings about the node. */
-  | { readonly kind: 'question'; readonly id: number }
+  /** The thread asks for findings about the node, or that all threads add what they have noted of consumers. */
+  | { readonly kind: 'question'; readonly id: number; readonly about: 'findings' | 'readings' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   /** The message and the code of a system error, because its class is lost between threads. */
   | {

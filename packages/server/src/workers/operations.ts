@@ -5,7 +5,8 @@ import type { OperationsServerOptions } from '../observability/operations-server
 import { stoppingReadiness, storeReadiness, unansweredReadiness } from '../observability/readiness.ts'
 import type { ServingThread } from './serving-thread.ts'
 import type { ThreadedServiceOptions } from './threaded-service.ts'
-import { isAwake, soon } from './threads.ts'
+import { soon } from './soon.ts'
+import { isAwake } from './threads.ts'
 
 export interface OperationsParts {
   readonly threads: readonly ServingThread[]

@@ -19,17 +19,24 @@ export interface ServingThread {
   terminate(): Promise<void>
 }
 
+/** What a thread can ask of the node. */
+export interface NodeAnswers {
+  findings(): Promise<readonly Finding[]>
+  /** Has all threads add to the store what they have noted of consumers. */
+  addAllReadings(): Promise<void>
+}
+
 /** A method, so that promises of every answer's type fit: request and reply are paired by number. */
 interface Waiting {
   resolve(value: unknown): void
   reject(error: Error): void
 }
 
-/** Resolves when the thread is ready to listen. `findings`: about the node, for the thread that asks. */
+/** Resolves when the thread is ready to listen. */
 export async function startServingThread(
   data: ServingThreadData,
   transfer: readonly Transferable[],
-  findings: () => Promise<readonly Finding[]>,
+  { findings, addAllReadings }: NodeAnswers,
 ): Promise<ServingThread> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     workerData: data,
@@ -47,6 +54,11 @@ export async function startServingThread(
       return
     }
     if (reply.kind === 'question') {
+      if (reply.about === 'readings') {
+        const added = (): void => void ask({ verb: 'added', question: reply.id }).catch(() => undefined)
+        addAllReadings().then(added, added)
+        return
+      }
       const tell = (found: readonly Finding[] | undefined): void =>
         void ask({ verb: 'tell', question: reply.id, findings: found }).catch(() => undefined)
       findings().then(tell, () => tell(undefined))

@@ -6,6 +6,7 @@ import { prepareService } from '../http/prepare-service.ts'
 import type { Finding } from '../http/recent-findings.ts'
 import { createLogger } from '../observability/log.ts'
 import { joinStorage } from '../storage/open-storage.ts'
+import { soon } from './soon.ts'
 import type { ServingThreadData, ThreadAnswers, ThreadReply, ThreadRequest } from './messages.ts'
 
 if (parentPort === null) throw new Error('thread.ts runs in a worker thread')
@@ -22,12 +23,19 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
   const findings = async (): Promise<readonly Finding[]> => {
     const id = (lastQuestion += 1)
     const told = new Promise<readonly Finding[] | undefined>((resolve) => questions.set(id, resolve))
-    send({ kind: 'question', id })
+    send({ kind: 'question', id, about: 'findings' })
     const found = await told
     if (found === undefined) throw new Error('the findings about this node could not be made')
     return found
   }
-  const service = await prepareService({ ...parts, storage, log, findings })
+  const additions = new Map<number, () => void>()
+  const addAllReadings = async (): Promise<void> => {
+    const id = (lastQuestion += 1)
+    const added = new Promise<void>((resolve) => additions.set(id, resolve))
+    send({ kind: 'question', id, about: 'readings' })
+    await soon(added)
+  }
+  const service = await prepareService({ ...parts, storage, log, findings, addAllReadings })
   const stopCollecting = collectAtRest()
 
   async function close(): Promise<void> {
@@ -50,6 +58,12 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
         return Promise.resolve(service.drain())
       case 'forgetFeed':
         return service.forgetFeed(request.key)
+      case 'addReadings':
+        return service.addReadings()
+      case 'added':
+        additions.get(request.question)?.()
+        additions.delete(request.question)
+        return Promise.resolve()
       case 'tell':
         questions.get(request.question)?.(request.findings)
         questions.delete(request.question)

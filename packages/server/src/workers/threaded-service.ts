@@ -48,7 +48,8 @@ import type { FeedKey } from '../storage/storage.ts'
 import type { SharedStorage } from '../storage/open-storage.ts'
 import { operationsOf } from './operations.ts'
 import type { ServingThread } from './serving-thread.ts'
-import { closeThread, listenTogether, soon, threadStarter } from './threads.ts'
+import { soon } from './soon.ts'
+import { closeThread, listenTogether, threadStarter } from './threads.ts'
 
 export interface ThreadedServiceOptions extends ListenOptions {
   readonly workers: number
@@ -134,7 +135,8 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   }
   const whole: Whole = { options, log, file, metrics, outages, stopObserving, publisher, ...started }
   try {
-    await startThreads(whole, threadStarter(options, basePath, file, { node: whole.node, outages: memories }))
+    const shared = { node: whole.node, outages: memories, threads: whole.threads }
+    await startThreads(whole, threadStarter(options, basePath, file, shared))
     return await serve(whole)
   } catch (error) {
     await abandon(whole)

@@ -3,7 +3,6 @@
  * limit.
  */
 import { createServer } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { noRetention } from '../feed/retention-rules.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
@@ -14,21 +13,29 @@ import type { SharedSegmentFile } from '../pages/index.ts'
 import type { ServingThreadData, ThreadAnswers } from './messages.ts'
 import { startServingThread } from './serving-thread.ts'
 import type { ServingThread } from './serving-thread.ts'
+import { addingOfAll } from './adding-readings.ts'
+import { soon } from './soon.ts'
 import type { ThreadedServiceOptions } from './threaded-service.ts'
 
-/** How long a thread may take to show that it is awake, or to send its counts. */
-const answerWithinMs = 2_000
+interface SharedParts {
+  readonly node: SharedArrayBuffer
+  readonly outages: OutageMemories
+  /** Those that have been started. */
+  readonly threads: readonly ServingThread[]
+}
 
-/** Starts one more thread. Its pages come from `file`, if there is one. */
+/** Starts one more of `threads`. Its pages come from `file`, if there is one. */
 export function threadStarter(
   options: ThreadedServiceOptions,
   basePath: string,
   file: SharedSegmentFile | undefined,
-  { node, outages }: { readonly node: SharedArrayBuffer; readonly outages: OutageMemories },
+  { node, outages, threads }: SharedParts,
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, logForm = 'json', pages } = options
   const shared = { requests: requestMemory(), failures: bucketMemory(), node }
   const counts = nodeCounts(workers)
+  const findings = options.findings ?? (() => storeFindings(store.storage))
+  const answers = { findings, addAllReadings: addingOfAll(threads) }
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
   return () => {
     const pass = store.pass()
@@ -56,8 +63,7 @@ export function threadStarter(
       counts,
     }
     const writer = pass.kind === 'sqlite' ? [pass.writer] : []
-    const findings = options.findings ?? (() => storeFindings(store.storage))
-    return startServingThread(data, segments === undefined ? writer : [...writer, segments.port], findings)
+    return startServingThread(data, segments === undefined ? writer : [...writer, segments.port], answers)
   }
 }
 
@@ -83,13 +89,6 @@ export async function isAwake(thread: ServingThread): Promise<boolean> {
 export async function closeThread(thread: ServingThread): Promise<void> {
   if (await isAwake(thread)) await thread.ask({ verb: 'close' }).catch(() => undefined)
   else await thread.terminate()
-}
-
-/** The answers within the time limit; `undefined` from a thread that hangs or has ended. */
-export function soon<T>(answer: Promise<T>): Promise<T | undefined> {
-  const patience = new AbortController()
-  const late = delay(answerWithinMs, undefined, { signal: patience.signal }).catch(() => undefined)
-  return Promise.race([answer.catch(() => undefined), late]).finally(() => patience.abort())
 }
 
 function mustBeFree({ host, port }: ListenOptions): Promise<void> {
