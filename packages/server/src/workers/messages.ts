@@ -71,6 +71,13 @@ export interface ThreadAnswers {
   readonly close: void
 }
 
+/** What a thread can ask of the node. */
+export interface NodeAnswers {
+  readonly findings: () => Promise<readonly Finding[]>
+  /** Has all threads add to the store what they have noted of consumers. */
+  readonly addAllReadings: () => Promise<void>
+}
+
 export type ThreadRequest = ThreadQuestion & { readonly id: number }
 
 export type ThreadReply =

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Transferable } from 'node:worker_threads'
 import type { Finding } from '../http/recent-findings.ts'
 import type {
+  NodeAnswers,
   ServingThreadData,
   ThreadAnswers,
   ThreadQuestion,
@@ -17,13 +18,6 @@ export interface ServingThread {
   readonly ended: Promise<Error | undefined>
   /** Ends the thread at once, whatever it is doing. */
   terminate(): Promise<void>
-}
-
-/** What a thread can ask of the node. */
-export interface NodeAnswers {
-  findings(): Promise<readonly Finding[]>
-  /** Has all threads add to the store what they have noted of consumers. */
-  addAllReadings(): Promise<void>
 }
 
 /** A method, so that promises of every answer's type fit: request and reply are paired by number. */

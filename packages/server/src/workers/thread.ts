@@ -3,10 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { collectAtRest } from '../collect-at-rest.ts'
 import { answers } from '../http/service.ts'
 import { prepareService } from '../http/prepare-service.ts'
-import type { Finding } from '../http/recent-findings.ts'
 import { createLogger } from '../observability/log.ts'
 import { joinStorage } from '../storage/open-storage.ts'
-import { soon } from './soon.ts'
+import { askingNode } from './asking-node.ts'
 import type { ServingThreadData, ThreadAnswers, ThreadReply, ThreadRequest } from './messages.ts'
 
 if (parentPort === null) throw new Error('thread.ts runs in a worker thread')
@@ -14,28 +13,12 @@ await serve(parentPort, workerData)
 
 async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadData): Promise<void> {
   const { store, logLevel, logForm, ...parts } = data
-  let lastQuestion = 0
   const storage = await joinStorage(store)
   // Every thread writes its own lines, each with one call: they share the process's descriptor.
   const log = createLogger({ level: logLevel, form: logForm })
   const send = (reply: ThreadReply): void => port.postMessage(reply)
-  const questions = new Map<number, (found: readonly Finding[] | undefined) => void>()
-  const findings = async (): Promise<readonly Finding[]> => {
-    const id = (lastQuestion += 1)
-    const told = new Promise<readonly Finding[] | undefined>((resolve) => questions.set(id, resolve))
-    send({ kind: 'question', id, about: 'findings' })
-    const found = await told
-    if (found === undefined) throw new Error('the findings about this node could not be made')
-    return found
-  }
-  const additions = new Map<number, () => void>()
-  const addAllReadings = async (): Promise<void> => {
-    const id = (lastQuestion += 1)
-    const added = new Promise<void>((resolve) => additions.set(id, resolve))
-    send({ kind: 'question', id, about: 'readings' })
-    await soon(added)
-  }
-  const service = await prepareService({ ...parts, storage, log, findings, addAllReadings })
+  const node = askingNode(send)
+  const service = await prepareService({ ...parts, ...node.answers, storage, log })
   const stopCollecting = collectAtRest()
 
   async function close(): Promise<void> {
@@ -61,13 +44,9 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
       case 'addReadings':
         return service.addReadings()
       case 'added':
-        additions.get(request.question)?.()
-        additions.delete(request.question)
-        return Promise.resolve()
+        return Promise.resolve(node.added(request.question))
       case 'tell':
-        questions.get(request.question)?.(request.findings)
-        questions.delete(request.question)
-        return Promise.resolve()
+        return Promise.resolve(node.told(request.question, request.findings))
       case 'close':
     }
     return close()

@@ -64,7 +64,7 @@ describe('the addition of all threads', () => {
   })
 
   it('has pauses between, for a client that asks in a loop (PROTOCOL §14)', async () => {
-    const ending = { ask: () => Promise.reject<never>(new Error('a serving thread has ended')) }
+    const ending = { ask: () => Promise.reject(new Error('a serving thread has ended')) }
     const addAll = addingOfAll([ending], 40)
     const beganMs = performance.now()
     for (let times = 0; times < 6; times += 1) await addAll()
