@@ -28,6 +28,9 @@ import { until } from '../../server/test/support/until.ts'
 import { makeTenant, placeOf } from './support/make-tenant.ts'
 import { removeFolder, run, start, temporaryFolder } from './support/program.ts'
 
+const inLongRun = {
+  skip: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? false : 'only in npm run test:long',
+} as const
 const execFile = promisify(childProcess.execFile)
 const exampleTable = fileURLToPath(new URL('../../../examples/property-table-sqlite.ts', import.meta.url))
 
@@ -241,7 +244,7 @@ describe('what was erased', () => {
     assert.ok(!(await place.stop()).includes(canary))
   })
 
-  it('is in no answer and no copy of a store in memory (D17)', async () => {
+  it('is in no answer and no copy of a store in memory (D17)', inLongRun, async () => {
     const service = await startTestService()
     const { url, metricsUrl } = service.service
     left.add(() => service.stop())

@@ -28,6 +28,7 @@ import { until } from '../../server/test/support/until.ts'
 import { checkTenant, loadTenant, patientClient, publication } from './support/tenant-load.ts'
 
 const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
+const inLongRun = { skip: isLong ? false : 'only in npm run test:long' } as const
 const kills = isLong ? 25 : 2
 const pepper = 'one for both clusters'
 
@@ -264,7 +265,7 @@ describe('moving a tenant between two clusters', () => {
     assert.deepEqual(left, [], 'nothing is stored in the source')
   })
 
-  it('works between a data folder and a cluster, in both directions (P9, P12)', async () => {
+  it('works between a data folder and a cluster, in both directions (P9, P12)', inLongRun, async () => {
     const b = await cluster(1)
     const folder = join(root, randomUUID())
     const environment = { PROPERTY_EVENTS_DATA: folder, PROPERTY_EVENTS_KEY_PEPPER: pepper }

@@ -17,7 +17,7 @@ import type { Counts, Place, PublishNight } from './support/night-publishers.ts'
 import { removeFolder, temporaryFolder } from './support/program.ts'
 import { startPublishProxy } from './support/publish-proxy.ts'
 
-const nights = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 300 : 4
+const nights = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 300 : 2
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? 20_260_131)
 
 const dayTicks = 864_000_000_000n

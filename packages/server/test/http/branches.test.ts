@@ -23,7 +23,8 @@ const sets = [['Dale'], ['dale', 'Ely ☂'], [...branches]] as const
 const subjects = Array.from({ length: 14 }, () => randomUUID())
 const scopes = ['property:read', 'property:publish'] as const
 
-onEngines(`keys of branches (seed ${seed})`, {}, (service) => {
+/** By both transports in the long run alone: reading every route beside the fold takes long, and engines know nothing of transports. */
+onEngines(`keys of branches (seed ${seed})`, { byNode: isLongRun }, (service) => {
   const random = randomOf(seed)
   let model: FeedModel
   let readers: readonly BranchReader[]

@@ -9,22 +9,27 @@ function chosenEngines(): readonly TestEngine[] {
   return [...testEngines, 'threads' as const].filter((engine) => named.includes(engine))
 }
 
+export interface OnEnginesOptions extends Omit<TestServiceOptions, 'engine' | 'plainConnections'> {
+  /** Once more by Node's HTTP alone, too; true by default. */
+  readonly byNode?: boolean
+}
+
 /**
  * The same tests on every engine, each with a service of its own that is there before the first test; and once more by Node's HTTP
  * alone, on the engine that costs least: engines know nothing of transports.
  */
 export function onEngines(
   title: string,
-  options: Omit<TestServiceOptions, 'engine' | 'plainConnections'>,
+  { byNode = true, ...options }: OnEnginesOptions,
   tests: (service: () => TestService, plainConnections: boolean) => void,
 ): void {
   const engines = chosenEngines()
   for (const engine of engines) {
     onService(`${title}, on ${engine}`, { ...options, engine }, (service) => tests(service, true))
   }
-  if (!engines.includes('memory')) return
-  const byNode = { ...options, engine: 'memory', plainConnections: false } as const
-  onService(`${title}, by Node’s HTTP alone`, byNode, (service) => tests(service, false))
+  if (!engines.includes('memory') || !byNode) return
+  const alone = { ...options, engine: 'memory', plainConnections: false } as const
+  onService(`${title}, by Node’s HTTP alone`, alone, (service) => tests(service, false))
 }
 
 /** The same tests over both transports; they start their services themselves, with these options among their own. */
