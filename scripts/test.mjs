@@ -20,7 +20,7 @@ const files =
 if (files.length === 0) throw new Error('no test files were found')
 
 /**
- * Five files at a time: many tests wait for a process or a time-out, and four files left a tenth of two cores idle. More would not end
+ * Five files at a time: many tests wait for a process or a time-out, and three files left an eighth of two cores idle. More would not end
  * sooner, as processor time is then the bound.
  */
 const filesAtOnce = 5

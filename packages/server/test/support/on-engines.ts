@@ -16,7 +16,7 @@ export interface OnEnginesOptions extends Omit<TestServiceOptions, 'engine' | 'p
 
 /**
  * The same tests on every engine, each with a service of its own that is there before the first test; and once more by Node's HTTP
- * alone, on the engine that costs least: engines know nothing of transports.
+ * alone, on the engine that costs least. Engines know nothing of transports, so the short run tries that engine by Node's HTTP only.
  */
 export function onEngines(
   title: string,
@@ -24,10 +24,12 @@ export function onEngines(
   tests: (service: () => TestService, plainConnections: boolean) => void,
 ): void {
   const engines = chosenEngines()
-  for (const engine of engines) {
+  const isTriedAlone = byNode && engines.includes('memory')
+  const isShort = isTriedAlone && !isLongRun && engines.length > 1
+  for (const engine of isShort ? engines.filter((one) => one !== 'memory') : engines) {
     onService(`${title}, on ${engine}`, { ...options, engine }, (service) => tests(service, true))
   }
-  if (!engines.includes('memory') || !byNode) return
+  if (!isTriedAlone) return
   const alone = { ...options, engine: 'memory', plainConnections: false } as const
   onService(`${title}, by Node’s HTTP alone`, alone, (service) => tests(service, false))
 }
