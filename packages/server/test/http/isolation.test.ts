@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { feedNames, feeds, scopes } from '@property-events/protocol'
 import type { FeedName, Scope } from '@property-events/protocol'
 import { dayFromNow } from '../support/holds.ts'
@@ -229,6 +230,27 @@ onEngines('isolation', {}, (service) => {
     })
     assert.equal(after.status, 304)
     assert.equal(after.headers['x-feed-head'], before)
+  })
+
+  it('answers one list, asked by turns with keys of two tenants, with the events of each alone (P10)', async () => {
+    const { tenant, otherTenant } = service()
+    const path = `${feeds.property.eventsPath}/getevents?page=1&pageSize=7&apiEventType=all`
+    const tags = new Map<string, unknown>()
+    for (const [turn, coding] of ['gzip', 'identity', 'gzip', 'identity'].entries()) {
+      for (const owner of turn < 2 ? [tenant, otherTenant] : [otherTenant, tenant]) {
+        const answer = await call(service(), path, {
+          key: owner.readKey,
+          headers: { 'accept-encoding': coding },
+        })
+        assert.equal(answer.headers['content-encoding'], coding === 'gzip' ? 'gzip' : undefined)
+        const text = coding === 'gzip' ? gunzipSync(answer.body).toString() : answer.text
+        const { items } = pageOf({ ...answer, text })
+        assert.ok(items.length > 0)
+        assert.ok(items.every(({ tenantId }) => tenantId === owner.tenantId))
+        tags.set(`${owner.tenantId} ${coding}`, answer.headers.etag)
+      }
+    }
+    assert.equal(new Set(tags.values()).size, 4)
   })
 
   it('keeps ids of tenants apart: the same id may be stored by both, and conflicts with neither (P10, D14)', async () => {

