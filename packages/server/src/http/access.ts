@@ -1,4 +1,4 @@
-/** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). The only place that decides it. */
+/** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). No other file decides that. */
 import type { AdminScope, GrantScope, Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
 import { mayAdminister, tenantNeeds } from './admin-access.ts'
@@ -16,15 +16,15 @@ import type { Bucket } from './token-bucket.ts'
 import { chosenTenant, tenantHeader } from './requests/tenant-choice.ts'
 
 /**
- * Of administration: an operator key with the scope, or a key with what `mayAdminister` wants for some tenant; the operation looks
- * which. `anyKey`: none.
+ * What an administration operation needs: an operator key with the scope, or a key with what `mayAdminister` wants for some tenant; the
+ * operation checks which. `anyKey`: no scope.
  */
 export type AdminNeed = AdminScope | 'anyKey'
 
-/** `anyFeed`: reading or publishing. */
+/** `anyFeed`: any scope to read or publish. */
 export type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
 
-/** What such a scope ends with, and how it is called. */
+/** How the names of such scopes end, and what the scopes are called. */
 const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
   anyRead: [/:read$/, 'a read scope'],
   anyPublish: [/:publish$/, 'a publish scope'],
@@ -36,27 +36,27 @@ export function isAnyScope(scope: AccessNeed['scope']): scope is AnyScope {
   return Object.hasOwn(anyScopes, scope)
 }
 
-/** Whether a scope is one of those. */
+/** Whether `scope` is one of those that `any` stands for. */
 export function isOfAny(any: AnyScope, scope: GrantScope): boolean {
   return anyScopes[any][0].test(scope)
 }
 
-/** What an operation asks of a key. */
+/** What an operation needs from a key. */
 export interface AccessNeed {
-  /** `anyRead` and the like: such a scope of any feed, for any number of tenants; the operation looks which. */
+  /** `anyRead` and the like: such a scope for any feed, for any number of tenants; the operation checks which. */
   readonly scope: Scope | AnyScope | AdminNeed
-  /** A scope that opens it as well, to a key that has the first for no tenant. */
+  /** A scope that also opens the operation, to a key that has the first for no tenant. */
   readonly orScope?: Scope
   /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
   readonly refusal: 'spec' | 'own'
-  /** The request came through the door of the console: with a session, and no key is looked at. */
+  /** The request came through the console with a session; its key header is ignored. */
   readonly throughConsole?: true
 }
 
 /**
- * A request gets no further without a key that grants the scope for exactly one tenant, and without a token of its rate limit.
- * Decided before a body is read, so that strangers cannot make the service read 16 MiB. At once for a key that was proven less
- * than a second ago. Writes what it learns of the key into the exchange. Rejects as the store does.
+ * A request gets no further without a key that grants the scope for exactly one tenant, and without a token of its rate limit. This is
+ * decided before a body is read, so that strangers cannot make the service read 16 MiB. The answer is immediate for a key that was
+ * verified less than a second ago. What becomes known about the key is written into the exchange. Rejects as the store does.
  */
 export function requireAccess(
   context: HttpContext,
@@ -84,7 +84,7 @@ export function requireAccess(
   })
 }
 
-/** At the door of the console (D31). What the key of the session may do is decided as for any other request. */
+/** Access for requests through the console (D31). What the key of the session may do is decided as for any other request. */
 async function requireSession(
   context: HttpContext,
   exchange: Exchange,
@@ -98,7 +98,7 @@ async function requireSession(
   return access.kind === 'refused' ? access : { ...access, session: open }
 }
 
-/** Why a request at the door of the console goes no further. Without a session it counts as one without a key. */
+/** Why a console request gets no further. Without a session it counts as a request without a key. */
 export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): Refused {
   if (entered?.kind === 'refused') return refused(entered.refusal)
   const failures = bucket.peek()
@@ -107,7 +107,7 @@ export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): 
   return refused({ code: 'console_session_ended' })
 }
 
-/** Of the caller's network. To be asked for at once, as a connection that was closed has no address. */
+/** The bucket for failures of the caller's network. Ask for it at once: a closed connection has no address. */
 export function failuresOf(context: HttpContext, request: Request): Bucket {
   return context.failureBuckets.of(networkOf(context, request))
 }
@@ -120,7 +120,7 @@ function networkOf({ trustedProxies }: HttpContext, request: Request): string {
   return clientNetwork(request.remote, request.header('x-forwarded-for'), trustedProxies)
 }
 
-/** What a key is told that was one. */
+/** The codes for a key that was valid once. */
 export const standingCodes = {
   expired: 'key_expired',
   revoked: 'key_revoked',
@@ -150,12 +150,12 @@ function admitKey(
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
 }
 
-/** Whether the key may be used from where the request comes from. */
+/** Whether the key may be used from the network that the request comes from. */
 export function isFromItsNetwork(context: HttpContext, request: Request, { networks }: VerifiedKey): boolean {
   return networks?.has(addressOf(context, request)) !== false
 }
 
-/** A feed of a million events takes a minute or so, one of an agency a second. */
+/** Filling a view takes a minute or so for a feed of a million events, and a second for an agency's feed. */
 const viewBeingMade = { code: 'view_being_made', headers: { 'retry-after': '2' } } as const
 
 const publishingEnded = {
@@ -164,14 +164,14 @@ const publishingEnded = {
     'Nothing is published for the tenant of this key any more: it leaves this service. Ask the operator.',
 } as const
 
-/** The key as if it had been granted nothing for other tenants. */
+/** The key as if it had no grants for other tenants. */
 function keyOfTenant(key: VerifiedKey, tenantId: string): VerifiedKey {
   return { ...key, grants: grantsByTenant(key.grants).get(tenantId) ?? [] }
 }
 
 /**
- * A key's grants are one object for as long as the key is as it was. To look through 10,000 of them for each request took as long as a
- * page.
+ * A key's grants stay one object until the key changes, so they can be a map's key. Searching 10,000 grants for each request took as long
+ * as a page.
  */
 const byTenant = new WeakMap<readonly Grant[], ReadonlyMap<string, readonly Grant[]>>()
 
@@ -184,8 +184,8 @@ function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly 
 }
 
 /**
- * What a key may do follows from the key as it was found and from what is asked of it: worked out once, and not for each request. Kept no
- * longer than both of them: the door of the console makes needs of its own for each request.
+ * What a key may do depends only on the verified key and on the operation's need, so it is computed once and not for each request. The
+ * entry lives no longer than both of them: the console makes new needs for each request.
  */
 const accesses = new WeakMap<VerifiedKey, WeakMap<AccessNeed, Access | Refused>>()
 
@@ -211,7 +211,7 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
   if (tenants === 1 && held !== undefined) {
     const { tenantId, branches, contact } = held
     if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
-    // Whatever reads properties of the branches waits for their view, also what could do without: a reader sees all of it or nothing.
+    // Every read of properties of the branches waits for their view, even one that could do without: a reader sees all of it or nothing.
     const isBeingMade = branches !== undefined && viewsBeingMade.includes(tenantId)
     const isRead = scope.endsWith(':read') || orScope?.endsWith(':read') === true
     if (isBeingMade && isRead) return refused(viewBeingMade)
@@ -240,10 +240,10 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
   return refused({ code: 'missing_scope', detail })
 }
 
-/** The operation looks which. */
+/** The operation checks which tenant. */
 const manyTenants = { kind: 'granted', tenantId: undefined, branches: undefined } as const
 
-/** Of how many tenants a key has the scope, and the last of these grants. */
+/** The number of tenants for which a key has the scope, and the last of these grants. */
 function tenantWith(grants: readonly Grant[], scope: Scope) {
   let held: Grant | undefined
   let tenants = 0

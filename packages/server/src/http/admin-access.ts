@@ -1,8 +1,11 @@
-/** What administration asks of a key of one tenant, in place of an operator's scope (D11). */
+/** What administration requires of a key of one tenant, in place of an operator's scope (D11). */
 import type { AdminScope, GrantScope } from '@property-events/protocol'
 import type { Grant } from '../storage/storage.ts'
 
-/** All of `scopes`, and one of `oneOf` where there are any: nobody sees or erases by way of administration what his key could not otherwise. */
+/**
+ * All of `scopes`, and one of `oneOf` if there are any: administration shows and erases nothing that the key could not see or erase
+ * otherwise.
+ */
 export const tenantNeeds = {
   'admin:inspect': { scopes: ['tenant:inspect'], oneOf: [] },
   'admin:manage': { scopes: ['tenant:manage'], oneOf: [] },
@@ -13,7 +16,7 @@ export const tenantNeeds = {
   Record<AdminScope, { readonly scopes: readonly GrantScope[]; readonly oneOf: readonly GrantScope[] }>
 >
 
-/** Whether the grant lets a key do for its tenant what an operator's scope allows for all. */
+/** Whether the grant allows for its own tenant what an operator's scope allows for all. */
 export function mayAdminister({ scopes: held }: Grant, need: AdminScope): boolean {
   const { scopes, oneOf } = tenantNeeds[need]
   return (

@@ -1,6 +1,6 @@
 /**
- * The head of an answer: the only place that writes headers. For Node's HTTP they are a record, for the bare socket they are text,
- * and both are made of the same parts.
+ * The head of an answer. No other file writes headers. For Node's HTTP they are a record, for the bare socket they are text, and both are
+ * built from the same parts.
  */
 import { STATUS_CODES } from '../node-http.ts'
 import type { Head } from '../storage/storage.ts'
@@ -14,11 +14,11 @@ import { rateLimitHeaders } from './rate-limit.ts'
 import type { BucketLimits, BucketState } from './token-bucket.ts'
 
 export interface AnswerHeads {
-  /** All headers but those that belong to the connection, which Node's HTTP writes itself. */
+  /** All headers except those of the connection, which Node's HTTP writes itself. */
   fields(exchange: Exchange): Record<string, string>
   /** The whole head. `isLast`: the connection is closed after the answer. Answers without a length are sent in chunks. */
   text(exchange: Exchange, isLast: boolean): string
-  /** The head of an answer to bytes that never became a request, and so have no exchange. The connection is closed after it. */
+  /** The head of an answer to bytes that never became a request, and so have no exchange. The connection closes after it. */
   refusal(requestId: string, status: number, headers: Headers, body: string): string
 }
 
@@ -31,7 +31,7 @@ export function feedHeaders(head: Head): Headers {
   }
 }
 
-/** Status of an answer; 0 where there is none. */
+/** The status of an answer; 0 if there is none. */
 export function statusOf(answer: Answer): number {
   if (answer.kind === 'text') return answer.status
   return statusOfKind[answer.kind]
@@ -53,7 +53,7 @@ function commonHeaders(requestId: string): Headers {
   return { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
 
-/** What is said of the body: its length, its coding and its validator. */
+/** Adds the headers that describe the body: its length, its coding and its validator. */
 function addBodyHeaders(answer: Answer, add: (name: string, value: string) => void): void {
   const { kind } = answer
   if (kind === 'pieces') add('content-length', String(answer.body.byteLength))
@@ -68,18 +68,18 @@ function addBodyHeaders(answer: Answer, add: (name: string, value: string) => vo
   if (kind !== 'text' && kind !== 'none' && answer.etag !== undefined) add('etag', answer.etag)
 }
 
-/** Its length is not known, so it is sent in chunks (RFC 9112 §7.1). */
+/** Whether the answer's length is unknown, so that it is sent in chunks (RFC 9112 §7.1). */
 export function isChunked(answer: Answer): boolean {
   return answer.kind === 'stream' && answer.byteLength === undefined
 }
 
-/** The same as lines, made without an object in between: most answers have one or two of them. */
+/** The same as lines, without an object in between: most answers have one or two of them. */
 function bodyLines(answer: Answer): string {
   let lines = ''
   addBodyHeaders(answer, (name, value) => {
     lines += `${name}: ${value}\r\n`
   })
-  // Node's HTTP says so itself.
+  // Node's HTTP adds this header itself.
   return isChunked(answer) ? `${lines}transfer-encoding: chunked\r\n` : lines
 }
 
@@ -92,8 +92,8 @@ export function answerHeads(
   const ends = 'Connection: close\r\n\r\n'
   const [beforeId = '', afterId = ''] = linesOf(commonHeaders(idPlace)).split(idPlace)
 
-  // Of two answers in a row few differ: what is known of a feed is one object until the feed changes, polls leave the tokens as
-  // they were, and an operation's own headers are one object.
+  // Two answers in a row seldom differ: what is known of a feed is one object until the feed changes, polls leave the tokens as they
+  // were, and an operation's own headers are one object.
   const feedLines = lastLines(feedHeaders)
   const ownLines = lastLines((headers: Headers) => headers)
   const operationLines = lastLines((headers: Headers) => headers)
@@ -135,7 +135,7 @@ export function answerHeads(
   }
 }
 
-/** Stands for a request's id, and in none. */
+/** A placeholder for a request's id that no id contains. */
 const idPlace = '{id}'
 
 const statusLines = new Map<number, string>()
@@ -154,7 +154,7 @@ function linesOf(headers: Headers): string {
   return lines
 }
 
-/** Keeps the lines of the last value. */
+/** Remembers the lines of the last value. */
 function lastLines<Value extends object>(headersOf: (value: Value) => Headers): (value: Value) => string {
   let last: Value | undefined
   let lines = ''
@@ -173,7 +173,7 @@ function tokenHeaders(spending: Spending | undefined): Headers {
   return rateLimitHeaders({ key: limit.own.limits, tenant: tenant?.limits, tokensOf, tokens })
 }
 
-/** As `lastLines`, of what is announced of limits: polls leave the numbers as they were. */
+/** Like `lastLines`, for the announced limits: polls leave the numbers as they were. */
 function lastTokenLines(): (spending: Spending | undefined) => string {
   let key: BucketLimits | undefined
   let tenant: BucketLimits | undefined
@@ -203,7 +203,7 @@ function lastTokenLines(): (spending: Spending | undefined) => string {
 let dateSecond = 0
 let dateText = ''
 
-/** As RFC 9110 §5.6.7 has it; made once a second. */
+/** The date in the form of RFC 9110 §5.6.7, formatted once a second. */
 function httpDate(): string {
   const second = Math.floor(Date.now() / 1_000)
   if (second !== dateSecond) {

@@ -1,18 +1,18 @@
-/** The memory of token buckets, which all threads of a node share: which name has its bucket where. */
+/** The memory of token buckets, shared by all threads of a node, and where in it each name has its bucket. */
 import { randomInt } from 'node:crypto'
 
-/** Where buckets lie. Every thread that is given the same memory sees the same buckets. */
+/** The memory of buckets. Every thread that is given the same memory sees the same buckets. */
 export interface BucketMemory {
   readonly words: SharedArrayBuffer
-  /** Secret: names chosen with it could meet in one set and push each other out. */
+  /** Secret: with it, somebody could choose names that meet in one set and push each other out. */
   readonly seed: number
 }
 
 /** 24 bytes each: three quarters of a megabyte, whatever strangers send. */
 const defaultBuckets = 32_768
-/** A name has its place in one set of so many buckets. */
+/** Each name belongs to one set of this many buckets. */
 const setSize = 16
-/** Of 64 bits: a hash of the name, the microsecond at which the bucket will be full again, and what is under way of it. */
+/** Of 64 bits each: a hash of the name, the microsecond at which the bucket will be full again, and its count of requests under way. */
 const wordsPerBucket = 3
 const setLength = wordsPerBucket * setSize
 
@@ -22,33 +22,33 @@ export function bucketMemory(capacity: number = defaultBuckets): BucketMemory {
   return { words, seed: randomInt(2 ** 32) }
 }
 
-/** For keys and tenants, 3 MB: 10,000 tenants with two keys each take a quarter, and next to no set has more of them than it holds. */
+/** The memory for keys and tenants, 3 MB: 10,000 tenants with two keys each take a quarter of it, and hardly any set overflows. */
 export function requestMemory(): BucketMemory {
   return bucketMemory(131_072)
 }
 
-/** A name, hashed once for being looked for often. */
+/** A name, hashed once because it is looked up often. */
 export interface BucketName {
   readonly tag: bigint
-  /** The halves of the tag, to be compared without making a BigInt. */
+  /** The halves of the tag, which can be compared without making a BigInt. */
   readonly low: number
   readonly high: number
-  /** Of its set. */
+  /** The first bucket of its set. */
   readonly first: number
-  /** Where it was last. */
+  /** Where the name was found last. */
   at: number
 }
 
 /**
- * A full bucket says nothing and makes way for another name; where all of a set are in use, the fullest goes: a spray of new names
- * pushes out those, not the limits that somebody has used up. Two names whose 64-bit hashes are equal would share a bucket.
+ * A full bucket holds no information and makes way for another name. If all buckets of a set are in use, the fullest goes: a spray of new
+ * names pushes out other new names, not the limits that somebody has used up. Two names with equal 64-bit hashes would share a bucket.
  *
- * No thread waits for another: a word is changed by compare-and-exchange. Where two threads meet a new name in the same
- * microsecond, one token may be counted twice or not at all.
+ * No thread waits for another: a word is changed by compare-and-exchange. If two threads meet a new name in the same microsecond, one
+ * token may be counted twice or not at all.
  */
 export class BucketWords {
   readonly #words: BigInt64Array
-  /** The same memory, for what is compared and counted without making a BigInt. */
+  /** The same memory as 32-bit words, to compare and count without making a BigInt. */
   readonly #halves: Int32Array
   readonly #sets: number
   readonly #hashOf: ReturnType<typeof nameHash>
@@ -60,7 +60,7 @@ export class BucketWords {
     this.#hashOf = nameHash(memory.seed)
   }
 
-  /** Buckets that are held; never less than it was. */
+  /** The number of buckets in use; it never falls. */
   get size(): number {
     return Number(Atomics.load(this.#words, 0))
   }
@@ -71,7 +71,7 @@ export class BucketWords {
     return { tag: (BigInt(high) << 32n) | BigInt(low >>> 0), high, low, first, at: first }
   }
 
-  /** The place of a name's bucket; `undefined`: there is none, so it is full. */
+  /** The place of a name's bucket; `undefined` if it has none, which means that it is full. */
   find(name: BucketName): number | undefined {
     if (this.#isAt(name.at, name)) return name.at
     for (let at = name.first; at < name.first + setLength; at += wordsPerBucket) {
@@ -101,12 +101,12 @@ export class BucketWords {
     return fullest
   }
 
-  /** In so many microseconds the bucket is full again. */
+  /** The microseconds until the bucket is full again. */
   fullIn(at: number, nowUs: number): number {
     return Math.max(0, this.#fullAt(at) - nowUs)
   }
 
-  /** Puts off, or brings nearer, the moment at which a bucket is full; `undefined` from `change` leaves it. */
+  /** Moves the time at which a bucket is full; if `change` returns `undefined`, the time stays. */
   move(at: number, nowUs: number, change: (fullInUs: number) => number | undefined): number {
     for (;;) {
       const stored = Atomics.load(this.#words, at + 1)
@@ -122,7 +122,7 @@ export class BucketWords {
     return Atomics.load(this.#halves, 2 * (at + 2))
   }
 
-  /** Adds to what is under way, which is never less than none. */
+  /** Adds to the count of requests under way, which never falls below 0. */
   count(at: number, more: 1 | -1): void {
     const place = 2 * (at + 2)
     for (;;) {
@@ -140,14 +140,14 @@ export class BucketWords {
     return Number(Atomics.load(this.#words, at + 1))
   }
 
-  /** When a bucket may make way: at once where none is. */
+  /** When a bucket may make way: at once if it is empty. */
   #readyAt(at: number): number {
     if (Atomics.load(this.#words, at) === 0n) return 0
     return this.underWay(at) > 0 ? Infinity : this.#fullAt(at)
   }
 }
 
-/** Two multiplicative hashes of 32 bits, from two halves of a secret: quick, and nobody outside can aim at a set. */
+/** Two multiplicative hashes of 32 bits, from two halves of a secret: they are quick, and nobody outside can aim at a set. */
 function nameHash(seed: number): (name: string) => { readonly high: number; readonly low: number } {
   const mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b)
   return (name) => {
@@ -161,7 +161,7 @@ function nameHash(seed: number): (name: string) => { readonly high: number; read
     one = Math.imul(one ^ (one >>> 16), 0x85ebca6b)
     other = Math.imul(other ^ (other >>> 15), 0xc2b2ae35)
     const high = (one ^ (one >>> 13)) | 0
-    // Zero marks a bucket that was never used.
+    // Zero marks an unused bucket.
     return { high, low: high === 0 && (other | 0) === 0 ? 1 : other | 0 }
   }
 }

@@ -1,60 +1,60 @@
 /**
- * Bytes of requests and answers that are in memory at the same time: one budget for the node, of which each key has a share.
- * Counted are bodies from their first byte until the publication is answered (what gzip made of them included), and answers that
- * their readers have not taken yet. Pages in the room of `--page-memory-bytes` are not: that has a limit of its own.
+ * Limits the bytes of requests and answers that are in memory at the same time: one budget for the node, of which each key has a share.
+ * It counts bodies from their first byte until the publication is answered (including what gzip unpacks to), and answers that their
+ * readers have not taken yet. Pages in the memory of `--page-memory-bytes` are not counted: that has a limit of its own.
  */
 import type { InFlightState } from '../observability/in-flight-metrics.ts'
 import type { Refusal } from './problem.ts'
 
 export interface InFlightLimits {
-  /** Of the node, all its threads together. */
+  /** For the node, all its threads together. */
   readonly inFlightBytes: number
-  /** Of one key. All threads together, as far as its connections are spread over them. */
+  /** For one key, over all threads as far as its connections are spread over them. */
   readonly inFlightBytesPerKey: number
-  /** Of all requests without a valid key together. */
+  /** For all requests without a valid key together. */
   readonly inFlightBytesOfStrangers: number
   readonly maxBodyBytes: number
 }
 
 /**
- * What bytes are held for. A node that fills up refuses first what is dear and can be asked for again at any time, and last what is
+ * What bytes are held for. A node that fills up first refuses what costs a lot and can be requested again at any time, and last what is
  * lost if its sender gives up.
  */
 export type FlightUse = keyof typeof shareOfNode
 
-/** Up to which share of the node's budget each is taken on. */
+/** The share of the node's budget up to which each use is accepted. */
 const shareOfNode = { snapshot: 0.5, stream: 0.75, largePage: 0.75, page: 0.9, publication: 1 } as const
 
 /** The bytes of one request or answer. */
 export interface Flight {
-  /** Adds bytes, if there is room for them; else says why not, and adds nothing. */
+  /** Adds bytes if there is room for them; otherwise returns why not, and adds nothing. */
   take(bytes: number): Refusal | undefined
-  /** Adds bytes that are in memory in any case. */
+  /** Adds bytes that are in memory already. */
   hold(bytes: number): void
-  /** So many of them are gone. */
+  /** Releases this many bytes. */
   giveBack(bytes: number): void
-  /** All of them are gone. Safe to call twice. */
+  /** Releases all bytes. Safe to call twice. */
   end(): void
 }
 
 export interface BytesInFlight {
   /** `keyId` undefined: a request without a valid key. */
   begin(keyId: string | undefined, use: FlightUse): Flight
-  /** Whether `take` would refuse so many bytes at this moment. */
+  /** Whether `take` would refuse this many bytes now. */
   refuses(keyId: string | undefined, use: FlightUse, bytes: number): Refusal | undefined
-  /** Of this thread; refusals since the start. */
+  /** The state of this thread; refusals are counted since the start. */
   state(): InFlightState
 }
 
 /** What the threads of a node count together. */
 export interface NodeCounts {
-  /** Of 32 bits each, as `nodeCountWords` has them. */
+  /** 32 bits each, at the places in `nodeCountWords`. */
   readonly words: SharedArrayBuffer
   readonly threads: number
 }
 
 /**
- * `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once it was said that there can be few.
+ * `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once the log has said that there can be few.
  * `waiting`: requests that wait for events.
  */
 export const nodeCountWords = { units: 0, connections: 1, refusing: 2, warned: 3, waiting: 4 } as const
@@ -72,7 +72,7 @@ export function createBytesInFlight(
 ): BytesInFlight {
   const words = new Int32Array(counts.words)
   const size = Math.floor(limits.inFlightBytes / bytesPerUnit)
-  // A body of the largest size, and the most that its events need beside it.
+  // A body of the largest size, with the most memory that its events need as well.
   const leastOfKey = Math.ceil((4 * limits.maxBodyBytes) / bytesPerUnit)
   const mostOfKey = Math.max(leastOfKey, limits.inFlightBytesPerKey / bytesPerUnit / counts.threads)
   const mostOfStrangers = limits.inFlightBytesOfStrangers / bytesPerUnit
@@ -92,7 +92,7 @@ export function createBytesInFlight(
     const ofKey = (byKey.get(name) ?? 0) + more
     const inAll = Atomics.load(words, nodeCountWords.units) + more
     const isOwnFault = ofKey > (name === strangers ? mostOfStrangers : mostOfKey)
-    // Beside a key at least as much is left free as it has: many that take all they can leave room for one more.
+    // For each key, at least as much stays free as it holds: if many keys take all they can, there is still room for one more.
     if (!isOwnFault && ofKey <= size - inAll && inAll <= size * shareOfNode[use]) return undefined
     refused[use] += 1
     return refusal(isOwnFault)
@@ -135,7 +135,7 @@ export function createBytesInFlight(
   }
 }
 
-/** A reader that takes nothing is gone after 30 s and a body after 15; most are within a second. */
+/** A reader that takes nothing is dropped after 30 s and a body after 15; most are done within a second. */
 const retryAfterSeconds = [2, 3, 4]
 
 function refusal(isOwnFault: boolean): Refusal {

@@ -1,4 +1,4 @@
-/** Problems of the console alone (PROTOCOL §15): a part of `problems`. */
+/** Problems that only the console has (PROTOCOL §15): a part of `problems`. */
 import type { ProblemKind } from './service-problems.ts'
 
 export const consoleProblems = {

@@ -1,4 +1,4 @@
-/** `x-feed-consumer`: what a key is used for, where it is used for several things (PROTOCOL §14). */
+/** `x-feed-consumer`: the consumer's name, for a key that is used for several (PROTOCOL §14). */
 import { defaultConsumer, isConsumerName } from '../storage/storage.ts'
 import type { AccessNeed } from './access.ts'
 import type { Request } from './exchange.ts'
@@ -25,13 +25,13 @@ export const consumerParameter = {
 export const consumerNameRule =
   'The name of a consumer has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.'
 
-/** The name that the request gives. Whether it is one was looked at before (`refusalOfConsumer`), but for requests that are refused. */
+/** The name in the request. `refusalOfConsumer` has checked it already, except in requests that are refused. */
 export function consumerNameOf(request: Request): string {
   const name = request.header(consumerHeader)
   return name === undefined || !isConsumerName(name) ? defaultConsumer : name
 }
 
-/** Of requests that read a feed; others may say what they like. */
+/** Checks the name in requests that read a feed; other requests may send anything. */
 export function refusalOfConsumer(request: Request, need: AccessNeed | undefined): Refusal | undefined {
   const name = request.header(consumerHeader)
   if (name === undefined || isConsumerName(name) || feedRead(need) === undefined) return undefined

@@ -68,27 +68,27 @@ export interface HttpContext {
   readonly consumers: ConsumerStore
   readonly silence: SilenceStore
   readonly keyIssuer: KeyIssuer
-  /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
+  /** When backups of the store were begun, milliseconds since 1970, the newest first. Only recent backups on record are included. */
   readonly backups: () => Promise<readonly number[]>
-  /** What the service was told, and where that stood. */
+  /** The service's settings, and where each was set. */
   readonly shownSettings: readonly ShownSetting[]
-  /** What was found out about this node and its store, a few seconds ago at most. */
+  /** What was found out about this node and its store, at most a few seconds ago. */
   readonly findings: () => Promise<readonly Finding[]>
-  /** Whether this node writes what a tenant owns before it is deleted. */
+  /** Whether this node exports what a tenant owns before the tenant is deleted. */
   readonly exportsTenants: boolean
-  /** To whom what it erased had been sent; `undefined`: that is not noted of its feed. */
+  /** Who had been sent what the erasure erased; `undefined` if its feed keeps no record of that. */
   readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
   readonly restrictions: RestrictionStore
   readonly expiry: ExpiryStore
-  /** After how many days without a change a tenant's contacts are erased; 0: they are not. */
+  /** The number of days without a change after which a tenant's contacts are erased; 0: never. */
   readonly expiryDays: (tenantId: string) => Promise<number>
-  /** Which contacts a key was sent; `undefined`: the tenant has nothing to do with it. */
+  /** Which contacts a key was sent; `undefined` if the key has nothing to do with the tenant. */
   readonly exposureOf: (query: ExposurePageQuery) => Promise<ExposurePage | undefined>
-  /** Who has seen the latest event of a property; `undefined`: the feed has none. */
+  /** Who has seen the latest event of a property; `undefined` if the feed has no event of it. */
   readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
-  /** The consumers of a feed; `undefined`: no such feed. */
+  /** The consumers of a feed; `undefined` if there is no such feed. */
   readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
-  /** `branches`: as of `EventStore.readLatest`. */
+  /** `branches`: as in `EventStore.readLatest`. */
   readonly hasSubject: (
     key: FeedKey,
     subjectId: string,
@@ -100,7 +100,7 @@ export interface HttpContext {
   readonly moved: MovedFeeds
   readonly pages: PageReader
   readonly currentPages: CurrentPages
-  /** Types of events, and their numbers in the store. */
+  /** The types of events, and their numbers in the store. */
   readonly catalogue: EventTypeCatalogue
   /** `undefined`: the console is off. */
   readonly door: ConsoleDoor | undefined
@@ -119,7 +119,7 @@ export interface HttpContext {
   readonly waiting: WaitingReaders
   readonly reads: ReadsUnderWay
   readonly verifier: KeyVerifier
-  /** At the keys of requests that wait. */
+  /** Checks the keys of waiting requests. */
   readonly looks: KeyLooks
   /** Whether test keys work (PROTOCOL §2.8). */
   readonly testKeys: boolean
@@ -127,20 +127,20 @@ export interface HttpContext {
   readonly inFlight: BytesInFlight
   readonly log: Logger
   readonly metrics: Metrics
-  /** Where failures go: not to the log, of which they would take megabytes. */
+  /** Where failures are reported: not directly to the log, which would grow by megabytes. */
   readonly outages: Outages
   readonly requestLines: RequestLines
   /** Which web pages of other origins may read answers. */
   readonly crossOrigin: CrossOrigin
   /** Path prefix of every route, such as `/feed`; empty for none (D21). */
   readonly basePath: string
-  /** Proxies of our own in front of the service, whose `X-Forwarded-For` is believed. */
+  /** The number of our own proxies in front of the service, whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number
-  /** What this node knows of itself and of others. */
+  /** What this node knows about itself and other nodes. */
   readonly node: NodeWords
   readonly keyLimits: KeyLimits
-  /** By network of the caller (D10). */
+  /** Buckets by the caller's network (D10). */
   readonly failureBuckets: TokenBuckets
-  /** True once the service is stopping: connections are then closed with their next answer. */
+  /** True once the service is stopping: connections then close with their next answer. */
   readonly stopping: () => boolean
 }

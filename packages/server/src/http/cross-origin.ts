@@ -1,17 +1,17 @@
 /**
- * Web pages of other origins (the Fetch standard's CORS protocol): what tells a browser that a page may read an answer. Off by default,
- * since the key of a page is a key of everybody. Credentials are never allowed: keys are headers, and the one cookie is the console's, which no
- * page of another origin can use (console/own-page.ts).
+ * Web pages of other origins (the Fetch standard's CORS protocol): tells a browser that a page may read an answer. Off by default, since
+ * a key in a page is a key that everybody has. Credentials are never allowed: keys are headers, and the one cookie is the console's,
+ * which no page of another origin can use (console/own-page.ts).
  */
 import type { Exchange, Headers } from './exchange.ts'
 import { routedTarget } from './requests/target.ts'
 
-/** The headers of an answer with those for the page that asked; `given` itself where there is nothing to add. */
+/** The headers of an answer plus those for the page that asked; returns `given` itself if there is nothing to add. */
 export type CrossOrigin = (exchange: Exchange, given: Headers) => Headers
 
 export const sameOriginOnly: CrossOrigin = (_exchange, given) => given
 
-/** Of ours and of the contract's; browsers show pages only the simplest ones by themselves. */
+/** Our own headers and the contract's. Without this list, browsers show pages only the simplest headers. */
 const exposed = [
   'etag',
   'location',
@@ -40,10 +40,10 @@ const sendable = [
   'traceparent',
 ].join(', ')
 
-/** A page asks again after this time: an origin that is taken off the list is refused within it. */
+/** A page asks again after this time, so an origin that is taken off the list is refused within it. */
 const preflightSeconds = 600
 
-/** `origins`: as browsers write them, such as `https://www.example.com`. Administration is for none of them. */
+/** `origins`: as browsers write them, such as `https://www.example.com`. None of them may use administration. */
 export function crossOrigin(origins: readonly string[], basePath: string): CrossOrigin {
   if (origins.length === 0) return sameOriginOnly
   const allowed = new Set(origins)
@@ -63,7 +63,7 @@ export function crossOrigin(origins: readonly string[], basePath: string): Cross
   }
 }
 
-/** However its path is spelt. A preflight is led to no operation, and neither is what has none. */
+/** Whether the path is an administration path, in any spelling. A preflight reaches no operation, and neither does an unknown path. */
 function isAdmin({ request, routed }: Exchange, basePath: string): boolean {
   const path = routed.route === 'none' ? decoded(routedTarget(request.target, basePath)) : routed.route
   return path.startsWith(adminStart)
@@ -71,7 +71,7 @@ function isAdmin({ request, routed }: Exchange, basePath: string): boolean {
 
 const adminStart = '/v1/admin'
 
-/** What cannot be decoded leads nowhere. */
+/** A path that cannot be decoded reaches no operation. */
 function decoded(target: string): string {
   try {
     return decodeURI(target)
@@ -80,7 +80,7 @@ function decoded(target: string): string {
   }
 }
 
-/** The methods are those of the path, which `Allow` has. */
+/** The methods are those of the path, which are in `Allow`. */
 function preflightHeaders(answer: Exchange['answer']): Headers {
   const methods = 'headers' in answer ? answer.headers['allow'] : undefined
   if (methods === undefined) return {}
@@ -91,7 +91,7 @@ function preflightHeaders(answer: Exchange['answer']): Headers {
   }
 }
 
-/** An answer may be for one origin and not for another, which its `Vary` says. One object for the same headers. */
+/** An answer may be for one origin and not for another, so it needs a `Vary` that says so. Returns one object for equal headers. */
 function withVary(): (headers: Headers) => Headers {
   const known = new WeakMap<Headers, Headers>()
   return (headers) => {

@@ -1,12 +1,12 @@
-/** How the end of an operation is announced, at every answer of it (D27). */
+/** Announces the end of an operation with each of its answers (D27). */
 import { noHeaders } from './exchange.ts'
 import type { Headers } from './exchange.ts'
 import type { Operation } from './operations/operation.ts'
 
 export interface Deprecation {
-  /** From when on it should not be used any more, in milliseconds since 1970. */
+  /** When clients should stop using it, in milliseconds since 1970. */
   readonly sinceMs: number
-  /** When it will be gone. */
+  /** When it will be removed. */
   readonly sunsetMs: number
 }
 

@@ -1,10 +1,10 @@
-/** What failed, as a problem. */
+/** Turns failures into problems. */
 import { StorageFailure } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
 import type { Request } from './exchange.ts'
 import type { Refusal } from './problem.ts'
 
-/** A thrown error to what the caller is told. Nothing of its message gets out. */
+/** Turns a thrown error into a refusal. Nothing of its message reaches the caller. */
 export function refusalOfError(error: unknown): Refusal {
   if (error instanceof StorageFailure) {
     const isForNow = error.code === 'storage_closed' || error.code === 'feed_locked'
@@ -13,7 +13,7 @@ export function refusalOfError(error: unknown): Refusal {
   return { code: 'internal_error' }
 }
 
-/** The same; its cause is reported where the caller is told nothing of it. */
+/** The same, and reports the cause, of which the caller learns nothing. */
 export function reportedRefusal(
   { outages }: Pick<HttpContext, 'outages'>,
   { id, method }: Pick<Request, 'id' | 'method'>,

@@ -1,4 +1,4 @@
-/** What is noted of an exchange when its answer is with the kernel, or nobody takes it any more. */
+/** What is noted about an exchange once its answer is with the kernel, or nobody takes it any more. */
 import { statusOf } from './answer-head.ts'
 import { consumerNameOf } from './consumer-name.ts'
 import type { HttpContext } from './context.ts'
@@ -17,16 +17,16 @@ export function exchangeEnded(
   noteReading(context, exchange, aborted)
 }
 
-/** What a consumer was sent counts when the last byte was taken (D28). */
+/** What a consumer was sent counts once the last byte was taken (D28). */
 function noteReading(
   { readings }: Pick<HttpContext, 'readings'>,
   { request, routed, answer, keyId, tenantId, problem }: Exchange,
   aborted: boolean,
 ): void {
-  // A head is sent nothing, and what a consumer says is no reading.
+  // An answer to `HEAD` sends no events, and a consumer's report is not a read.
   if (keyId === undefined || request.method !== 'GET') return
   if (problem !== undefined) {
-    // What is not there was not refused.
+    // A path that does not exist refused nothing.
     if (feedRead(routed.access) === undefined || statusOf(answer) === problems.event_not_found.status) return
     const name = consumerNameOf(request)
     readings.noteRefusal({ keyId, name, tenantId, code: problem, status: statusOf(answer) })

@@ -1,4 +1,4 @@
-/** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
+/** A request and its answer as values: everything an operation is given, and everything it can return. No transport shows through. */
 import type { AdminScope, ContactLimits } from '@property-events/protocol'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Told } from '../feed/noted-parts.ts'
@@ -9,37 +9,37 @@ import type { ProblemCode, Refusal } from './problem.ts'
 import type { Routed } from './router.ts'
 import type { Spending } from './key-limits.ts'
 
-/** A request whose head has come. Its body comes when it is asked for. */
+/** A request whose head has arrived. Its body is read on demand. */
 export interface Request {
-  /** Names the request in the log and in `x-request-id`. */
+  /** The request's id in the log and in `x-request-id`. */
   readonly id: string
   readonly method: string
-  /** As it stood on the request line. */
+  /** As it was on the request line. */
   readonly target: string
   /** On the clock of `performance.now()`. */
   readonly startedMs: number
   readonly head: RequestHead
-  /** The key as it was sent, as text or as the bytes that came; `undefined`: none. It is in no other place of a request. */
+  /** The key as it was sent, as text or as raw bytes; `undefined` if there is none. Nothing else in a request holds it. */
   readonly credential: string | Buffer | undefined
   /** The address of the other end of the connection; `undefined` once that is closed. */
   readonly remote: string | undefined
-  /** Aborted when the client has gone before it had its answer. Made when it is first asked for. */
+  /** Aborted when the client has gone before it had its answer. Created on first use. */
   readonly gone: AbortSignal
-  /** A header by its name in lower case; several lines of one name are one value, joined by commas (RFC 9110 §5.3). */
+  /** A header by its name in lower case. Several lines of one name are one value, joined by commas (RFC 9110 §5.3). */
   header(name: string): string | undefined
   /**
-   * Reads the body, at most once; its bytes are taken from `flight`, and refused where that has no room for them. A client that waits
-   * for `100 Continue` is then told to send it. Never rejects.
+   * Reads the body, at most once. Its bytes are counted in `flight`, and refused if that has no room for them. If the client waits for
+   * `100 Continue`, it gets that now. Never rejects.
    */
   body(flight: Flight): Body | Promise<Body>
 }
 
-/** What a guard looks at beside the values of headers. */
+/** What a guard checks in addition to the values of headers. */
 export interface RequestHead {
-  /** `1.1`. */
+  /** The HTTP version, such as `1.1`. */
   readonly version: string
   readonly headerCount: number
-  /** One for each `Host` line. */
+  /** One value for each `Host` line. */
   readonly hosts: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export type Body =
   /** The connection ended before the body did. */
   | { readonly kind: 'gone' }
 
-/** A request that is refused: `handle` makes a problem of it. */
+/** A refused request; `handle` turns it into a problem. */
 export interface Refused {
   readonly kind: 'refused'
   readonly refusal: Refusal
@@ -59,7 +59,7 @@ export function refused(refusal: Refusal): Refused {
   return { kind: 'refused', refusal }
 }
 
-/** Names in lower case. One object for the same headers, wherever it can be: the lines made of it are kept. */
+/** Names are in lower case. Equal headers share one object wherever possible, because the lines made from it are kept. */
 export type Headers = Readonly<Record<string, string>>
 
 export const noHeaders: Headers = {}
@@ -70,7 +70,7 @@ export type Answer =
       readonly headers: Headers
       readonly etag: string
       readonly feed: Head | undefined
-      /** As of `pieces`. */
+      /** As in `pieces`. */
       readonly told?: Told | undefined
     }
   | {
@@ -78,24 +78,24 @@ export type Answer =
       readonly kind: 'pieces'
       readonly headers: Headers
       readonly etag: string | undefined
-      /** The state of the feed that the answer was made in (D20); `undefined`: the answer does not say. */
+      /** The state of the feed in which the answer was made (D20); `undefined` if the answer does not show it. */
       readonly feed: Head | undefined
       readonly body: PageBody
       readonly coding: ContentCoding
-      /** The events in it, to be noted as sent to the key; `undefined`: none that are noted. */
+      /** The events in the answer, to be noted as sent to the key; `undefined` if none are noted. */
       readonly sent?: Sent | undefined
-      /** What its reader has been sent once the last byte is taken; `undefined`: no feed. */
+      /** What the reader has been sent once the last byte is taken; `undefined` if no feed was read. */
       readonly told?: Told | undefined
-      /** Nothing was new, and the request gets its token back (D10). */
+      /** Nothing was new, so the request gets its token back (D10). */
       readonly isFree?: boolean
     }
   | {
       readonly kind: 'text'
       readonly status: number
       readonly headers: Headers
-      /** Empty: the answer has no body. */
+      /** Empty if the answer has no body. */
       readonly body: string
-      /** As of `pieces`. */
+      /** As in `pieces`. */
       readonly isFree?: boolean
     }
   | {
@@ -105,57 +105,57 @@ export type Answer =
       readonly etag: string | undefined
       readonly feed: Head
       readonly coding: ContentCoding
-      /** As of `pieces`; `undefined` also where the operation notes what it sends while it sends it. */
+      /** As in `pieces`; also `undefined` if the operation notes what it sends while sending it. */
       readonly sent?: Sent | undefined
-      /** As of `pieces`, and as `sent`. */
+      /** As in `pieces`, and with the same exception as `sent`. */
       readonly told?: Told | undefined
-      /** `undefined`: nobody knows before the end. */
+      /** `undefined` if it is unknown before the end. */
       readonly byteLength: number | undefined
       readonly use: FlightUse
       /**
-       * Called once, and not at all for `HEAD`. A piece may be used until the next one is asked for. What it throws cuts the answer off,
-       * and so do pieces of another length than was said.
+       * Called once, and not at all for `HEAD`. A piece may be used until the next one is requested. If this throws, or the pieces have
+       * another length than announced, the answer is cut off.
        */
       readonly pieces: () => AsyncGenerator<Uint8Array>
-      /** The transport calls it once: when the answer has left, or nobody is there any more to take it. */
+      /** The transport calls this once: when the answer has left, or nobody is left to take it. */
       readonly release: () => void
     }
-  /** Nobody is there any more to be answered. */
+  /** Nobody is left to answer. */
   | { readonly kind: 'none' }
 
 export type Outcome = Answer | Refused
 
-/** What a key grants the request it came with. */
+/** What a key grants to the request it came with. */
 export interface Access {
   readonly kind: 'granted'
-  /** `undefined`: the operation asks for no key. */
+  /** `undefined` if the operation needs no key. */
   readonly keyId: string | undefined
-  /** `undefined`: the operation reads feeds of any number of tenants, or asks for no key. */
+  /** `undefined` if the operation reads feeds of any number of tenants, or needs no key. */
   readonly tenantId: string | undefined
   readonly grants: readonly Grant[]
-  /** Of the tenant's properties only those of these branches. `undefined`: all, or there is no one tenant. */
+  /** Limits the tenant's properties to these branches. `undefined`: all, or the request is not about one tenant. */
   readonly branches: readonly string[] | undefined
-  /** Tenants of its grants whose events of the granted branches are being put together, so that they cannot be read yet. */
+  /** Tenants of its grants whose branch events are still being collected, so that they cannot be read yet. */
   readonly viewsBeingMade: readonly string[]
-  /** Of an operator key, for operations of administration alone. */
+  /** The scopes of an operator key, for administration operations only. */
   readonly adminScopes: readonly AdminScope[]
-  /** How the key reads where that is not as usual. */
+  /** How the key reads, if that differs from the default. */
   readonly reading: KeyReading | undefined
-  /** What of contacts it reads of the tenant; left out: all of them. */
+  /** Which contact data of the tenant the key reads; left out: all of it. */
   readonly contact?: ContactLimits | undefined
-  /** What came in place of the key's text; left out: nothing did. */
+  /** The session that came in place of the key's text; left out if there is none. */
   readonly session?: OpenSession
 }
 
 /** A session of the console, as the request found it. */
 export interface OpenSession {
-  /** It was begun a few minutes ago at most. */
+  /** Whether it was begun within the last few minutes. */
   readonly isFresh: boolean
-  /** Whether it still lasts; counts as using it. Rejects as the store does. */
+  /** Whether the session is still open; the call counts as using it. Rejects as the store does. */
   readonly isOpen: () => Promise<boolean>
 }
 
-/** Of an operation that asks for no key. */
+/** The access of an operation that needs no key. */
 export const openAccess: Access = {
   kind: 'granted',
   keyId: undefined,
@@ -173,23 +173,26 @@ export function feedKeyOf({ tenantId }: Access, feed: FeedKey['feed']): FeedKey 
   return { tenantId, feed }
 }
 
-/** A request with all that became known of it on its way: for its answer's head, its log line and its metrics. */
+/** A request with everything that became known about it on its way: for its answer's head, its log line and its metrics. */
 export interface Exchange {
   readonly request: Request
   readonly routed: Routed
   answer: Answer
-  /** Set once the key is known to be one. */
+  /** Set once the key is known to be valid. */
   keyId: string | undefined
   /** Set once the key is known to grant what the operation needs. */
   tenantId: string | undefined
-  /** Of the limits of its key and of its tenant. Set once the key is known to be one, and the request to be within what it may at once. */
+  /**
+   * What the request takes from the limits of its key and of its tenant. Set once the key is known to be valid, and the request is within
+   * the key's simultaneous requests.
+   */
   spending: Spending | undefined
   /** Set when the request was refused. */
   problem: ProblemCode | undefined
-  /** What the answer is counted with as long as it has not left; the transport ends it. */
+  /** Counts the bytes of the answer until it has left; the transport ends it. */
   flight: Flight | undefined
-  /** Of the body of a stream, so far. */
+  /** The bytes of a stream's body so far. */
   streamedBytes: number
-  /** The connection ends with this answer. */
+  /** The connection closes after this answer. */
   closes: boolean
 }

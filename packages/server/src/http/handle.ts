@@ -1,6 +1,6 @@
 /**
- * One request to one answer, whatever transport it came by, in one straight line: guard, route, access, accept, the number to be
- * seen, the operation, and settling. The transport then sends the answer and has it reported (report.ts).
+ * One request to one answer, whatever its transport, in one straight line: guard, route, access, accept, the number that the answer must
+ * include, the operation, and settling. The transport then sends the answer and has it reported (report.ts).
  */
 import { whenThere } from '../when-there.ts'
 import { requireAccess } from './access.ts'
@@ -20,7 +20,7 @@ import type { Routed } from './router.ts'
 
 type Handling = Outcome | Promise<Outcome>
 
-/** Answers a request. At once wherever nothing has to be waited for, as for most polls and pages. Never fails. */
+/** Answers a request. Synchronous if nothing has to be waited for, as for most polls and pages. Never fails. */
 export function handle(context: HttpContext, request: Request, routed: Routed): Exchange | Promise<Exchange> {
   const exchange: Exchange = {
     request,
@@ -58,7 +58,7 @@ function admit(context: HttpContext, exchange: Exchange): Handling {
   return whenThere(requireAccess(context, exchange, routed.access), (access) => {
     if (access.kind === 'refused') return access
     const outcome = accept(context, exchange, access)
-    // What is answered at once is never under way beside anything.
+    // A request that is answered at once never runs beside another.
     if (outcome instanceof Promise) context.keyLimits.enter(exchange)
     return outcome
   })
@@ -78,7 +78,7 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
   )
 }
 
-/** The answer is complete but for its head. */
+/** The answer is complete except for its head. */
 function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchange {
   const { request } = exchange
   const outcome = withRoom(context, exchange, made)
@@ -96,14 +96,14 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
   return exchange
 }
 
-/** Before the first byte leaves: what may have been sent counts as sent. */
+/** Runs before the first byte leaves: what may have been sent counts as sent. */
 function noteSent({ ledger }: HttpContext, { request, answer, keyId }: Exchange): void {
   if (answer.kind !== 'pieces' && answer.kind !== 'stream') return
   if (answer.sent === undefined || keyId === undefined || request.method === 'HEAD') return
   ledger.note(keyId, answer.sent)
 }
 
-/** The outcome, or a refusal where the node has no room for such an answer. */
+/** The outcome, or a refusal if the node has no room for such an answer. */
 function withRoom(context: HttpContext, exchange: Exchange, outcome: Outcome): Outcome {
   const refusal = refusalOfAnswer(context, exchange, outcome)
   if (refusal === undefined) return outcome

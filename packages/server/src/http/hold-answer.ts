@@ -1,11 +1,11 @@
-/** Answers in the budget of bytes in flight: whether there is room for one, and what their readers have not taken. */
+/** Counts answers in the budget of bytes in flight: whether there is room for one, and what its reader has not taken yet. */
 import { wholeBytes } from '../pages/index.ts'
 import type { FlightUse } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
 import type { Exchange, Outcome } from './exchange.ts'
 import type { Refusal } from './problem.ts'
 
-/** A page holds a piece that is being sent, and one that is being made; a snapshot the events of one read. */
+/** A page holds the piece being sent and the one being made; a snapshot holds the events of one read. */
 const bytesOfPage = 2 ** 20
 const bytesOfSnapshot = 2 * 2 ** 20
 /** A stream of events holds what it is sending. */
@@ -19,7 +19,7 @@ const bytesOfUse = {
   publication: bytesOfPage,
 } as const satisfies Record<FlightUse, number>
 
-/** Refuses an answer that there is no room for. An answer in the room for pages, and a short one, is never refused. */
+/** Refuses an answer that there is no room for. An answer in the page memory, and a short one, is never refused. */
 export function refusalOfAnswer(
   { inFlight }: Pick<HttpContext, 'inFlight'>,
   exchange: Exchange,
@@ -36,7 +36,7 @@ export function refusalOfAnswer(
   return exchange.flight.take(bytesOfUse[outcome.use])
 }
 
-/** Counts what the kernel has not taken of an answer that is with the connection. */
+/** Counts what the kernel has not yet taken of an answer that is with the connection. */
 export function holdUntaken(
   { inFlight }: Pick<HttpContext, 'inFlight'>,
   exchange: Exchange,
@@ -44,7 +44,7 @@ export function holdUntaken(
 ): void {
   const { answer, keyId } = exchange
   if (answer.kind === 'stream') return
-  // What lies in the room for pages is counted there.
+  // Bytes in the page memory are counted there.
   const bytes = answer.kind === 'pieces' ? answer.body.ownBytes : waitingBytes
   exchange.flight = inFlight.begin(keyId, 'page')
   exchange.flight.hold(bytes)

@@ -1,4 +1,4 @@
-/** What a key may ask in time and at once, and the keys of a tenant together (D10). */
+/** How many requests a key may make, per second and at once, and the keys of a tenant together (D10). */
 import { BoundedMap } from '../bounded-map.ts'
 import type { VerifiedKey } from '../keys/index.ts'
 import type { Answer, Exchange, Refused } from './exchange.ts'
@@ -7,28 +7,28 @@ import type { ServiceLimits } from './limits.ts'
 import { retryAfter } from './rate-limit.ts'
 import type { Bucket, BucketLimits, BucketState, TokenBuckets } from './token-bucket.ts'
 
-/** The buckets that requests of one key take from. */
+/** The buckets that requests of one key take tokens from. */
 export interface KeyLimit {
   readonly own: Bucket
   /** The key has a rate of its own. */
   readonly hasOwnRate: boolean
-  /** Of the tenant it was last used for. */
+  /** The bucket of the tenant that the key was last used for. */
   tenant: { readonly tenantId: string; readonly bucket: Bucket } | undefined
 }
 
-/** What a request takes of limits. */
+/** What a request takes from the limits. */
 export interface Spending {
   readonly limit: KeyLimit
-  /** Of all keys of the tenant that the request is about. */
+  /** The bucket of all keys of the request's tenant. */
   tenant: Bucket | undefined
-  /** What its bucket had left when the request came. */
+  /** What that bucket had left when the request came. */
   tenantLeft: number
-  /** Of the limit that has less left, to be announced. */
+  /** The state of the limit that has less left, which is announced. */
   tokens: BucketState
   tokensOf: 'key' | 'tenant'
-  /** A token of the tenant's was taken. */
+  /** A token was taken from the tenant's bucket. */
   hasTenantPaid: boolean
-  /** The request is one of those that its key has under way. */
+  /** The request counts among those that its key has under way. */
   isUnderWay: boolean
 }
 
@@ -37,28 +37,31 @@ type LimitedKey = Pick<VerifiedKey, 'keyId' | 'rate'>
 export interface KeyLimits {
   /** Counts a request of a key and takes its token, or refuses it. Writes what is announced into the exchange. */
   admit(exchange: Exchange, key: LimitedKey): Refused | undefined
-  /** The same for the tenant whose feed it is about. Its token is taken as soon as the request waits, or when it is settled. */
+  /**
+   * The same for the tenant whose feed the request is about. The tenant's token is taken as soon as the request waits, or when it is
+   * settled.
+   */
   admitTenant(exchange: Exchange, tenantId: string): Refused | undefined
-  /** The request waits for something, and is one of those under way until it is settled, or its stream has ended. */
+  /** The request waits for something. It counts as under way until it is settled, or its stream has ended. */
   enter(exchange: Exchange): void
   /**
-   * Counts a snapshot of a key, of whatever feed and on whatever thread, and returns what takes it away again, which may be called twice;
-   * `undefined`: the key reads as many as it may.
+   * Counts a snapshot of a key, of any feed and on any thread. Returns a function that ends the count and may be called twice;
+   * `undefined` if the key already reads as many as it may.
    */
   enterSnapshot(keyId: string): (() => void) | undefined
-  /** Counts the search that the node makes, on whatever of its threads; as above. `undefined`: it makes one already. */
+  /** Counts a search on this node, on any of its threads; returns as above. `undefined` if one is running already. */
   enterSearch(): (() => void) | undefined
-  /** The answer is there: gives the token back where it costs none, else takes the tenant's. */
+  /** The answer is ready: returns the token if the answer is free, otherwise takes the tenant's. */
   settle(exchange: Exchange): void
 }
 
-/** Keys in use at once on one thread; some 300 bytes each. */
+/** Keys in use at the same time on one thread; some 300 bytes each. */
 const keptKeys = 20_000
 
-/** So many keys at their full rate are what all keys of a tenant may ask together, unless it is said otherwise. */
+/** By default, all keys of a tenant together may make as many requests as this many keys at their full rate. */
 const keysPerTenant = 5
 
-/** By default in proportion to what one key may. */
+/** The default is in proportion to the limit of one key. */
 export function tenantLimits({
   requests,
   tenantRequests,
@@ -71,7 +74,7 @@ export function tenantLimits({
   )
 }
 
-/** The limits of keys that were used lately: their names are hashed once. */
+/** The limits of keys that were used recently, so that their names are hashed once. */
 function keptLimits(limits: Pick<ServiceLimits, 'requests' | 'tenantRequests'>, buckets: TokenBuckets) {
   const ofTenants = tenantLimits(limits)
   const kept = new BoundedMap<string, KeyLimit>(keptKeys)
@@ -128,7 +131,7 @@ export function keyLimits(
       spending.tenant = tenant
       spending.tenantLeft = tenant.remaining(tokens.nowUs)
       if (spending.tenantLeft > 0) return undefined
-      // The key does not pay for a request that its tenant is refused.
+      // If its tenant is refused, the key does not pay for the request.
       limit.own.refund(tokens)
       announceTenant(spending, tenant)
       return refused({
@@ -168,7 +171,7 @@ function enterOnce(bucket: Bucket, most: number): (() => void) | undefined {
 const usedUpByTenant =
   'The keys of this tenant have used up their requests together for now; see Retry-After.'
 
-/** No clock tells when a request will have been answered. */
+/** No clock can tell when a request will have been answered. */
 const soon = { nextTokenMs: 1_000 }
 
 function tooManyAtOnce(most: number): Refused {
@@ -176,7 +179,7 @@ function tooManyAtOnce(most: number): Refused {
   return refused({ code: 'too_many_at_once', detail, headers: retryAfter(soon) })
 }
 
-/** A stream is under way until it has ended, everything else until its answer is there. */
+/** A stream is under way until it has ended, any other request until its answer is ready. */
 function leaveWithAnswer(exchange: Exchange, { limit: { own }, isUnderWay }: Spending): void {
   const { answer } = exchange
   if (answer.kind !== 'stream') {
@@ -191,7 +194,7 @@ function leaveWithAnswer(exchange: Exchange, { limit: { own }, isUnderWay }: Spe
   exchange.answer = { ...answer, release }
 }
 
-/** A 304 costs nothing, nor does waiting in vain: asking whether there is something new is to be cheap. */
+/** A 304 is free, and so is a wait without a result: asking whether there is something new should be cheap. */
 function isFree(answer: Answer): boolean {
   return answer.kind === 'notModified' || ('isFree' in answer && answer.isFree)
 }
@@ -202,12 +205,12 @@ function payFor(spending: Spending, isGivenBack: boolean): void {
   if (tenant === undefined) return
   if (isGivenBack && hasTenantPaid) tenant.refund(tokens)
   if (!isGivenBack && !hasTenantPaid) tenant.charge(tokens.nowUs)
-  // A poll that was answered at once has left it as it was.
+  // A poll that was answered at once left the bucket unchanged.
   const left = isGivenBack && !hasTenantPaid ? spending.tenantLeft : tenant.remaining(tokens.nowUs)
   if (left < spending.tokens.remaining) announceTenant(spending, tenant)
 }
 
-/** What is used up first is announced. */
+/** The limit that runs out first is announced. */
 function announceTenant(spending: Spending, tenant: Bucket): void {
   spending.tokens = tenant.peek(spending.tokens.nowUs)
   spending.tokensOf = 'tenant'
@@ -217,7 +220,7 @@ function isSame(one: BucketLimits, other: BucketLimits): boolean {
   return one === other || (one.perSecond === other.perSecond && one.burst === other.burst)
 }
 
-/** A key with a rate of its own above its tenant's is held by its own. */
+/** If a key's own rate is higher than its tenant's, only the key's own limits it. */
 function larger(one: BucketLimits, other: BucketLimits): BucketLimits {
   if (one.perSecond >= other.perSecond && one.burst >= other.burst) return one
   return { perSecond: Math.max(one.perSecond, other.perSecond), burst: Math.max(one.burst, other.burst) }

@@ -1,15 +1,15 @@
 /**
- * Requests that wait end when their key does, and when the service stops (D11). Each key is looked at once for all its requests: while a
- * thousand readers waited, a look by each of them twice a second took 5 % of a core.
+ * Ends waiting requests when their key ends, and when the service stops (D11). Each key is checked once for all its requests: with a
+ * thousand waiting readers, checks by each of them twice a second took 5 % of a core.
  */
 import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
 import type { OpenSession } from './exchange.ts'
 
 export type { KeyVerdict }
 
-/** A request that waits. */
+/** A waiting request. */
 export interface WatchedKey {
-  /** Aborted when the reader has gone, when `isOver` says so of its key, when the service stops, and when the store cannot be asked. */
+  /** Aborted when the reader has gone, when `isOver` says so of its key, when the service stops, and when the store does not answer. */
   readonly signal: AbortSignal
   /** The request has been answered. Safe to call twice. */
   readonly end: () => void
@@ -17,8 +17,9 @@ export interface WatchedKey {
 
 export interface KeyLooks {
   /**
-   * Watches the key for a request that waits. `isOver`: whether what is known of the key now ends the request; asked twice a second.
-   * `gone`: aborted when the reader has gone. `session`: what the request came with in place of the key; it ends with that as well.
+   * Watches the key for a waiting request. `isOver`: whether the present state of the key ends the request; called twice a second.
+   * `gone`: aborted when the reader has gone. `session`: what the request came with in place of the key; the request also ends when the
+   * session does.
    */
   watch(
     keyId: string,
@@ -28,10 +29,10 @@ export interface KeyLooks {
   ): WatchedKey
 }
 
-/** What a service knows keys by, and looks at them with. */
+/** What a service identifies keys by, and checks them with. */
 export interface KeyParts {
   readonly verifier: KeyVerifier
-  /** At the keys of requests that wait. */
+  /** Checks the keys of waiting requests. */
   readonly looks: KeyLooks
 }
 
@@ -39,7 +40,7 @@ export function keyParts(verifier: KeyVerifier, stopping: () => boolean): KeyPar
   return { verifier, looks: createKeyLooks(verifier, stopping) }
 }
 
-/** Revocation works within 2 s, of which what is known of a key takes one. */
+/** Revocation takes effect within 2 s, and cached knowledge of a key takes one of them. */
 const lookEveryMs = 500
 
 interface Watch {

@@ -9,7 +9,7 @@ export interface ServiceLimits {
   readonly defaultPageSize: number
   readonly maxBodyBytes: number
   readonly publication: PublicationLimits
-  /** Requests of one key, over all nodes (D10). A key with a rate of its own has that. */
+  /** Requests of one key, over all nodes (D10). A key with its own rate uses that instead. */
   readonly requests: BucketLimits
   /** Requests of a tenant's keys together, over all nodes. `undefined`: five times `requests`. */
   readonly tenantRequests: BucketLimits | undefined
@@ -17,11 +17,11 @@ export interface ServiceLimits {
   readonly requestsAtOncePerKey: number
   /** Failed authentications of one address (D10). */
   readonly failures: BucketLimits
-  /** Of bodies and of answers that were not taken yet (bytes-in-flight.ts). */
+  /** Bytes of bodies and of answers that have not been taken yet (bytes-in-flight.ts). */
   readonly inFlightBytes: number
   readonly inFlightBytesPerKey: number
   readonly inFlightBytesOfStrangers: number
-  /** Of a node, all its threads together; fewer where the system allows fewer open files. */
+  /** Connections of a node, all its threads together; fewer if the system allows fewer open files. */
   readonly maxConnections: number
   /** Snapshots that one key may read at the same time, on one node. */
   readonly snapshotsPerKey: number
@@ -29,38 +29,44 @@ export interface ServiceLimits {
   readonly waitingPerKey: number
   /** The same of all keys: at 64 KiB each, half of `inFlightBytes`. */
   readonly waitingPerNode: number
-  /** The longest that a long-poll waits, whatever it asks for. */
+  /** The longest that a long-poll waits, however long it asks for. */
   readonly longestWaitMs: number
-  /** A stream ends after this time, 10 % more or less, and its reader begins the next one: balancers can then spread readers again. */
+  /** A stream ends after this time, 10 % more or less, and its reader begins the next one, so that balancers can spread readers again. */
   readonly streamMs: number
-  /** A stream says at least so often that it is still there: proxies close what is silent for a minute. */
+  /** A stream sends a mark at least this often: proxies close a connection that is silent for a minute. */
   readonly markEveryMs: number
-  /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
+  /** Path and query. This is far longer than any request of ours, and shorter than the 16 kB at which Node cuts off. */
   readonly maxTargetLength: number
-  /** The path alone, after the base path: three times the longest of ours in percent-encoding. To search for 8,000 characters takes 40 µs and more. */
+  /**
+   * The path alone, after the base path: three times the longest of ours in percent-encoding. Looking up 8,000 characters takes 40 µs and
+   * more.
+   */
   readonly maxPathLength: number
   readonly maxHeaderBytes: number
   readonly maxHeaders: number
   readonly maxParameters: number
-  /** The whole request, body included, must have come by then: 16 MiB needs 9 Mbit/s. */
+  /** The time for the whole request, body included: 16 MiB needs 9 Mbit/s. */
   readonly requestTimeoutMs: number
   readonly headersTimeoutMs: number
   /** Longer than the 60 s for which load balancers keep a connection, so that none sends a request over one that is being closed. */
   readonly keepAliveTimeoutMs: number
-  /** Nothing was read from or written to a connection for so long: its reader has stopped reading, and is not waited for. */
+  /**
+   * If nothing is read from or written to a connection for this long, its reader has stopped reading, and the service does not wait for
+   * it.
+   */
   readonly idleSocketTimeoutMs: number
   /** A connection is renewed now and then, so that load balancers can spread clients again. */
   readonly maxRequestsPerSocket: number
-  /** How often slow requests are looked for: Node's 30 s would make a 10 s limit a 40 s one. */
+  /** How often slow requests are looked for: Node's 30 s would turn a limit of 10 s into one of 40 s. */
   readonly timeoutCheckMs: number
   /** How long a graceful stop waits for requests in flight. */
   readonly closeTimeoutMs: number
   /**
-   * How long a read waits for the number in `x-feed-min-sequence`. Another node's commit is seen within milliseconds; after five seconds
-   * something is wrong, and the client may ask elsewhere. Documents say 5 s: only tests have another one.
+   * How long a read waits for the number in `x-feed-min-sequence`. Another node's commit is visible within milliseconds; after five
+   * seconds something is wrong, and the client may ask elsewhere. The documents say 5 s: only tests use another value.
    */
   readonly minSequenceWaitMs: number
-  /** For how many days it is kept by the minute what consumers were sent (PROTOCOL §14). */
+  /** For how many days the record of what consumers were sent is kept by the minute (PROTOCOL §14). */
   readonly sentDays: number
 }
 

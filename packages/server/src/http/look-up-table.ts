@@ -1,18 +1,18 @@
-/** The table of paths with all their spellings and parameters, for what is not found by the plain spelling (router.ts). */
+/** The table of paths with all their spellings and parameters, for paths that the plain spelling does not find (router.ts). */
 import findMyWay from 'find-my-way'
 import type { Operation, OperationTarget } from './operations/operation.ts'
 import type { Routed } from './router.ts'
 
-/** An operation, as requests are led to it. */
+/** An operation, as the router finds it. */
 export interface Route extends Pick<
   Routed,
   'operationId' | 'access' | 'mediaType' | 'transport' | 'headers'
 > {
   readonly operation: Operation
   readonly path: string
-  /** Of its parameters, in their order. */
+  /** The names of its parameters, in their order. */
   readonly names: readonly string[]
-  /** The tenant may stand in its query (PROTOCOL §2.7): the spec's operations ignore it there (D19). */
+  /** Whether its query may name the tenant (PROTOCOL §2.7): the spec's operations ignore it there (D19). */
   readonly takesTenant: boolean
 }
 
@@ -23,29 +23,29 @@ export interface Found {
 
 export interface LookUp {
   find(method: string, path: string): Found | 'badEncoding' | undefined
-  /** For the `Allow` header; `undefined`: there is no such path. `without`: a method that was looked for and not found. */
+  /** For the `Allow` header; `undefined`: there is no such path. `without`: a method that was looked up and not found. */
   allowOf(path: string, without?: string): string | undefined
-  /** Of the whole service, for `OPTIONS *`. */
+  /** The methods of the whole service, for `OPTIONS *`. */
   readonly allow: string
 }
 
-/** Wherever there is one of them, there is the other. */
+/** A path with one of these methods also has the other. */
 const readMethods: readonly string[] = ['GET', 'HEAD']
 const isRead = (method: string): boolean => readMethods.includes(method)
-/** How `Allow` lists them, whatever order the table has. */
+/** The order of methods in `Allow`, whatever the order of the table. */
 const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const writeMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
   const table = findMyWay({
-    // The path is limited as a whole.
+    // The path has its own limit as a whole.
     maxParamLength: maxPathLength,
-    // Read by ourselves, from the text: see requests/query.ts.
+    // We read the query ourselves, from the text: see requests/query.ts.
     querystringParser: () => ({}),
     onBadUrl: () => undefined,
   })
   const byHandler = new Map<unknown, Route>()
-  /** Those of any operation. */
+  /** The methods of any operation. */
   const methods = new Set<string>(routes.map(({ operation }) => operation.method))
   for (const route of routes) {
     const { method } = route.operation
@@ -55,7 +55,7 @@ export function lookUpTable(routes: readonly Route[], maxPathLength: number): Lo
   }
   const find = (method: string, path: string): Found | 'badEncoding' | undefined => {
     const known = methodOrder.find((name) => name === method)
-    // The table tells of a bad encoding under methods it has.
+    // The table reports a bad encoding only under methods that it has.
     const found = table.find(known ?? 'GET', path)
     if (found === null) return undefined
     const route = byHandler.get(found.handler)
@@ -68,7 +68,8 @@ export function lookUpTable(routes: readonly Route[], maxPathLength: number): Lo
   return {
     find,
     allowOf(path, without) {
-      // Each search decodes the path, which for 8,000 percent-encoded characters took 40 µs: no more of them than there must be.
+      // Each search decodes the path, which took 40 µs for 8,000 percent-encoded characters, so there are no more searches than
+      // necessary.
       const reads = isRead(without ?? '') || find('GET', path) === undefined ? [] : readMethods
       const isThere = (method: string): boolean => methods.has(method) && find(method, path) !== undefined
       const writes = writeMethods.filter((method) => without !== method && isThere(method))

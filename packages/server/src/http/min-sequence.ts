@@ -1,4 +1,4 @@
-/** `x-feed-min-sequence`: a read that says which number it must see waits for it, on any node (P8). */
+/** `x-feed-min-sequence`: a read that names the number it must include waits for it, on any node (P8). */
 import { feedNames, feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { waitForHead } from '../feed/follow.ts'
@@ -23,12 +23,14 @@ export const minSequenceParameter = {
   },
 } as const
 
-/** The feed that an operation reads, which has this header then; `undefined` for all others. */
+/** The feed that an operation reads, if this header applies to it; `undefined` for all others. */
 export function feedRead(need: AccessNeed | undefined): FeedName | undefined {
   return feedNames.find((feed) => feeds[feed].readScope === need?.scope)
 }
 
-/** Waits until this node sees the number that the request names, if it names one. The refusal says why it does not go on. */
+/**
+ * Waits until this node sees the number that the request names, if it names one. Resolves with a refusal if the request may not continue.
+ */
 export function waitForMinSequence(
   context: Pick<HttpContext, 'events' | 'tail' | 'limits'>,
   request: Request,

@@ -1,11 +1,11 @@
-/** What a request without a key that is one is told. */
+/** What the service answers a request without a valid key. */
 import { parseKeyText } from '@property-events/protocol'
 import type { HttpContext } from './context.ts'
 import type { Request } from './exchange.ts'
 
 /**
- * What is said of a key that is none: where it belongs, or that it is not whole. Never whether its id exists: unknown and wrong keys
- * are told the same (D7), and none of this asks the store.
+ * Says where a key belongs, or that it is incomplete. It never says whether the id exists: unknown and wrong keys get the same answer
+ * (D7), and none of this reads the store.
  */
 export function whatIsMissing(
   { testKeys }: HttpContext,

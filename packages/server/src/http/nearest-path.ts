@@ -1,7 +1,10 @@
-/** The path that was probably meant, where there is nothing. Strangers ask for any path, so it costs a few µs whatever was asked. */
+/**
+ * The path that was probably meant, if there is nothing at the requested one. Strangers request any path, so this costs a few µs for
+ * every path.
+ */
 import { longestWritten, nearestName } from '@property-events/protocol'
 
-/** With its parameters as `{eventId}`; `undefined`: none is near. Paths of subjects show nothing of what was sent (D18). */
+/** With its parameters as `{eventId}`; `undefined`: none is near. Paths of subjects show nothing of the request (D18). */
 export type NearestPath = (path: string) => string | undefined
 
 /** `paths`: with parameters as `:eventId`. */
@@ -10,7 +13,7 @@ export function nearestPaths(paths: readonly string[]): NearestPath {
     return { parts: path.split('/'), shown: path.replaceAll(/:([A-Za-z]+)/g, '{$1}') }
   })
   return (path) => {
-    // Before anything is made of it: eight thousand slashes are as many parts.
+    // Checked before the path is split: eight thousand slashes are as many parts.
     if (path.length > longestWritten) return undefined
     const given = path.split('/')
     const candidates = new Map<string, string>()

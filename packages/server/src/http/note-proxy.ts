@@ -1,10 +1,10 @@
-/** Notices a proxy that the service was not told of (D10). */
+/** Notices a proxy that the service was not told about (D10). */
 import type { HttpContext } from './context.ts'
 import type { Request } from './exchange.ts'
 
 /**
- * Only for requests with a key that is one, so that no stranger can have it said: all clients of a proxy that is not trusted count as one
- * address, and the wrong keys of one of them have wrong keys of all refused. Said once in the log of a node, and to `doctor`.
+ * Only for requests with a valid key, so that strangers cannot cause the message. All clients of an untrusted proxy count as one address,
+ * so the wrong keys of one of them use up the limit for all. The node logs it once, and `doctor` reports it.
  */
 export function noteProxy({ trustedProxies, node, log }: HttpContext, request: Request): void {
   if (trustedProxies > 0 || node.ignoresProxy || !isForwarded(request)) return

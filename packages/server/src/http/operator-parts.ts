@@ -1,4 +1,4 @@
-/** What a service is given for its operators alone (PROTOCOL §12.9, §12.10). */
+/** What a service is given for operators only (PROTOCOL §12.9, §12.10). */
 import type { TenantExporter } from '../feed/deleting.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
@@ -6,15 +6,15 @@ import { recentFindings, storeFindings } from './recent-findings.ts'
 import type { Finding, ShownSetting } from './recent-findings.ts'
 
 export interface OperatorParts {
-  /** Writes what a tenant owns before it is deleted. Left out: this node exports nothing (PROTOCOL §12.9). */
+  /** Exports what a tenant owns before the tenant is deleted. Left out: this node exports nothing (PROTOCOL §12.9). */
   readonly exportTenant?: TenantExporter | undefined
-  /** How long rows of a tenant that is being deleted stay at least. Default 5 s; shorter in tests. */
+  /** The shortest time that the rows of a deleted tenant stay. Default 5 s; shorter in tests. */
   readonly deletionSettleMs?: number
-  /** What the service was told, as an operator may see it. */
+  /** The service's settings, as an operator may see them. */
   readonly shownSettings?: readonly ShownSetting[]
   /** What can be found out about this node and its store. Default: whether the store answers. */
   readonly findings?: (() => Promise<readonly Finding[]>) | undefined
-  /** The thread that holds the service together has `exportTenant`. */
+  /** The coordinating thread has `exportTenant`. */
   readonly exportsTenants?: boolean
 }
 

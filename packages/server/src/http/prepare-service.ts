@@ -1,4 +1,4 @@
-/** The parts of a service put together, before it listens anywhere. */
+/** Puts the parts of a service together, before it listens anywhere. */
 import type { Logger } from 'pino'
 import type { ErasureList } from '../feed/erasure-list.ts'
 import { erasureRecipients } from '../feed/erasure-recipients.ts'
@@ -56,33 +56,33 @@ import { keyParts } from './key-looks.ts'
 export interface ServiceParts extends TableOptions, OperatorParts, SeenOptions {
   /** Stays open when the service closes. */
   readonly storage: StorageEngine
-  /** The first one is for new keys, all are for known ones. */
+  /** The first one is for new keys; all are accepted for existing keys. */
   readonly peppers: readonly Pepper[]
   readonly log: Logger
-  /** Ready-made pages; `off` makes every page from the store. Default: 64 MiB in memory, no file. */
+  /** Ready-made pages; with `off`, every page comes from the store. Default: 64 MiB in memory, no file. */
   readonly pages?: SealedPagesOptions | 'off'
   /** Path prefix of every route, such as `/feed`. */
   readonly basePath?: string
   readonly limits?: Partial<ServiceLimits>
   /** For tenants without rules of their own. Default: everything is kept. */
   readonly retention?: RetentionDefaults
-  /** Where this node writes down what is erased (D17). Stays open when the service closes. */
+  /** Where this node records what is erased (D17). Stays open when the service closes. */
   readonly erasureList?: ErasureList | undefined
   /** Milliseconds since 1970. */
   readonly clock?: () => number
-  /** Proxies of our own in front of the service. Default 0: `X-Forwarded-For` is not believed. */
+  /** The number of our own proxies in front of the service. Default 0: `X-Forwarded-For` is not trusted. */
   readonly trustedProxies?: number
-  /** `false`: each request goes through Node's HTTP, with the same answers. Default true. */
+  /** `false`: every request goes through Node's HTTP, with the same answers. Default true. */
   readonly plainConnections?: boolean
-  /** For how long the store's word on its maintenance is used. Default 1 s; shorter in tests. */
+  /** How long the store's answer about its maintenance is reused. Default 1 s; shorter in tests. */
   readonly maintenanceFreshMs?: number | undefined
   /** Test keys work, and open the sandbox (PROTOCOL §2.8). Default false. */
   readonly testKeys?: boolean
   /** Origins whose pages may read answers in a browser, as browsers write them. Default: none. */
   readonly corsOrigins?: readonly string[]
-  /** What all threads of the node share, if there are others (D10). */
+  /** What all threads of the node share, if there are several (D10). */
   readonly shared?: SharedMemories
-  /** Where the outages lie that other threads of the node see too. */
+  /** The memory of outages that other threads of the node see too. */
   readonly outages?: OutageMemories
   /** What the threads of the node count together, if there are several. */
   readonly counts?: NodeCounts
@@ -108,32 +108,32 @@ export interface PreparedService {
   readonly outages: Outages
   readonly node: NodeWords
   /**
-   * Resolves with where it listens. `sharePort`: other threads may listen there too, and the system spreads connections
-   * over them. Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
+   * Resolves with the address. `sharePort`: other threads may listen on the same port, and the system spreads connections over them.
+   * Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
    */
   listen(options: ListenOptions & { readonly sharePort?: boolean }): Promise<ServiceAddress>
   /**
-   * The last requests before `close`: all are taken and answered as before, and each answer is the last of its connection, so
-   * that a proxy in front opens the next one elsewhere.
+   * Begins the last requests before `close`: they are accepted and answered as before, and each answer closes its connection, so that a
+   * proxy in front opens the next one elsewhere.
    */
   drain(): void
   /**
-   * Nothing that was read of the feed before is used for an answer from now on (D17). Resolves when a file of pages that is this
-   * thread's own holds nothing of it, and what was sent of it stands in the ledger.
+   * From now on, no answer uses anything that was read from the feed before (D17). Resolves when this thread's own page file holds
+   * nothing of it, and the ledger has what was sent of it.
    */
   forgetFeed(key: FeedKey): Promise<void>
-  /** Adds to the store what this thread has noted of consumers. Rejects as the store does. */
+  /** Adds to the store what this thread has noted about consumers. Rejects as the store does. */
   addReadings(): Promise<void>
-  /** As `PageReader.compare`. */
+  /** As in `PageReader.compare`. */
   compareFeeds: PageReader['compare']
-  /** True from `drain` or `close` on. */
+  /** True from the call of `drain` or `close` on. */
   readonly stopping: () => boolean
-  /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
+  /** Accepts no new connections, answers open requests (within 10 s), waits for the store. Safe to call twice. */
   close(): Promise<void>
 }
 
 export interface ServiceAddress {
-  /** With the base path, without a slash at its end. */
+  /** With the base path, without a trailing slash. */
   readonly url: string
   readonly port: number
 }
@@ -161,7 +161,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   })
 
   async function shutDown(): Promise<void> {
-    // What waits for events is answered now, and nothing begins to wait any more.
+    // Requests that wait for events are answered now, and no new one begins to wait.
     context.tail.close()
     context.moved.endWaits()
     await transport.close()
@@ -193,8 +193,8 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
       ranges.forget(key)
       context.tail.forget(key)
       await pages.forget(key)
-      // Who was sent what is gone now is to be known when the erasure is `unreachable`: what was read before is noted when its answer
-      // is made.
+      // When the erasure is `unreachable`, the ledger must know who was sent what is now gone. A read that began earlier is noted when
+      // its answer is made.
       await reads.settled(limits.requestTimeoutMs)
       await ledger.flush()
     },
@@ -202,7 +202,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     compareFeeds: (headOf) => pages.compare(headOf),
     stopping,
     close() {
-      // Set before the first step is taken, since that looks at it.
+      // Set before the first step, since that step checks it.
       closing ??= Promise.resolve().then(shutDown)
       return closing
     },

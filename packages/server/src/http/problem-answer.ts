@@ -32,7 +32,7 @@ export interface ProblemAnswer {
   readonly body: string
 }
 
-/** The first fault, and how many there are: many clients log `detail` alone. */
+/** The first fault, and the number of faults: many clients log only `detail`. */
 function detailOf(errors: readonly ProblemError[] = []): string | undefined {
   const [first] = errors
   if (first === undefined) return undefined

@@ -1,7 +1,6 @@
 /**
- * Every status this service answers with, and the closed set of problem codes (D6, D9). Beside its parts
- * `service-problems.ts` and `console-problems.ts` no other file knows a status.
- * A caller is told the code, a sentence and what is allowed; the cause goes to the log.
+ * Every status this service answers with, and the closed set of problem codes (D6, D9). Apart from its parts `service-problems.ts` and
+ * `console-problems.ts`, no other file knows a status. A caller gets the code, a sentence and what is allowed; the cause goes to the log.
  */
 import type { ProblemError } from '@property-events/protocol'
 import { consoleProblems } from './console-problems.ts'
@@ -10,7 +9,7 @@ import type { ProblemKind } from './service-problems.ts'
 
 export type { ProblemKind }
 
-/** What goes well. */
+/** Statuses of success. */
 export const success = {
   ok: 200,
   created: 201,
@@ -279,12 +278,12 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
-/** What a place that refuses a request says about it. Headers are for the answer: `allow`, `retry-after`, and so on. */
+/** What the code that refuses a request says about it. Headers are for the answer: `allow`, `retry-after`, and so on. */
 export interface Refusal {
   readonly code: ProblemCode
   readonly detail?: string | undefined
   readonly errors?: readonly ProblemError[]
   readonly headers?: Readonly<Record<string, string>>
-  /** Nothing more is taken from the connection. */
+  /** Nothing more is read from the connection. */
   readonly closes?: true
 }

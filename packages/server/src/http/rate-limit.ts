@@ -1,20 +1,20 @@
 /** How the limits of D10 are announced: `RateLimit` and `RateLimit-Policy`, structured fields of the IETF draft. */
 import type { BucketLimits, BucketState } from './token-bucket.ts'
 
-/** What an answer says of limits. */
+/** What an answer announces about limits. */
 export interface Announced {
-  /** Of the key, over all nodes. */
+  /** The limits of the key, over all nodes. */
   readonly key: BucketLimits
-  /** Of the tenant's keys together, over all nodes; `undefined`: the request is not about one tenant. */
+  /** The limits of the tenant's keys together, over all nodes; `undefined`: the request is not about one tenant. */
   readonly tenant: BucketLimits | undefined
-  /** Of which of them less is left. */
+  /** Which of the two has less left. */
   readonly tokensOf: 'key' | 'tenant'
   readonly tokens: BucketState
 }
 
 /**
- * `RateLimit-Policy: "key";q=500;w=10`: 500 requests, refilled over 10 seconds. `RateLimit: "key";r=499;t=1`: 499 are
- * left on this node, and all of its share are there again in a second.
+ * `RateLimit-Policy: "key";q=500;w=10`: 500 requests, refilled over 10 seconds. `RateLimit: "key";r=499;t=1`: 499 are left on this node,
+ * and its share is full again in a second.
  */
 export function rateLimitHeaders({
   key,
@@ -33,7 +33,7 @@ function policyOf(name: string, { burst, perSecond }: BucketLimits): string {
   return `"${name}";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 }
 
-/** Until all requests are there again; where none is left, until the next one is. */
+/** The seconds until the bucket is full again; if it is empty, until the next request is available. */
 function secondsUntil({ remaining, nextTokenMs, fullMs }: BucketState): number {
   return Math.ceil((remaining === 0 ? nextTokenMs : fullMs) / 1_000)
 }

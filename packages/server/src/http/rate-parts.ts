@@ -1,4 +1,4 @@
-/** How often keys may ask, how many of them may wait, and what a network may guess (D10). */
+/** How often keys may make requests, how many may wait, and how often a network may guess keys (D10). */
 import type { NodeWords } from '../keys/node-words.ts'
 import { requestMemory } from './bucket-words.ts'
 import type { HttpContext } from './context.ts'
@@ -8,7 +8,7 @@ import type { ServiceParts } from './prepare-service.ts'
 import { createTokenBuckets, steadyClock } from './token-bucket.ts'
 import { createWaitingReaders } from './waiting-readers.ts'
 
-/** With `shared` memory all threads of the node count together. */
+/** With `shared` memory, all threads of the node count together. */
 export function rateParts(
   { shared, counts, clock = steadyClock }: ServiceParts,
   limits: ServiceLimits,

@@ -1,4 +1,4 @@
-/** The parts that feeds are read with: what is known of them, and what is ready-made. */
+/** The parts that feeds are read with: what is known about them, and what is ready-made. */
 import { createCurrentPages } from '../feed/current-pages.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'

@@ -1,10 +1,16 @@
-/** Reads whose answers are being made: an erasure waits for them, so that what they are to send is noted before it is `unreachable` (D17, D28). */
+/**
+ * Reads whose answers are being made. An erasure waits for them, so that what they will send is noted before it is `unreachable` (D17,
+ * D28).
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface ReadsUnderWay {
   /** `reading` settles once what was read is noted as sent, or will not be sent. */
   add(reading: Promise<unknown>): void
-  /** Resolves when all that are under way now have settled, and after `atMostMs` in any case: one that hangs holds up no erasure for ever. */
+  /**
+   * Resolves when all reads under way now have settled, and after `atMostMs` in any case, so that one that hangs does not hold up an
+   * erasure for ever.
+   */
   settled(atMostMs: number): Promise<void>
 }
 

@@ -1,14 +1,14 @@
-/** What an operator is told about a running service: its settings, and what was found out about it (PROTOCOL §12.10). */
+/** What an operator can read about a running service: its settings, and what was found out about it (PROTOCOL §12.10). */
 import type { StorageEngine } from '../storage/storage.ts'
 
-/** One setting, as the operator may see it. */
+/** One setting, as an operator may see it. */
 export interface ShownSetting {
   readonly name: string
-  /** The variable that it can stand in. */
+  /** The variable that can set it. */
   readonly variable: string
   /** A secret is `(not shown)`. */
   readonly value: unknown
-  /** The flag or the variable that it stood in, or `default`. */
+  /** The flag or the variable that set it, or `default`. */
   readonly source: string
 }
 
@@ -20,10 +20,10 @@ export interface Finding {
   readonly remedy?: string
 }
 
-/** Checks open files and connections: however often they are asked for, they are made no more often than this. */
+/** Checks open files and connections, so they run no more often than this, however often they are requested. */
 const freshMs = 5_000
 
-/** The same answer for all who ask at about the same time. */
+/** All requests at about the same time get the same answer. */
 export function recentFindings(
   look: () => Promise<readonly Finding[]>,
   clock: () => number,
@@ -31,7 +31,7 @@ export function recentFindings(
   let last: { readonly askedMs: number; readonly found: Promise<readonly Finding[]> } | undefined
   return () => {
     const nowMs = clock()
-    // A clock that was set back must not keep an answer alive.
+    // After the clock was set back, an old answer must not be kept.
     if (last !== undefined && nowMs >= last.askedMs && nowMs - last.askedMs < freshMs) return last.found
     const found = look()
     last = { askedMs: nowMs, found }
@@ -42,7 +42,7 @@ export function recentFindings(
   }
 }
 
-/** For a service whose caller has no checks of its own. */
+/** For a service that was given no checks of its own. */
 export async function storeFindings({ ping }: Pick<StorageEngine, 'ping'>): Promise<readonly Finding[]> {
   const answers = await ping().then(
     () => true,

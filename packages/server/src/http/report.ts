@@ -7,8 +7,8 @@ import { pathOnly } from './requests/echo-text.ts'
 import { withoutOrigin } from './requests/target.ts'
 
 /**
- * Reports an exchange whose answer is with the kernel; `aborted`: the client went away before it had the answer. Neither log nor
- * metrics hold a query, a body or a header: keys and personal data turn up there. The key's id and the tenant are in the log.
+ * Reports an exchange whose answer is with the kernel; `aborted`: the client went away before it had the answer. Neither log nor metrics
+ * contain a query, a body or a header, because keys and personal data can be in those. The key's id and the tenant are in the log.
  */
 export function reportExchange(
   { metrics, requestLines, usageCounts }: Pick<HttpContext, 'metrics' | 'requestLines' | 'usageCounts'>,
@@ -58,27 +58,30 @@ function bodyBytesOf(answer: Answer): number {
   return answer.kind === 'text' ? answer.body.length : 0
 }
 
-/** The trace that a `traceparent` names (W3C Trace Context §3.2), for finding the request's log line by it. */
+/** The trace that a `traceparent` names (W3C Trace Context §3.2), so that the request's log line can be found by it. */
 function traceIdIn(traceparent: string | undefined): string | undefined {
   if (traceparent === undefined) return undefined
   const [, version, traceId, parentId, more] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/.exec(traceparent) ?? []
   if (traceId === undefined || /^0+$/.test(traceId) || /^0+$/.test(parentId ?? '')) return undefined
-  // Only a later version may say more than the first.
+  // Only later versions may have more fields than the first.
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined
   return traceId
 }
 
 /**
- * A path as the log may have it: without what stands in front of it, where passwords do, and without the reference of a
- * contact, in whose place strangers may write a name (D18). `route`: its pattern, or `none`.
+ * A path as the log may have it: without anything in front of it, where passwords can be, and without the reference of a contact, in
+ * place of which strangers may write a name (D18). `route`: its pattern, or `none`.
  */
 export function loggedPath(target: string, route: string): string {
   if (route !== 'none') return isOfContact(route) ? route : pathOnly(withoutOrigin(target))
   return withoutContact(pathOnly(withoutOrigin(target)))
 }
 
-/** A path that was found nowhere, up to what looks like the word before a reference, in any spelling: `/v1/Contact%73//…`, `/v1/contcats/…`. */
+/**
+ * A path that matches no route, up to what looks like the word before a reference, in any spelling: `/v1/Contact%73//…`,
+ * `/v1/contcats/…`.
+ */
 function withoutContact(path: string): string {
   const segments = unescaped(path).split(/[/\\]+/)
   const at = segments.findIndex((segment) => /contact/i.test(segment) || nearestName(segment, contactWords))
@@ -97,7 +100,7 @@ const contactWords: readonly string[] = [
   'expiring-contacts',
 ]
 
-/** Percent-encoding undone, as often as it was done: for comparing, so bytes may stand for characters. */
+/** Undoes percent-encoding as often as it was applied. The result is only for comparing, so bytes may stand for characters. */
 function unescaped(text: string): string {
   let before = text
   for (;;) {
@@ -109,7 +112,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Has a parameter after a word for contacts, in whose place anything may stand. */
+/** Whether the route has a parameter after a word for contacts, in place of which there may be anything. */
 function isOfContact(route: string): boolean {
   return /contact.*\/:/.test(route)
 }

@@ -1,4 +1,4 @@
-/** From a request line to the operation it asks for, or to why there is none (D9, D19, D21). */
+/** From a request line to its operation, or to why there is none (D9, D19, D21). */
 import { feedNames, feeds } from '@property-events/protocol'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
@@ -17,26 +17,26 @@ import { queryText, routedTarget, withoutOrigin } from './requests/target.ts'
 import { takeTenant } from './requests/tenant-choice.ts'
 import type { TenantQuery } from './requests/tenant-choice.ts'
 
-/** What a request line asks for. Says nothing of the request beyond that, so a connection may keep it for its next request. */
+/** What a request line asks for. It contains nothing else of the request, so a connection may reuse it for its next request. */
 export interface Routed {
-  /** The operation's path, for the log and the metrics; `none`: there is no operation, and `call` says why. */
+  /** The operation's path, for the log and the metrics; `none` if there is no operation, and `call` says why. */
   readonly route: string
-  /** Of the service's description; `none` likewise. */
+  /** The operation's id in the service's description; also `none` if there is no operation. */
   readonly operationId: string
   readonly access: Operation['access']
-  /** `undefined`: without an operation. */
+  /** `undefined` if there is no operation. */
   readonly mediaType: string | undefined
   readonly transport: Operation['transport']
-  /** It waits for events; what it reads is noted as it is read. */
+  /** The request waits for events, and what it reads is noted as it is read. */
   readonly waits: boolean
-  /** Of every answer of the operation. */
+  /** Headers of every answer of the operation. */
   readonly headers: Headers
-  /** The tenant in its query, as sent (`takeTenant`); empty: none, or none is read there. */
+  /** The tenant in the query, as sent (`takeTenant`); empty if there is none, or none is read there. */
   readonly tenants: readonly string[]
   readonly call: Call
 }
 
-/** `target`: as it stands on the request line. */
+/** `target`: as it is on the request line. */
 export type Router = (method: string, target: string) => Routed
 
 export interface RouterOptions {
@@ -44,7 +44,10 @@ export interface RouterOptions {
   /** Path prefix of every operation (D21). */
   readonly basePath: string
   readonly limits: Pick<ServiceLimits, 'maxTargetLength' | 'maxPathLength'>
-  /** Left out: there is no console. Else operations that ask for a key are at its door, too, and browsers are led to it. */
+  /**
+   * Left out: there is no console. Otherwise operations that need a key can also be reached through the console, and browsers are
+   * redirected to it.
+   */
   readonly door?: object | undefined
 }
 
@@ -77,7 +80,7 @@ export function createRouter({ operations, basePath, limits, door }: RouterOptio
   }
 }
 
-/** One shape for all operations: each request looks at most of it. */
+/** One shape for all operations, because each request reads most of its members. */
 function toOperation({ route, params }: Found, target: string): Routed {
   const { operation, operationId, path, access, mediaType, headers } = route
   const { query, tenants } = route.takesTenant ? takeTenant(queryText(target)) : withoutTenant(target)
@@ -100,7 +103,7 @@ function routeOf(operation: Operation): Route {
   let operationId: string | undefined
   return {
     operation,
-    // Once it is asked for: the descriptions of all operations together take 5 ms, which a start does not have to wait for.
+    // Made on demand: the descriptions of all operations together take 5 ms, for which a start does not have to wait.
     get operationId() {
       return (operationId ??= operation.schema().operationId)
     },
@@ -159,7 +162,7 @@ function optionsAnswer(allow: string): Outcome {
   return { kind: 'text', status: success.noContent, headers, body: '' }
 }
 
-/** The operations that ask for a key, with a session in its place (PROTOCOL §15). */
+/** The operations that need a key, with a session in its place (PROTOCOL §15). */
 const doorPath = '/console/api/'
 
 function throughDoor(found: Found, target: string): Routed {
@@ -171,7 +174,7 @@ function throughDoor(found: Found, target: string): Routed {
 const notAtDoor =
   'This asks for no key, so it is not at the door of the console: leave /console/api out of its path.'
 
-/** The address of the service: the console for a browser, where it is on, and the documentation for all others. */
+/** The root of the service: redirects browsers to the console if it is on, and all other clients to the documentation. */
 function startRoute(basePath: string, hasConsole: boolean): Routed {
   const leadTo = (path: string): Outcome => {
     const headers = { location: `${basePath}${path}`, 'cache-control': 'no-cache', vary: 'accept' }
@@ -192,7 +195,10 @@ function methodRefusal(method: string, path: string, allow: string, basePath: st
 
 const writes: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Of a feed's paths, all but one are for reading: what is meant by writing to them, begins with a blank. */
+/**
+ * All but one of a feed's paths are for reading. If a request writes to one of those, says where to publish; the text begins with a
+ * blank.
+ */
 function howToPublish(method: string, path: string, basePath: string): string {
   const feed = feedNames.find((name) => {
     const { subjectsPath, eventsPath, publishPath } = feeds[name]
@@ -217,7 +223,10 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: Near
   return { code: 'path_not_found', detail }
 }
 
-/** Letter by letter: an expression such as `/+$` begins anew at each slash: 0.1 s for 8,000 of them and a letter (measured manually). */
+/**
+ * Works letter by letter: an expression such as `/+$` starts again at each slash, which took 0.1 s for 8,000 slashes and a letter
+ * (measured manually).
+ */
 function withoutEndSlashes(path: string): string {
   let end = path.length
   while (end > 0 && path[end - 1] === '/') end -= 1
@@ -225,8 +234,8 @@ function withoutEndSlashes(path: string): string {
 }
 
 /**
- * Paths in the spelling of the document, found by a look-up in a map: all of them, with what follows the last slash cut off where
- * that is a parameter. Anything else, an encoded parameter included, takes the long way.
+ * Paths in the spelling of the document, found by a look-up in a map. If the part after the last slash is a parameter, the map has the
+ * path without it. Every other path, for example with an encoded parameter, goes through the full table.
  */
 function plainPaths(routes: readonly Route[], basePath: string, mostOfPath: number) {
   const whole = { GET: new Map<string, Found>(), POST: new Map<string, Found>() }
@@ -246,7 +255,8 @@ function plainPaths(routes: readonly Route[], basePath: string, mostOfPath: numb
   return (method: string, target: string): Found | undefined => {
     if (method !== 'GET' && method !== 'POST') return undefined
     const path = pathOf(target)
-    // A map reads all of a path, to look it up; to compare its start with a few takes less. With a UUID it is too long for the map.
+    // A map reads the whole path to look it up; comparing its start with a few paths is quicker. With a UUID, a path is too long for the
+    // map.
     const found = path.length > longest ? undefined : whole[method].get(path)
     if (found !== undefined || method === 'POST' || path.length > mostOfPath) return found
     for (const { start, route } of upToParameter) {

@@ -7,8 +7,8 @@ import type { ServiceLimits } from './limits.ts'
 
 export interface SeenOptions {
   /**
-   * Has the node's threads add to the store what they have noted of consumers. Resolves within 2 s, with or without all of
-   * them. Left out: no other thread serves.
+   * Has the node's threads add their notes about consumers to the store. Resolves within 2 s, with or without all threads. Left out: no
+   * other thread serves.
    */
   readonly addAllReadings?: () => Promise<void>
 }
@@ -19,14 +19,14 @@ interface SeenSource extends SeenOptions {
   readonly clock?: (() => number) | undefined
 }
 
-/** Questions about who has seen what. What the threads of this node have noted is added first: it is then in the answer. */
+/** Answers who has seen what. The notes of this node's threads are added first, so that they are in the answer. */
 export function seenParts(
   { storage, clock, addAllReadings }: SeenSource,
   { sentDays }: Pick<ServiceLimits, 'sentDays'>,
 ): Pick<HttpContext, 'readings' | 'whoHasSeen' | 'listConsumers' | 'hasSubject'> {
   const readings = createReadings(storage.consumers, { clock, sentDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
-    // Where that fails, what is kept is shown without it.
+    // If that fails, the answer has what was stored before.
     await Promise.allSettled([readings.flush(() => Promise.resolve()), addAllReadings?.()])
     return ask()
   }
@@ -34,7 +34,7 @@ export function seenParts(
     readings,
     whoHasSeen: (query) => afterAdding(() => whoHasSeen(storage, query)),
     listConsumers: (query) => afterAdding(() => listConsumers(storage, query)),
-    // Where only some branches may be read, a property of another one is not there.
+    // With a limit to some branches, a property of another branch does not exist.
     hasSubject: async (key, subjectId, branches) =>
       branches === undefined
         ? (await storage.ledger.placesOf({ key, subjectId, after: 0, limit: 1 })).length > 0

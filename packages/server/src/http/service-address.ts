@@ -1,7 +1,7 @@
-/** Where a service listens, as somebody can open it. */
+/** The address of a service in a form that can be opened. */
 import type { AddressInfo } from 'node:net'
 
-/** An address somebody can open: a wildcard is shown as this machine's own. */
+/** An address that can be opened: a wildcard is shown as this machine's own. */
 export function addressUrl(address: AddressInfo | string | null): string {
   const port = portOf(address)
   const listening = address === null || typeof address === 'string' ? '' : address.address
@@ -9,7 +9,7 @@ export function addressUrl(address: AddressInfo | string | null): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The port that was given, or found free. */
+/** The configured port, or the free port that was found. */
 export function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
   return address.port

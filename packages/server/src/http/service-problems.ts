@@ -1,10 +1,10 @@
 /** Problems of the service rather than of the request: a part of `problems`. */
 
-/** What is said of a problem. */
+/** The words of a problem. */
 export interface ProblemKind {
   readonly status: number
   readonly title: string
-  /** Said when the place that found the problem has nothing more exact to say. */
+  /** Used when the refusing code has nothing more exact to say. */
   readonly detail: string
 }
 

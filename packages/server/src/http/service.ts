@@ -34,15 +34,15 @@ export interface Service {
   readonly metricsUrl: string | undefined
   readonly publisher: Publisher
   /**
-   * Before `close`, for as long as a balancer needs to notice: `/readyz` says that the service is stopping, and
-   * each answer is the last of its connection. Requests are taken as before.
+   * Before `close`, for as long as a balancer needs to notice: `/readyz` says that the service is stopping, and each answer closes its
+   * connection. Requests are accepted as before.
    */
   drain(): Promise<void>
-  /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
+  /** Accepts no new connections, answers open requests (within 10 s), waits for the store. Safe to call twice. */
   close(): Promise<void>
 }
 
-/** Rejects with Node's own error when an address cannot be listened on (`EADDRINUSE`, `EACCES`, …). */
+/** Rejects with Node's own error if it cannot listen on an address (`EADDRINUSE`, `EACCES`, …). */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { storage, host, port } = options
   const prepared = await prepareService(options)
@@ -62,12 +62,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             render: async () => (await measure()).render(),
             report: outages,
             slowest: async () => (await measure()).slowest(),
-            // On the one thread there is, an answer is proof enough.
+            // With only one thread, an answer is proof enough.
             alive: async () => true,
             readiness: async () =>
               stopping() ? stoppingReadiness : storeReadiness(storage, options.peppers),
           })
-    // Before it answers: an erasure waits for the nodes that are announced.
+    // Before the service answers, because an erasure waits for the announced nodes.
     const announcing = await announceNode(storage.nodes, {
       peppers: options.peppers,
       words: prepared.node,
@@ -78,7 +78,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await operations?.close()
       throw error
     })
-    // Only now is its port known.
+    // The port is known only now.
     if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
     const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing]
     const stopCollecting = collectAtRest()
@@ -104,7 +104,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What goes on beside requests. */
+/** Runs the tasks beside requests. */
 function backgroundTasks(
   {
     storage,

@@ -1,4 +1,4 @@
-/** What the key of a request that waits may do ends for it as for all others (D11). */
+/** The grants of a waiting request's key end for that request as for all others (D11). */
 import { isDeepStrictEqual } from 'node:util'
 import { feeds } from '@property-events/protocol'
 import type { KeyVerdict } from '../keys/index.ts'
@@ -24,7 +24,7 @@ export function watchKey(
   )
 }
 
-/** Why a key that was granted a feed may not read it any more. Rejects as the store does. */
+/** Why a key that was granted a feed may no longer read it. Rejects as the store does. */
 export async function refusalSince(
   { verifier }: Pick<HttpContext, 'verifier'>,
   access: Access,
@@ -45,12 +45,12 @@ function refusalOf(
   const granted = verdict.key.grants.find(
     (grant) => grant.tenantId === tenantId && grant.scopes.includes(readScope),
   )
-  // Other branches are another view: its reader begins again with it.
+  // Other branches are another view, so the reader has to begin again with it.
   const isSame = granted !== undefined && isDeepStrictEqual(granted.branches ?? [], branches)
   return isSame ? undefined : { code: 'key_disabled' }
 }
 
-/** Why a key may do nothing any more. */
+/** Why a key may no longer do anything. */
 export function refusalOfKey({ kind }: Pick<KeyVerdict, 'kind'>): Refusal | undefined {
   if (kind === 'valid') return undefined
   return { code: kind === 'unknown' ? 'unauthorized' : standingCodes[kind] }

@@ -1,42 +1,42 @@
-/** Token buckets by name, in memory that all threads of a node share, each holding a node's share of a limit (D10). */
+/** Token buckets by name, in memory that all threads of a node share. Each holds this node's share of a limit (D10). */
 import { BucketWords, bucketMemory } from './bucket-words.ts'
 import type { BucketMemory, BucketName } from './bucket-words.ts'
 
-/** Over all nodes together. */
+/** The limits over all nodes together. */
 export interface BucketLimits {
   readonly perSecond: number
   readonly burst: number
 }
 
 export interface BucketState {
-  /** What the bucket is a share of. */
+  /** The limits of which the bucket holds a share. */
   readonly limits: BucketLimits
-  /** A token was there, and was taken if that was asked for. */
+  /** A token was available. `take` then took it. */
   readonly allowed: boolean
   /** Whole tokens left on this node. */
   readonly remaining: number
-  /** Until the next token; 0 when there is one. */
+  /** Milliseconds until the next token; 0 when there is one. */
   readonly nextTokenMs: number
-  /** Until the bucket is full again. */
+  /** Milliseconds until the bucket is full again. */
   readonly fullMs: number
-  /** When that was so, on the buckets' clock. */
+  /** The time of this state, on the buckets' clock. */
   readonly nowUs: number
 }
 
 export interface TokenBuckets {
-  /** The bucket of a name, which may be kept and asked often. `limits`: in place of those of all. */
+  /** The bucket of a name, which the caller may keep and use often. `limits`: replaces the limits of all. */
   of(name: string, limits?: BucketLimits): Bucket
-  /** Buckets that are held; never less than it was. */
+  /** The number of buckets in use; it never falls. */
   readonly size: number
 }
 
 export interface TokenBucketOptions {
   readonly limits: BucketLimits
-  /** Milliseconds that never step back, the same in every thread. */
+  /** Milliseconds that never go back, the same in every thread. */
   readonly clock: () => number
-  /** Left out: of this thread alone. */
+  /** Left out: memory of this thread alone. */
   readonly memory?: BucketMemory | undefined
-  /** How many nodes share the limits now; at least 1. Left out: this one alone. */
+  /** How many nodes share the limits now; at least 1. Left out: only this one. */
   readonly nodes?: () => number
 }
 
@@ -57,9 +57,9 @@ export function createTokenBuckets({
 }
 
 /**
- * Keeps one number: the microsecond at which the bucket will be full again. A token is so many microseconds, and as many times more as
- * nodes share the limit, while the bucket takes the same time to fill however many they are. So a node that joins leaves everybody the
- * part of the burst that was left.
+ * Stores one number: the microsecond at which the bucket will be full again. A token costs a fixed number of microseconds, multiplied by
+ * the number of nodes that share the limit, while the bucket always takes the same time to fill. So when a node joins, everybody keeps
+ * the remaining part of the burst.
  */
 export class Bucket {
   readonly limits: BucketLimits
@@ -67,7 +67,7 @@ export class Bucket {
   readonly #name: BucketName
   readonly #now: () => number
   readonly #nodes: () => number
-  /** Of a token, where no other node shares the limit. */
+  /** The microseconds of a token if no other node shares the limit. */
   readonly #soleTokenUs: number
 
   constructor(
@@ -99,7 +99,7 @@ export class Bucket {
     return this.#state(fullInUs, tokenUs, nowUs, allowed)
   }
 
-  /** Looks without taking. */
+  /** Returns the state without taking a token. */
   peek(nowUs: number = this.#now()): BucketState {
     const tokenUs = this.#tokenUs()
     const fullInUs = this.#fullInUs(nowUs)
@@ -107,15 +107,15 @@ export class Bucket {
   }
 
   /**
-   * Whole tokens left. `nowUs`: from a state of a bucket on the same clock. Asked for with each poll, so the bucket is made: one that is not
-   * there is looked for in the whole of its set.
+   * Whole tokens left. `nowUs`: from a state of a bucket on the same clock. Each poll asks for this, so the bucket is created here:
+   * looking for a missing one searches its whole set.
    */
   remaining(nowUs: number): number {
     const at = this.#words.findOrMake(this.#name, nowUs)
     return this.#remaining(this.#words.fullIn(at, nowUs), this.#tokenUs())
   }
 
-  /** Takes a token even when there is none: the debt, at most another burst, is paid back before anything is allowed again. */
+  /** Takes a token even if there is none: the debt, at most another burst, is paid back before anything is allowed again. */
   charge(nowUs: number = this.#now()): void {
     const tokenUs = this.#tokenUs()
     const deepestUs = 2 * this.#heightUs(tokenUs)
@@ -123,7 +123,7 @@ export class Bucket {
     this.#words.move(at, nowUs, (inUs) => Math.min(deepestUs, inUs + tokenUs))
   }
 
-  /** Gives back the token that was taken with this state, and tells how many there were with it. */
+  /** Gives back the token that was taken with this state, and returns the state with it. */
   refund({ nowUs }: BucketState): BucketState {
     const tokenUs = this.#tokenUs()
     const at = this.#words.find(this.#name)
@@ -131,7 +131,7 @@ export class Bucket {
     return this.#state(fullInUs, tokenUs, nowUs, fullInUs <= this.#heightUs(tokenUs) - tokenUs)
   }
 
-  /** Of what was counted with `enter`, on all threads of this node. */
+  /** The requests counted with `enter`, on all threads of this node. */
   get underWay(): number {
     const at = this.#words.find(this.#name)
     return at === undefined ? 0 : this.#words.underWay(at)
@@ -150,7 +150,7 @@ export class Bucket {
     return this.#soleTokenUs * this.#nodes()
   }
 
-  /** Where there are more nodes than the burst has requests, each has one all the same. */
+  /** If there are more nodes than the burst has requests, each node still has one. */
   #heightUs(tokenUs: number): number {
     return Math.max(tokenUs, this.limits.burst * this.#soleTokenUs)
   }
@@ -176,7 +176,7 @@ export class Bucket {
   }
 }
 
-/** Milliseconds. Never set back, and the same in every thread. */
+/** Milliseconds that never go back, the same in every thread. */
 export function steadyClock(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

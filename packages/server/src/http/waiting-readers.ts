@@ -1,4 +1,4 @@
-/** How many requests wait for events at the same time: of a key, and of a node with all its threads. */
+/** Counts the requests that wait for events at the same time: for each key, and for a node with all its threads. */
 import type { WaitingKind } from '../observability/live-metrics.ts'
 import { nodeCounts, nodeCountWords } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
@@ -6,9 +6,11 @@ import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
 export interface WaitingReaders {
-  /** Counts a request that waits, and returns what takes it away again, which may be called twice; `undefined`: there are as many as may be. */
+  /**
+   * Counts a waiting request, and returns a function that ends the count and may be called twice; `undefined` if the limit is reached.
+   */
   enter(keyId: string, kind: WaitingKind): (() => void) | undefined
-  /** On this thread. */
+  /** The state on this thread. */
   state(): Readonly<Record<WaitingKind, number>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The door of the console (D31, PROTOCOL §15): a session in place of a key header, looked at under `/console` alone. Behind it are the
- * operations that are in front of it, with the key that the session was begun with.
+ * The console's entrance (D31, PROTOCOL §15): a session in place of a key header, accepted under `/console` alone. It leads to the same
+ * operations, with the key that the session was begun with.
  */
 import type { KeyVerdict, KeyVerifier } from '../../keys/index.ts'
 import { consoleSessions } from '../../keys/console-sessions.ts'
@@ -18,29 +18,29 @@ import type { TokenBuckets } from '../token-bucket.ts'
 import { cookieNameOf, readSecrets } from './session-cookie.ts'
 
 export interface ConsoleOptions {
-  /** Where `index.html`, `console.js` and `console.css` are. */
+  /** The folder with `index.html`, `console.js` and `console.css`. */
   readonly folder: string
   /** Hosts whose pictures the page may show, over https: names, or `*.` and a name. Default: none. */
   readonly imageHosts?: readonly string[]
-  /** Where people reach the service, with the base path. Left out: where it listens. */
+  /** The address at which people reach the service, with the base path. Left out: the address it listens on. */
   readonly url?: string | undefined
 }
 
-/** What a request at the door has. */
+/** What a console request presents. */
 export type Entered = EnteredSession | NotEntered
 
 export interface EnteredSession {
   readonly kind: 'session'
   readonly session: ConsoleSession
   readonly open: OpenSession
-  /** Of the page. */
+  /** The origin of the page. */
   readonly origin: string
-  /** Of the session's key, as it is now. */
+  /** The session's key, as it is now. */
   readonly verdict: Exclude<KeyVerdict, { kind: 'unknown' }>
 }
 
 export type NotEntered =
-  /** No session, or not any more. */
+  /** There is no session, or it has ended. */
   { readonly kind: 'ended' } | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export interface ConsoleDoor {
@@ -48,7 +48,7 @@ export interface ConsoleDoor {
   readonly files: ConsoleFiles
   readonly cookieName: string
   readonly sessions: ConsoleSessions
-  /** Of each key: a session is a commit and a row of the audit. */
+  /** Sign-ins of each key: a session is a commit and a row of the audit. */
   readonly signIns: TokenBuckets
   readonly place: OwnPlace
   /** Rejects as the store does. */
@@ -68,7 +68,7 @@ export interface DoorParts {
 /** On one thread. */
 const signInLimits = { perSecond: 0.1, burst: 20 }
 
-/** `undefined` where the console is off. Throws the file system's error where a file of the page is missing. */
+/** `undefined` if the console is off. Throws the file system's error if a file of the page is missing. */
 export function consoleDoor(parts: DoorParts): ConsoleDoor | undefined {
   const { console: options } = parts
   if (options === undefined) return undefined
@@ -104,7 +104,7 @@ function openSession(sessions: ConsoleSessions, session: ConsoleSession): OpenSe
   return { isFresh: sessions.isFresh(session), isOpen: () => sessions.isOpen(session) }
 }
 
-/** A form of another page can send any other type without asking the service first. */
+/** A form on another page can send any other type without a preflight. */
 function refusalOfBody(request: Request): Refusal | undefined {
   const type = request.header('content-type')
   const announced =

@@ -1,4 +1,4 @@
-/** The page of the console, its script and its style, as they were built, with what a browser may do with them (PROTOCOL §15.1). */
+/** The page of the console, its script and its style, as built, with the policy for browsers (PROTOCOL §15.1). */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Headers } from '../exchange.ts'
@@ -12,7 +12,7 @@ export interface ConsoleFiles {
   readonly style: () => StaticDocument
 }
 
-/** Reads the files now, so that a service without them does not start; compresses them when they are first asked for. */
+/** Reads the files at once, so that a service without them does not start; compresses them on first use. */
 export function readConsoleFiles(
   { folder, imageHosts = [] }: ConsoleOptions,
   basePath: string,
@@ -36,7 +36,10 @@ export function readConsoleFiles(
   }
 }
 
-/** Its own script and style and requests to this service alone; no text becomes markup or script; no other page shows it in a frame. */
+/**
+ * The page may load its own script and style and send requests to this service alone; no text becomes markup or script; no other page
+ * shows it in a frame.
+ */
 function policyText(imageHosts: readonly string[]): string {
   const images = [`'self'`, 'data:', ...imageHosts.map((host) => `https://${host}`)]
   return [

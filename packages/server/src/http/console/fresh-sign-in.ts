@@ -1,8 +1,11 @@
-/** What looks at personal data, takes it away or makes operator keys: in a browser only shortly after signing in (PROTOCOL §15.4). */
+/**
+ * Operations that show personal data, erase it or make operator keys: in a browser they are possible only shortly after signing in
+ * (PROTOCOL §15.4).
+ */
 import { refused } from '../exchange.ts'
 import type { Access, Refused } from '../exchange.ts'
 
-/** Why a session has to be begun anew for it. A key in its header is asked for nothing. */
+/** Why the session has to be begun again for such an operation. A key in its header is never refused here. */
 export function refusalUnlessFresh({ session }: Pick<Access, 'session'>): Refused | undefined {
   return session?.isFresh === false ? stale : undefined
 }

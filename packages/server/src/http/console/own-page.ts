@@ -1,23 +1,23 @@
-/** Whether a request comes from the console's own page, at an address that is ours and safe for a session (PROTOCOL §15.2). */
+/** Checks that a request comes from the console's own page, at an address that is ours and safe for a session (PROTOCOL §15.2). */
 import type { Request } from '../exchange.ts'
 import type { Refusal } from '../problem.ts'
 import { quoteInput } from '../requests/echo-text.ts'
 
 export interface OwnPlace {
-  /** Proxies of our own in front of the service, whose headers are believed. */
+  /** The number of our own proxies in front of the service, whose headers are trusted. */
   readonly trustedProxies: number
-  /** Where people reach the service, as it was told; without a path. `undefined`: it was not told. */
+  /** The configured address at which people reach the service, without a path. `undefined`: none is configured. */
   readonly publicOrigin: string | undefined
 }
 
-/** Where the page is, as its browser sees it: `http://127.0.0.1:8080`. */
+/** The origin of the page, as its browser sees it: `http://127.0.0.1:8080`. */
 export type PageOrigin =
   | { readonly kind: 'own'; readonly origin: string }
   | { readonly kind: 'foreign'; readonly refusal: Refusal }
 
 /**
- * Browsers tell where a request comes from by `Sec-Fetch-Site`, and older ones by `Origin`: pages cannot write either. A name of another
- * host that was made to lead here (DNS rebinding) is found by `Host`; over https its certificate has proven it already.
+ * Browsers send the origin of a request in `Sec-Fetch-Site`, and older ones in `Origin`; pages cannot write either. `Host` reveals a
+ * foreign host name that was made to lead here (DNS rebinding); over https the certificate has already proven the name.
  */
 export function pageOrigin(request: Request, place: OwnPlace): PageOrigin {
   const here = originHere(request, place)
@@ -50,13 +50,13 @@ function originHere(request: Request, { trustedProxies, publicOrigin }: OwnPlace
   if (isLoopback) return { kind: 'own', origin }
   if (publicOrigin === undefined) return scheme === 'https' ? { kind: 'own', origin } : needsHttps
   const { protocol } = new URL(publicOrigin)
-  // A proxy that is not trusted has not told that the request came by https.
+  // An untrusted proxy cannot vouch that the request came by https.
   const asTold = new URL(`${protocol}//${host}`).origin
   if (asTold !== publicOrigin) return foreign(`The Host ${quoteInput(host)} is not this service’s.`)
   return protocol === 'https:' ? { kind: 'own', origin: publicOrigin } : needsHttps
 }
 
-/** As `X-Forwarded-For` is read: what our own proxy has written. */
+/** Read as `X-Forwarded-For` is: only what our own proxy has written counts. */
 function forwardedScheme(header: string | undefined, trustedProxies: number): 'http' | 'https' {
   if (trustedProxies <= 0 || header === undefined) return 'http'
   const schemes = header.slice(-200).split(',')

@@ -1,4 +1,4 @@
-/** From what somebody signs in with to the key that it stands for (PROTOCOL §15.3). */
+/** From what a person signs in with to the key that it stands for (PROTOCOL §15.3). */
 import type { KeyVerdict } from '../../keys/index.ts'
 import { isFromItsNetwork, refusalAtDoor, standingCodes } from '../access.ts'
 import type { HttpContext } from '../context.ts'
@@ -15,8 +15,8 @@ export interface Proof {
 }
 
 /**
- * Strangers who guess are refused as those who guess keys are (D10), and a right proof never for their failures. Rejects as the store
- * does.
+ * Guesses are refused as guesses at keys are (D10), and a right proof is never refused because of a stranger's failures. Rejects as the
+ * store does.
  */
 export async function prove(
   context: HttpContext,
@@ -55,7 +55,7 @@ async function ofLink(
   return keyId === undefined ? { kind: 'unknown' } : verifier.use(keyId)
 }
 
-/** What has another form asks no store. */
+/** Text of another form is refused without reading the store. */
 const linkPattern = /^[A-Za-z0-9_-]{22}$/
 
 function ofKey({ verifier }: HttpContext, text: string, failures: Bucket): Promise<KeyVerdict> {

@@ -1,8 +1,8 @@
-/** The cookie of the console: written when somebody signs in, and read under `/console` alone. */
+/** The cookie of the console: written at sign-in, and read under `/console` alone. */
 import { sessionLengthMs } from '../../keys/console-sessions.ts'
 import type { Request } from '../exchange.ts'
 
-/** What the page sends beside the cookie. */
+/** The header with the other half of the session. */
 export const halfHeader = 'x-console-session'
 
 export interface SessionSecrets {
@@ -10,10 +10,10 @@ export interface SessionSecrets {
   readonly half: string
 }
 
-/** 256 bits in base64url. What has another form asks no store. */
+/** 256 bits in base64url. Text of another form is refused without reading the store. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** Both secrets of a request; `undefined`: one of them is missing, or is none. */
+/** Both secrets of a request; `undefined` if one of them is missing or malformed. */
 export function readSecrets(request: Request, cookieName: string): SessionSecrets | undefined {
   const half = request.header(halfHeader) ?? ''
   const start = `${cookieName}=`
@@ -22,7 +22,7 @@ export function readSecrets(request: Request, cookieName: string): SessionSecret
   return secretPattern.test(cookie) && secretPattern.test(half) ? { cookie, half } : undefined
 }
 
-/** Ports of a host share their cookies: each store has a name of its own. */
+/** All ports of a host share their cookies, so each store has a cookie name of its own. */
 export function cookieNameOf(storeId: string): string {
   return `property-events-console-${storeId}`
 }
@@ -31,11 +31,11 @@ export interface CookiePlace {
   readonly name: string
   /** Path prefix of the service. */
   readonly basePath: string
-  /** Of the page. */
+  /** The origin of the page. */
   readonly origin: string
 }
 
-/** The value of `Set-Cookie`. `undefined`: takes the cookie away. */
+/** The value of `Set-Cookie`. `undefined`: removes the cookie. */
 export function cookieText({ name, basePath, origin }: CookiePlace, value: string | undefined): string {
   const seconds = value === undefined ? 0 : sessionLengthMs / 1_000
   const secure = origin.startsWith('https:') ? '; Secure' : ''

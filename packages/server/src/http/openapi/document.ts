@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document: its head, and how the route table becomes its paths. Nothing here runs before somebody asks for
- * the document.
- */
+/** The OpenAPI 3.1 document: its head, and how the route table becomes its paths. Nothing here runs before the document is requested. */
 import { scopes } from '@property-events/protocol'
 import { isAnyScope, isOfAny } from '../access.ts'
 import type { AccessNeed } from '../access.ts'
@@ -42,7 +39,7 @@ export function openApiText(operations: readonly Operation[], basePath: string):
       ...components,
     },
     paths,
-    // Paths stand in the document without the base path: the server's URL carries it.
+    // Paths are in the document without the base path: the server's URL carries it.
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
     tags: [
       { name: 'Reading', description: 'The two operations of each feed.' },
@@ -119,7 +116,7 @@ function operationObject({ path, schema, access, deprecation }: Operation) {
   }
 }
 
-/** Those that let a key do it, any one of them. */
+/** The scopes of which a key needs any one. */
 function scopesOf({ scope, orScope }: AccessNeed): readonly string[] {
   if (scope === 'anyKey') return []
   if (isAnyScope(scope)) return scopes.filter((one) => isOfAny(scope, one))

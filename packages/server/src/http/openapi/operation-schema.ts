@@ -1,6 +1,6 @@
-/** What is said of an operation in the OpenAPI document and on the page at `/docs`. */
+/** How an operation is described in the OpenAPI document and on the page at `/docs`. */
 
-/** What the OpenAPI document and the page at `/docs` say about an operation. */
+/** The description of an operation in the OpenAPI document and on the page at `/docs`. */
 export interface OperationSchema {
   readonly operationId: string
   readonly summary: string
@@ -10,14 +10,14 @@ export interface OperationSchema {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly querystring?: ParameterSchemas
   readonly params?: ParameterSchemas
-  /** Headers of its own that it looks at. */
+  /** Request headers of its own that it reads. */
   readonly headers?: ParameterSchemas
   readonly body?: { readonly content: MediaTypes }
   /** By status. */
   readonly response: Readonly<Record<string, ResponseSchema>>
 }
 
-/** Parameters of one place, by name. Those of a path are required, no others are. */
+/** Parameters by place and name. Those of a path are required, no others are. */
 export interface ParameterSchemas {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, ParameterSchema>>
@@ -36,7 +36,7 @@ export interface ParameterSchema {
 export interface ResponseSchema {
   readonly description: string
   readonly headers: Readonly<Record<string, HeaderSchema>>
-  /** `undefined`: an answer without a body. */
+  /** `undefined` for an answer without a body. */
   readonly content?: MediaTypes
 }
 

@@ -6,7 +6,7 @@ import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
 import type { CursorName } from '../requests/cursor-parameters.ts'
 import type { ParameterSchema, ParameterSchemas } from './operation-schema.ts'
 
-/** Those of a cursor that an operation has. */
+/** The cursor parameters that an operation has. */
 export function cursorSchemas(
   names: readonly CursorName[],
   feed: FeedName,
@@ -36,7 +36,7 @@ export function cursorSchemas(
   return Object.fromEntries(names.map((name) => [name, schemas[name]]))
 }
 
-/** The codes themselves are those of the store, which a document that is made without one does not know. */
+/** The store decides the codes, and a document is made without a store. */
 function typesSchema(feed: FeedName): ParameterSchema {
   const { appeared, gone } = standardCodes[feed]
   return {
@@ -56,12 +56,12 @@ export function waitSchema(what: string): ParameterSchema {
   }
 }
 
-/** The id of a key, where it is not part of the key's text. */
+/** The id of a key as a parameter, apart from the key's text. */
 export function keyIdSchema(description: string): ParameterSchema {
   return { type: 'string', pattern: keyIdPattern, description }
 }
 
-/** Which view of a feed. Its pattern takes every spelling that the service takes (D1). */
+/** Which view of a feed. Its pattern accepts every spelling that the service accepts (D1). */
 export function apiEventTypeSchema(feed: FeedName): ParameterSchema {
   const values = Object.keys(feeds[feed].apiEventTypes)
   return {

@@ -1,4 +1,4 @@
-/** The page at `/docs`, as `npm run openapi` has written it (scripts/reference), and what a browser may do with it. */
+/** The page at `/docs`, as `npm run openapi` has written it (scripts/reference), with its policy for browsers. */
 import { readFileSync } from 'node:fs'
 import type { Headers } from '../exchange.ts'
 
@@ -12,7 +12,7 @@ interface Policy {
   readonly script: readonly string[]
 }
 
-/** Reads it; not imported, because an imported file stays in memory and the document is made once. */
+/** Reads the file instead of importing it: an imported file stays in memory, and the document is made once. */
 export function readReferencePage(): ReferencePage {
   const policy: Policy = JSON.parse(readText('policy.json'))
   return {
@@ -25,8 +25,8 @@ export function readReferencePage(): ReferencePage {
 }
 
 /**
- * Its own style and scripts by their hashes, and requests to this service alone, which "try it" makes. Nothing else is loaded or run, no
- * text becomes markup, no form is sent, and no other page shows it in a frame.
+ * The page may use its own style and scripts, identified by their hashes, and send requests to this service alone, for "try it". Nothing
+ * else is loaded or run, no text becomes markup, no form is sent, and no other page shows it in a frame.
  */
 function policyText({ style, script }: Policy): string {
   const hashes = (list: readonly string[]): string => list.map((hash) => `'${hash}'`).join(' ')

@@ -39,12 +39,12 @@ export function openProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...further])
 }
 
-/** Problems of an operation that asks for a key, with further ones of its own. */
+/** Problems of an operation that needs a key, with further ones of its own. */
 export function keyedProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...everyKey, ...further])
 }
 
-/** Problems of a body, of whatever operation that takes one. */
+/** Problems of a body, for every operation that takes one. */
 export const bodyProblems = [
   'body_too_large',
   'unsupported_media_type',
@@ -54,7 +54,7 @@ export const bodyProblems = [
 
 /** Problems of an operation that reads one feed, with further ones of its own. */
 export function feedReadProblems(feed: FeedName, ...further: readonly ProblemCode[]): Responses {
-  // Only properties have branches that a key can be limited to.
+  // Keys can be limited to branches only for properties.
   const limited = feed === 'property' ? (['view_being_made'] as const) : []
   return keyedProblems(...further, 'overloaded', 'sequence_not_reached', ...limited)
 }
@@ -65,7 +65,7 @@ const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds.' }
 
 type Headers = Readonly<Record<string, HeaderSchema>>
 
-/** Headers by status where a status has any beside `x-request-id`. */
+/** Further headers of a status, in addition to `x-request-id`. */
 const headersOfStatus: Readonly<Record<number, Headers>> = {
   [problems.unauthorized.status]: {
     'www-authenticate': { type: 'string', description: 'Says that a key goes into x-api-key.' },
@@ -115,7 +115,7 @@ export const taggedHeaders = {
   etag: { type: 'string', description: 'For If-None-Match. Weak (`W/`) where the answer is compressed.' },
 } as const
 
-/** The same, where parameters that mean nothing are ignored (D19). */
+/** The same, for operations that ignore unknown parameters (D19). */
 export const lenientHeaders = {
   ...taggedHeaders,
   'x-ignored-parameters': {
@@ -151,7 +151,7 @@ export function answer(
   return { description, headers, content: { [mediaType]: { schema } } }
 }
 
-/** What is said of the feed with an answer from it (D20). */
+/** The headers that describe the feed in answers from it (D20). */
 export const feedHeaderSchemas = {
   'x-feed-head': { type: 'integer', description: "The feed's highest sequenceNumber." },
   'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { SchemaName } from '../../../schemas/named-schemas.ts'
 
-/** Reads them; not imported, because an imported file stays in memory and the document is made once. */
+/** Reads the file instead of importing it: an imported file stays in memory, and the document is made once. */
 export function readNamedSchemas(): unknown {
   return JSON.parse(readFileSync(new URL('../../../schemas/named-schemas.json', import.meta.url), 'utf8'))
 }

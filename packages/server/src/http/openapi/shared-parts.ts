@@ -1,8 +1,8 @@
-/** Parameters, headers and refusals that several operations have, each described once and referred to. */
+/** Parameters, headers and refusals that several operations share, each described once and referred to. */
 import { STATUS_CODES } from '../../node-http.ts'
 import { capital } from './responses.ts'
 
-/** As far as the sharing of its parts goes. */
+/** The part of a document that matters for sharing. */
 export interface DocumentedOperation {
   readonly operationId: string
   readonly [member: string]: unknown
@@ -20,7 +20,7 @@ interface DocumentedResponse {
 
 export type DocumentedPaths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
 
-/** The paths with references in place of what stands in them more than once, and the components that they refer to. */
+/** The paths with references in place of repeated parts, and the components that they refer to. */
 export function shareParts(paths: DocumentedPaths) {
   const headers = sharedParts('headers', (operation) =>
     Object.values(operation.responses).flatMap((response) =>
@@ -56,8 +56,8 @@ export function shareParts(paths: DocumentedPaths) {
 }
 
 /**
- * Names each part that several operations have. A name that is wanted for different parts is given to the first; the others have the
- * next name that is wanted for them, or a number after it.
+ * Names each part that several operations share. If different parts want the same name, the first gets it; the others get their next
+ * choice, or a number after the name.
  */
 function sharedParts(
   kind: string,

@@ -1,4 +1,4 @@
-/** Answers that several operations give, and what they say to caches. */
+/** Answers that several operations share, and their cache headers. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -16,13 +16,13 @@ export type PiecesAnswer = Extract<Answer, { kind: 'pieces' }>
 
 const gzipAsync = promisify(gzip)
 
-/** Whose cache may keep an answer, and that it must ask before using it: totals change with every publish. */
+/** Which caches may keep an answer, and that they must validate it before use: totals change with every publication. */
 export const cacheHeaders: Headers = {
   'cache-control': 'private, no-cache',
   vary: 'x-api-key, x-tenant, accept-encoding',
 }
 
-/** The same, of JSON. */
+/** The same for JSON. */
 export const jsonHeaders: Headers = { 'content-type': 'application/json', ...cacheHeaders }
 
 /** Below this, a gzip header and another trip through the thread pool cost more than they save. */
@@ -31,21 +31,21 @@ const minGzipBytes = 1_024
 /** Level 1: an event's 4.5 kB lose two thirds of their bytes either way. */
 const gzipLevel = 1
 
-/** Bytes that nobody lent, and no other answer has. */
+/** A body with bytes of its own, which no other answer shares. */
 export function ownBody(bytes: Uint8Array): PageBody {
   const { byteLength } = bytes
   return { kind: 'whole', pieces: [bytes], byteLength, ownBytes: byteLength, release: () => undefined }
 }
 
-/** Bytes that many answers have. */
+/** A body with bytes that many answers share. */
 export function sharedBody(bytes: Uint8Array): PageBody {
   return { ...ownBody(bytes), ownBytes: 0 }
 }
 
-/** Compresses what is made piece by piece. What the source throws is thrown here. */
+/** Compresses a stream piece by piece. Rethrows what the source throws. */
 export async function* gzipped(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const coder = createGzip({ level: gzipLevel, chunkSize: chunkBytes })
-  // Whoever stops reading ends the coder, and that the source.
+  // When the reader stops, the coder ends, and with it the source.
   const ended = pipeline(Readable.from(pieces, { objectMode: false }), coder)
   ended.catch(() => undefined)
   for await (const chunk of coder) if (Buffer.isBuffer(chunk)) yield chunk
@@ -55,8 +55,8 @@ export async function* gzipped(pieces: AsyncGenerator<Uint8Array>): AsyncGenerat
 const chunkBytes = 65_536
 
 /**
- * An event with its tag: 304 where the client has it already, else its bytes, compressed where that is wanted and worth it.
- * `noted`: what it tells and sends. `further`: headers beside the usual ones.
+ * Answers with an event and its tag: 304 if the client already has it, otherwise its bytes, compressed if the client accepts that and it
+ * is worth it. `noted`: what it tells and sends. `further`: headers in addition to the usual ones.
  */
 export function eventAnswer(
   request: Request,
@@ -74,12 +74,12 @@ export function eventAnswer(
   return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, ...noted }, event, coding)
 }
 
-/** One object where there is nothing to join: its lines are kept. */
+/** Returns one of the objects if there is nothing to join, because its lines are kept. */
 export function joined(headers: Headers, further: Headers): Headers {
   return further === noHeaders ? headers : { ...headers, ...further }
 }
 
-/** With the bytes as they stand, or compressed where that is wanted and worth it. */
+/** Answers with the bytes as they are, or compressed if the client accepts that and it is worth it. */
 export function jsonAnswer(
   said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent' | 'told'>,
   plain: PageBody,
@@ -94,7 +94,7 @@ export function jsonAnswer(
   }))
 }
 
-/** The given body is released. */
+/** Releases the given body. */
 async function compress(plain: PageBody): Promise<PageBody> {
   const [bytes = new Uint8Array()] = plain.pieces
   try {

@@ -1,4 +1,4 @@
-/** Where the branches of a feed stand: their last event, for keys that read them alone (PROTOCOL §2.9). */
+/** The last events of the branches of a feed, for keys that read only those (PROTOCOL §2.9). */
 import { parseEventJson } from '../../storage/event-json.ts'
 import { feedName } from '../../storage/storage.ts'
 import type { EventStore, FeedKey } from '../../storage/storage.ts'
@@ -11,10 +11,13 @@ export interface LastEvent {
 
 type Reads = Pick<EventStore, 'locate' | 'readRange'>
 
-/** Reads of the store at a time: a key of thousands of agencies does not take all connections. */
+/** Simultaneous reads of the store: a key of thousands of agencies must not take all connections. */
 const atOnce = 8
 
-/** By the names of those feeds that are limited. `limited`: their branches; `undefined`: their view is being made, and shows nothing. */
+/**
+ * The last events, by the names of the limited feeds. `limited`: their branches; `undefined`: their view is being made, and shows
+ * nothing.
+ */
 export async function lastsOfBranches(
   events: Reads,
   keys: readonly FeedKey[],

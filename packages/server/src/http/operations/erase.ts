@@ -1,4 +1,4 @@
-/** `POST /v1/erasures`: takes the payloads of a property, a contact or one event out of the feed (PROTOCOL §5.7, D17). */
+/** `POST /v1/erasures`: removes the payloads of a property, a contact or one event from the feed (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
 import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../storage/storage.ts'
 import { refusalUnlessFresh } from '../console/fresh-sign-in.ts'
@@ -72,7 +72,7 @@ async function begin(
 ): Promise<Outcome> {
   const stopped = await inMaintenance(context)
   if (stopped !== undefined) return stopped
-  // Before it begins: what has begun is not answered with a failure.
+  // Read before the erasure begins: once it has begun, the answer must not be a failure.
   const madeBackups = await context.backups()
   const outcome = await context.erasures.begin({
     erasureId: uuidV7(Date.now()),

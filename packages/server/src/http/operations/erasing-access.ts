@@ -17,7 +17,7 @@ export function erasedFeed({ grants }: Access, feed: FeedName): FeedKey | Refuse
   return { tenantId: first.tenantId, feed }
 }
 
-/** The one tenant that the key may erase anything of. */
+/** The one tenant of which the key may erase anything. */
 export function erasingTenant({ grants }: Access): string | Refused {
   const tenants = grants.filter(({ scopes }) => scopes.some((scope) => scope.endsWith(':erase')))
   const [first] = tenants
@@ -25,7 +25,7 @@ export function erasingTenant({ grants }: Access): string | Refused {
   return tenants.length === 1 ? first.tenantId : refused({ code: 'ambiguous_tenant' })
 }
 
-/** What was done in a feed is shown to keys that may do it. */
+/** What was done in a feed is visible to keys that may do it. */
 export function maySee({ grants }: Access, { key }: { readonly key: FeedKey }): boolean {
   const scope = feeds[key.feed].eraseScope
   return grants.some(({ tenantId, scopes }) => tenantId === key.tenantId && scopes.includes(scope))

@@ -1,4 +1,4 @@
-/** An erasure as it is answered: what was asked for, how far it is, and what it does not reach (PROTOCOL §5.7). */
+/** An erasure in an answer: what was requested, how far it is, and what it does not reach (PROTOCOL §5.7). */
 import { allAcknowledgedMs } from '../../feed/erasure-acknowledged.ts'
 import type { ErasureRecipient, ErasureRecipients } from '../../feed/erasure-recipients.ts'
 import type { Erasure } from '../../storage/storage.ts'
@@ -13,7 +13,7 @@ const backups = {
     'Backups that were made before; `madeAt` has those that the store knows of, the newest first. Delete them, or erase again after a restore.',
 } as const
 
-/** What no erasure reaches, each with what is left to do. */
+/** What no erasure reaches, and what is left to do about each. */
 const notCovered = [
   {
     code: 'consumers',
@@ -47,7 +47,7 @@ const disk = {
 
 const backupsPerReceipt = 30
 
-/** Of one erasure; from `unreachable` on with those it had been sent to, because only then is it known of every node. */
+/** The receipt of one erasure. From `unreachable` on it has the recipients, because only then are they known for every node. */
 export async function wholeReceipt(
   { recipientsOf, backups: backupsOf }: Pick<HttpContext, 'recipientsOf' | 'backups'>,
   erasure: Erasure,

@@ -8,7 +8,7 @@ import type { FeedView, Head, StoredEvent } from '../../storage/storage.ts'
 export interface StreamParts {
   readonly follower: FeedFollower
   readonly view: FeedView
-  /** Of the feed when the stream was asked for. */
+  /** The feed's head when the stream was requested. */
   readonly head: Head
   readonly after: number
   readonly markEveryMs: number
@@ -16,25 +16,25 @@ export interface StreamParts {
   readonly endsMs: number
   /** Aborted when the reader has gone, the service stops, or the key ended. */
   readonly over: AbortSignal
-  /** Reads, with what is read noted as sent before it is handed out. */
+  /** Reads events; they are noted as sent before they are handed out. */
   readonly read: (after: number) => Promise<TapeReading>
-  /** Events that came after this reader had caught up are with the kernel. */
+  /** Called when events that came after this reader had caught up are with the kernel. */
   readonly told: (events: readonly StoredEvent[]) => void
-  /** Called when everything between the numbers has been taken, these events in it; where the numbers are one, there was nothing new. */
+  /** Called when everything between the numbers has been taken, including these events; equal numbers mean that there was nothing new. */
   readonly taken: (after: number, through: number, events: readonly StoredEvent[]) => void
 }
 
 /** How long a reader waits before it connects again. */
 const retryMs = 2_000
 /**
- * Between the head of the answer and the first mark. A proxy that gathers passes on what comes together with the head, nginx for one:
- * only a mark that comes by itself shows a reader that what comes later gets through too.
+ * The pause between the head of the answer and the first mark. Some proxies that buffer, such as nginx, pass on what comes together with
+ * the head: only a mark that comes by itself shows a reader that later data gets through too.
  */
 const apartMs = 20
 
 /**
- * At once the place it begins at, then every event of the view after it, and a mark now and then, whose id is a place to go on from in
- * a quiet view too. Ends after a `reset` where numbers mean something else now.
+ * Yields the starting place at once, then every event of the view after it, and a mark now and then, whose id is a place to continue from
+ * even in a quiet view. Ends after a `reset` if numbers have changed their meaning.
  */
 export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Array> {
   const { follower, markEveryMs, endsMs, over } = parts
@@ -49,7 +49,7 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
     const nowMs = performance.now()
     if (over.aborted || nowMs >= endsMs) return
     const now = await follower.head()
-    // Unread for long: the store is away, and the reader goes on elsewhere.
+    // Nothing could be read for a long time: the store is away, and the reader continues elsewhere.
     if (now === undefined) return
     if (now.epoch !== epoch) {
       yield Buffer.from(`event: reset\ndata: ${JSON.stringify({ epoch: now.epoch })}\n\n`)
@@ -57,7 +57,7 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
     }
     head = now
     if (nowMs >= nextMarkMs) {
-      // Also while there is more to read: of what is read, none may be for this reader.
+      // Also while there is more to read: none of what is read may be for this reader.
       nextMarkMs = nowMs + markEveryMs
       yield Buffer.from(markOf(head, after))
       if (after >= head.sequenceNumber) parts.taken(after, after, [])
@@ -71,7 +71,7 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
         if (hasCaughtUp) parts.told(events)
         hasCaughtUp &&= after >= head.sequenceNumber
       }
-      // Asked to go on: the connection has taken the piece before.
+      // The consumer asked for more, so the connection has taken the previous piece.
       parts.taken(from, after, events)
     } else {
       hasCaughtUp = true
@@ -83,7 +83,7 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
 
 const lineEnd = Buffer.from('\n\n')
 
-/** The bytes of an event have no line end in them: JSON writes it as an escape. */
+/** The bytes of an event contain no line end: JSON escapes it. */
 function piecesOf(epoch: string, { sequenceNumber, json }: StoredEvent): readonly Uint8Array[] {
   return [Buffer.from(`id: ${epoch}.${sequenceNumber}\ndata: `), json, lineEnd]
 }

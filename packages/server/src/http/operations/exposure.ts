@@ -59,7 +59,7 @@ export function getExposure(context: HttpContext): Operation {
       const asked = readAsked(target, context)
       if ('kind' in asked) return () => asked
       return async (_request, { tenantId = '', keyId: ownId = '' }) => {
-        // A connection keeps what was prepared for its next request, which is asked at another time.
+        // Read here and not in the preparation, which a connection keeps for its next request at another time.
         const nowMs = Date.now()
         const { fromMs, toMs = nowMs, after } = asked
         if (toMs <= fromMs) return windowReversed
@@ -89,7 +89,7 @@ const windowReversed = refused({
 
 interface Asked {
   readonly fromMs: number
-  /** `undefined`: until now. */
+  /** `undefined` means now. */
   readonly toMs: number | undefined
   readonly after: ExposurePlace | undefined
 }

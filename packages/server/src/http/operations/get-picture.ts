@@ -10,10 +10,10 @@ import { refusalOfParameters } from '../requests/query.ts'
 import { sharedBody } from './answers.ts'
 import type { Operation } from './operation.ts'
 
-/** The same address gives the same picture for ever. */
+/** An address has the same picture for ever. */
 const headers: Headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=86400, immutable' }
 
-/** It is no part of the contract: a service lists it in no document. */
+/** Pictures are not part of the contract: no document lists them. */
 export function getPicture({ limits }: Pick<HttpContext, 'limits'>): Operation {
   return {
     method: 'GET',

@@ -23,7 +23,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
     method: 'GET',
     path: `${feed.subjectsPath}/:subjectId`,
     mediaType: 'application/json',
-    // Of a property, its publisher too: nothing in it is new to it.
+    // A property is also readable by its publisher, to whom nothing in it is new.
     access: {
       scope: feed.readScope,
       ...(feedName === 'property' ? { orScope: feed.publishScope } : {}),

@@ -1,4 +1,4 @@
-/** Heads as `GET /v1/heads` answers them. */
+/** Heads as `GET /v1/heads` returns them. */
 import { crc32 } from 'node:zlib'
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
 import { readableFeeds } from '../../feed/moved-feeds.ts'
@@ -15,7 +15,7 @@ import type { LastEvent } from './branch-heads.ts'
 
 type HeadsAnswer = Extract<Answer, { kind: 'text' }>
 
-/** The heads of feeds that have moved, as they are now. Rejects as the store does. */
+/** The present heads of the feeds that have moved. Rejects as the store does. */
 export async function headsAnswer(
   { events }: Pick<HttpContext, 'events'>,
   { limited }: KeyFeeds,
@@ -28,19 +28,21 @@ export async function headsAnswer(
   return { kind: 'text', status: success.ok, headers, body: JSON.stringify({ heads: shown, next }) }
 }
 
-/** Of a key, as far as it says what feeds it reads. */
+/** The part of a key's access that decides which feeds it reads. */
 export type KeyGrants = Pick<Access, 'grants' | 'viewsBeingMade'>
 
 /** The feeds that a key reads. */
 export interface KeyFeeds extends ReadableFeeds {
-  /** Of those that it reads of some branches alone, by name. `undefined`: their view is being made. */
+  /** Those of the feeds that the key reads only for some branches, by name. `undefined`: their view is being made. */
   readonly limited: ReadonlyMap<string, readonly string[] | undefined>
 }
 
-/** A key's grants are one object for as long as the key is as it was. */
+/** A key's grants stay one object until the key changes. */
 const known = new WeakMap<readonly Grant[], KeyFeeds>()
 
-/** The feeds that grants let a key read; of a key that reads nothing, those that it publishes to, unless to some branches alone. */
+/**
+ * The feeds that the grants let a key read. For a key that reads nothing: the feeds that it publishes to, unless only for some branches.
+ */
 export function readableOf({ grants, viewsBeingMade }: KeyGrants): KeyFeeds {
   const before = known.get(grants)
   if (before !== undefined) return before
@@ -57,7 +59,7 @@ export function readableOf({ grants, viewsBeingMade }: KeyGrants): KeyFeeds {
     return branches === undefined ? [] : [[feedName(key), isMade ? branches : undefined] as const]
   })
   const plain = readableFeeds(read.map(({ key }) => key))
-  // All feeds are named again once a view has been made.
+  // Once a view has been made, all feeds are named again.
   const print =
     limited.length === 0 ? plain.print : crc32(`${plain.print} ${JSON.stringify(limited)}`).toString(36)
   const made = { ...plain, print, limited: new Map(limited) }
@@ -65,7 +67,7 @@ export function readableOf({ grants, viewsBeingMade }: KeyGrants): KeyFeeds {
   return made
 }
 
-/** None: there is no such tenant any more. `last`: of the branches that the key reads, where it does not read all. */
+/** `undefined` if the tenant no longer exists. `last`: the last event of the key's branches, if the key does not read all. */
 function shownHead(key: FeedKey, head: Head | undefined, last: LastEvent | undefined) {
   if (head === undefined) return []
   const { sequenceNumber, created, epoch, revision } = head

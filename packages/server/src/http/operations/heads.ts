@@ -1,4 +1,4 @@
-/** `GET /v1/heads`: where the feeds stand that the key can read (PROTOCOL §11, §13.3). */
+/** `GET /v1/heads`: the heads of the feeds that the key can read (PROTOCOL §11, §13.3). */
 import { isToken, tokenPattern } from '../../feed/state-token.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'

@@ -1,4 +1,4 @@
-/** A hold as it is answered (PROTOCOL §5.7). */
+/** A hold in an answer (PROTOCOL §5.7). */
 import { holdState } from '../../storage/storage.ts'
 import type { Hold } from '../../storage/storage.ts'
 

@@ -1,4 +1,4 @@
-/** `/v1/holds`: properties and contacts that are not to be erased, nor reduced by retention, for now (PROTOCOL §5.7, D17). */
+/** `/v1/holds`: protects properties and contacts from erasure and from retention for a time (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
@@ -159,7 +159,7 @@ export function endHold(context: HttpContext): Operation {
 async function end(context: HttpContext, access: Access, holdId: string): Promise<Outcome> {
   const tenant = erasingTenant(access)
   if (typeof tenant !== 'string') return tenant
-  // First looked for: a key that may not see it must not end it.
+  // Looked up first: a key that may not see the hold must not end it.
   const found = await context.holds.find(tenant, holdId)
   if (found === undefined || !maySee(access, found)) return refused({ code: 'hold_not_found' })
   const stopped = await inMaintenance(context)

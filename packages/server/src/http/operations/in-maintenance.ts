@@ -3,7 +3,7 @@ import { refused } from '../exchange.ts'
 import type { Refused } from '../exchange.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
 
-/** Why nothing changes while the store is under maintenance: a copy that is being made of it would not have the change. */
+/** Refuses changes while the store is under maintenance: a copy that is being made of it would lack them. */
 export async function inMaintenance({ maintenance }: HttpContext): Promise<Refused | undefined> {
   const stopped = await maintenance.now()
   return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))

@@ -35,16 +35,16 @@ import { endRestriction, restrictContact } from './restrict.ts'
 import { getRestriction, listRestrictions } from './restrictions.ts'
 import { subjectHistory } from './subject-history.ts'
 
-/** What has been announced of operations, by their `operationId`. */
+/** The announced ends of operations, by their `operationId`. */
 export type Deprecations = Readonly<Record<string, Deprecation>>
 
-/** Which operations there are, and what is said of them. */
+/** Which operations the table has, and how they are described. */
 export interface TableOptions {
-  /** Whose end is announced with each of its answers (D27). */
+  /** Operations whose end is announced with each of their answers (D27). */
   readonly deprecations?: Deprecations
-  /** Pictures of homes that do not exist are drawn under `/pictures`. Default false. */
+  /** Draw pictures of invented homes under `/pictures`. Default false. */
   readonly pictures?: boolean
-  /** People work with the service in a browser, at `/console` (PROTOCOL §15). Left out: they do not. */
+  /** Offer the console, in a browser at `/console` (PROTOCOL §15). Left out: it is off. */
   readonly console?: ConsoleOptions | undefined
 }
 
@@ -91,7 +91,7 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     docs(context, page),
   ]
   const operations = rows.map((operation) => withDeprecation(operation, deprecations))
-  // Not in the document: neither is part of the contract.
+  // Not in the document, because neither is part of the contract.
   return [
     ...operations,
     ...(pictures ? [getPicture(context)] : []),

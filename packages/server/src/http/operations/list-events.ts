@@ -25,12 +25,12 @@ import { currentCall, currentHeader, currentHeaderSchema } from './read-current.
 import { pageCall } from './read-page.ts'
 
 /**
- * Calls that are kept for all connections. Consumers ask for the pages of a feed one after the other, so no connection asks for the same
+ * Calls that are kept for all connections. A consumer reads the pages of a feed one after the other, so no connection asks for the same
  * page twice, but many consumers ask for the same pages: without kept calls a compressed page took 9 % longer.
  */
 const mostKeptCalls = 256
 
-/** Bytes of a query whose call is kept: 256 of them take 50 KiB at most. */
+/** The length in bytes of the longest query whose call is kept: 256 of them take 50 KiB at most. */
 const longestKeptQuery = 200
 
 export function listEvents(context: HttpContext, feedName: FeedName): Operation {
@@ -59,7 +59,7 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
   }
 }
 
-/** Of all events or of current ones, as the request says or else the key. */
+/** Lists all events or the current ones, as the request says, or otherwise the key. */
 function listCall(
   context: HttpContext,
   feedName: FeedName,

@@ -1,4 +1,4 @@
-/** What erasures, holds and restrictions have in common: how one of them is named in a path, and how a list of them is paged. */
+/** What erasures, holds and restrictions have in common: how a path names one of them, and how a list of them is paged. */
 import { parseUuid } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
@@ -9,18 +9,18 @@ import { readQuery, refusalOfParameters } from '../requests/query.ts'
 import { receiptHeaders } from './erasure-receipt.ts'
 import type { OperationTarget } from './operation.ts'
 
-/** What is listed. */
+/** A kind of thing that is listed. */
 export interface Listed {
-  /** As a sentence has one of them: `a hold`. */
+  /** One of them in a sentence: `a hold`. */
   readonly one: string
-  /** Its id in a path: `holdId`. */
+  /** The parameter with its id in a path: `holdId`. */
   readonly parameter: string
 }
 
-/** How many an answer has. */
+/** How many of them an answer has. */
 export const listedPerPage = 100
 
-/** The schema of a path that names one, by its `id` if nothing else is said. */
+/** The schema of a path that names one, by default by its `id`. */
 export function idParams({ one, parameter }: Listed, member = '`id`') {
   const id = { type: 'string', format: 'uuid', description: `The ${member} of ${one}.` } as const
   return { type: 'object', properties: { [parameter]: id }, required: [parameter] } as const
@@ -53,7 +53,7 @@ export function listDescription(including: string): string {
   return `At most ${listedPerPage}, the oldest first, ${including}. Ask again with \`after\` = \`next\` until \`next\` is null.`
 }
 
-/** The id that a page of a list begins after; `undefined`: it is the first page. */
+/** The id after which a page of a list begins; `undefined` for the first page. */
 export function readAfter(
   { query }: OperationTarget,
   { one }: Listed,
@@ -71,8 +71,8 @@ export function readAfter(
 }
 
 /**
- * A page of a list. `ids`: of all that the store gave for it, those included that this key may not see, so that the next page begins
- * after them.
+ * A page of a list. `ids`: everything the store returned for it, including what this key may not see, so that the next page begins after
+ * that.
  */
 export function listAnswer(name: string, rows: readonly unknown[], ids: readonly string[]): Outcome {
   const next = ids.length < listedPerPage ? null : (ids.at(-1) ?? null)

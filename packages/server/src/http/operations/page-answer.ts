@@ -1,4 +1,4 @@
-/** The answer that sends a page: whole, or in pieces where it is long. */
+/** The answer that sends a page: whole, or in pieces if it is long. */
 import type { PageBody, StreamedBody } from '../../pages/index.ts'
 import type { Answer } from '../exchange.ts'
 
@@ -17,7 +17,7 @@ export function pageAnswer(
 }
 
 function longPage(said: Said, body: StreamedBody, onBytes: (bytes: number) => void): Answer {
-  // It holds nothing but the piece that is being sent.
+  // It holds only the piece that is being sent.
   const { byteLength } = body
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for await (const piece of body.pieces()) {

@@ -19,7 +19,7 @@ export const publicationSchemas = {
 
 const minuteMs = 60_000
 
-/** Which of them are asked for, whoever asks. `undefined`: all that are kept, up to now. */
+/** Which publications a request asks for. `undefined`: all that are kept, up to now. */
 export interface AskedPublications {
   readonly fromMinute: number | undefined
   readonly toMinute: number | undefined
@@ -64,7 +64,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   return undefined
 }
 
-/** `keyId`: of that key alone. */
+/** `keyId`: only those of this key. */
 export async function publicationsAnswer(
   store: PublicationStore,
   tenantId: string,
@@ -78,7 +78,7 @@ export async function publicationsAnswer(
   const found = await store.list({
     tenantId,
     keyId,
-    // A time in the year 9999 is a number of minutes that a column of PostgreSQL does not take.
+    // A time in the year 9999 has more minutes than a column of PostgreSQL holds.
     fromMinute: Math.min(Math.max(firstKeptMinute(nowMs), fromMinute), lastMinute + 1),
     toMinute: Math.min(lastMinute, toMinute),
     before,

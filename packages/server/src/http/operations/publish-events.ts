@@ -43,7 +43,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
       return async (request, access) => {
         const key = feedKeyOf(access, feedName)
         const taking = takeBody(context, request, access, key, reading.parameters)
-        // A dry run publishes nothing, whatever becomes of it.
+        // A dry run publishes nothing, whatever its outcome.
         if (reading.parameters.dryRun) return taking
         const outcome = await taking.catch((error: unknown) => {
           noteRefusal(context, request, access, key, refused(refusalOfError(error)))
@@ -70,7 +70,7 @@ async function takeBody(
   const announced = Number(request.header('content-length') ?? 0)
   const refusal = context.inFlight.refuses(access.keyId, 'publication', announced)
   if (refusal !== undefined) return refused(refusal)
-  // Until the answer: the events that were read of a body are as long as the body was.
+  // Held until the answer: the events that are read from a body are as long as the body was.
   const flight = context.inFlight.begin(access.keyId, 'publication')
   try {
     const body = await readBody(request, head.coding, maxBodyBytes, flight)
@@ -100,18 +100,19 @@ function noteRefusal(
   if (keyId !== undefined) publicationNotes.refused(keyId, key, { requestId: id, code, errors })
 }
 
-/** Shorter bodies are not worth a look. */
+/** Shorter bodies are not worth checking. */
 const longBytes = 2 ** 20
 
 /**
- * What the events of a body need beyond its own length, on their way to the store: as texts, and once more as what the store is given. In
- * memory, a text has two bytes for each character as soon as one of them is beyond Latin, such as a typographic quotation mark.
+ * The memory that the events of a body need in addition to its own length, on their way to the store: as texts, and once more as what the
+ * store is given. A text takes two bytes per character in memory as soon as one of them is not Latin, such as a typographic quotation
+ * mark.
  */
 function besideBytes(body: Buffer): number {
   return body.byteLength < longBytes ? 0 : (isAscii(body) ? 2 : 3) * body.byteLength
 }
 
-/** The bytes as they were before gzip, taken from `flight` like those that came. */
+/** The bytes before gzip, counted in `flight` like those that came. */
 export async function readBody(
   request: Request,
   coding: BodyCoding,
@@ -124,7 +125,7 @@ export async function readBody(
 
 const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
-/** Publishes a body and says what to answer. Takes the body: its memory is gone afterwards. Rejects as the store does. */
+/** Publishes a body and returns the answer. Consumes the body: its memory is released. Rejects as the store does. */
 async function publish(
   { metrics, publisher, publicationNotes }: HttpContext,
   { keyId }: Access,

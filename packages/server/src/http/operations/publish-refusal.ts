@@ -2,7 +2,7 @@ import { millisecondsOfTicks } from '@property-events/protocol'
 import type { PublishOutcome } from '../../feed/publish.ts'
 import type { ProblemCode, Refusal } from '../problem.ts'
 
-/** Outcomes that say it all. */
+/** Outcomes that need no further detail. */
 const plainCodes = {
   epochRequired: 'epoch_required',
   overloaded: 'overloaded',
@@ -40,14 +40,14 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
   }
   if (outcome.kind === 'clockBehind') {
     const aheadMs = millisecondsOfTicks(outcome.headCreated) - millisecondsOfTicks(outcome.now)
-    // Publishing goes on once the head is 5 minutes ahead (D25); asking more than once an hour is of no use.
+    // Publishing resumes once the head is at most 5 minutes ahead (D25); asking more than once an hour is pointless.
     const waitSeconds = Math.min(3_600, Math.max(1, Math.ceil(aheadMs / 1_000 - 300)))
     return { code: 'clock_behind', headers: { 'retry-after': String(waitSeconds) } }
   }
   return { code: plainCodes[outcome.kind] }
 }
 
-/** Where the event stands in the body. */
+/** The place of the event in the body. */
 function placeOf({ index, inList }: { readonly index: number; readonly inList: boolean }): string {
   return inList ? `/${index}` : ''
 }

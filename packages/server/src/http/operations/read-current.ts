@@ -29,7 +29,7 @@ export const currentHeaderSchema = {
 
 type Context = Pick<HttpContext, 'currentPages' | 'formOf' | 'pages' | 'metrics'>
 
-/** `headers`: further ones of its answers. */
+/** `headers`: additional headers of its answers. */
 export function currentCall(
   context: Context,
   feed: FeedName,
@@ -75,7 +75,7 @@ export function currentCall(
   }
 }
 
-/** Its form was looked at before (`waitForMinSequence`). */
+/** Its form has been checked before (`waitForMinSequence`). */
 function leastOf(request: Request): number {
   return Number(request.header(minSequenceHeader) ?? 0)
 }

@@ -1,4 +1,4 @@
-/** `GET /v1/property-events/digest` and the same for contacts: what the feed shows now, for comparing copies (PROTOCOL §14.3). */
+/** `GET /v1/property-events/digest` and the same for contacts: describes what the feed shows now, to compare copies (PROTOCOL §14.3). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import { digestFeed, mostListed } from '../../feed/digest.ts'
@@ -69,7 +69,7 @@ export function readDigest(context: HttpContext, feedName: FeedName): Operation 
         if (release === undefined) return refused({ code: 'too_many_snapshots' })
         try {
           const key = feedKeyOf(access, feedName)
-          // Before the subjects are read: what comes meanwhile has a greater number.
+          // Read before the subjects: what comes meanwhile has a greater number.
           const head = await events.head(key)
           if (head === undefined) return refused({ code: 'key_disabled' })
           const digest = await digestFeed(events, { key, view, prefix })

@@ -1,4 +1,4 @@
-/** One event by its id, out of its sealed segment where there is one, and from the store otherwise. */
+/** One event by its id, from its sealed segment if there is one, otherwise from the store. */
 import { formed } from '../../feed/reader-form.ts'
 import type { ReaderForm } from '../../feed/reader-form.ts'
 import { sentEvents, sentRange } from '../../feed/sent.ts'
@@ -17,16 +17,16 @@ import { eventAnswer, ownBody } from './answers.ts'
 
 type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
 
-/** Which event, and how its reader is to see it. */
+/** Which event, and how its reader sees it. */
 export interface EventAsked {
   readonly key: FeedKey
   readonly eventId: string
   readonly form: ReaderForm | undefined
-  /** `undefined`: of any, or of none. An event of another one is as unknown as none at all. */
+  /** `undefined`: any branch or none. An event of another branch is as unknown as one that does not exist. */
   readonly branches: readonly string[] | undefined
 }
 
-/** At once where its bytes lie in a sealed segment and are sent as they are. `further`: headers beside the usual ones. */
+/** Synchronous if the bytes are in a sealed segment and are sent unchanged. `further`: headers in addition to the usual ones. */
 export function readEvent(
   context: Context,
   request: Request,
@@ -36,12 +36,12 @@ export function readEvent(
   const { ranges } = context
   const { key, eventId, form } = asked
   const coding = preferredCoding(request.header('accept-encoding'))
-  // Before the event is read: its bytes are of this state of the feed or of a later one.
+  // Read before the event: its bytes belong to this state of the feed or to a later one.
   return whenThere(ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }), (located) => {
     if (located === undefined) return notFound
     const etag = eventTag(eventId, located.head, coding, form)
     return whenThere(readSealed(context, asked, located), (sealed) =>
-      // One look-up in the caller's own feed, so another tenant's event and none at all take the same path (D8).
+      // One look-up in the caller's own feed, so another tenant's event and a missing one take the same path (D8).
       whenThere(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
         event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event, further),
       ),
@@ -67,18 +67,18 @@ async function readStored(
   return event && told && { body: ownBody(formed(event.json, form)), sent, told }
 }
 
-/** Of the feed's present epoch and revision: a segment made before an erasure is not to be read (D17). */
+/** Only from the feed's present epoch and revision: a segment made before an erasure must not be read (D17). */
 function readSealed(
   { events, pages, positions }: Context,
   { key, eventId, form, branches }: EventAsked,
   { head, range }: Located,
 ): ReadEvent | undefined | Promise<ReadEvent | undefined> {
-  // A segment does not say whose its events are.
+  // A segment does not record the branches of its events.
   if (branches !== undefined) return undefined
   const known = positions.get(key, eventId)
   return whenThere(known ?? events.positionOf(key, eventId), (position) => {
     if (position === undefined || position > range.count) return undefined
-    // Also where nothing is sealed yet: the newest events are asked for most, and the store need not be asked twice for each.
+    // Even if nothing is sealed yet: the newest events are requested most, and two reads of the store for each are not necessary.
     if (known === undefined) positions.set(key, eventId, position)
     const body = pages.readSealedEvent(key, head, position, form)
     if (body === undefined) return undefined
@@ -89,10 +89,10 @@ function readSealed(
   })
 }
 
-/** What stands after the id in an event's bytes: `","createdDate":"2025-01-31T00:00:00.0000000"}`, and some room. */
+/** What comes after the id in an event's bytes: `","createdDate":"2025-01-31T00:00:00.0000000"}`, and some room. */
 const afterId = 64
 
-/** An id may lead to an event with another id (decision 0003); its own stands near its end. */
+/** An id may lead to an event with another id (decision 0003); the event's own id is near its end. */
 function isEvent({ pieces }: PageBody, eventId: string): boolean {
   const [bytes] = pieces
   if (bytes === undefined) return false

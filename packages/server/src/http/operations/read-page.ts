@@ -1,4 +1,4 @@
-/** A page, from what is known of the feed's ranges and from sealed segments where there are any (D4, D20). */
+/** A page, from the known ranges of the feed and from sealed segments if there are any (D4, D20). */
 import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage, PageRequest } from '../../feed/list.ts'
@@ -23,19 +23,19 @@ import { pageAnswer } from './page-answer.ts'
 interface TaggedPage {
   readonly page: LocatedPage
   readonly etag: string
-  /** What its reader is told with it, and with a 304. */
+  /** What the reader is told with it, and with a 304. */
   readonly told: Told
   readonly unchanged: Told
 }
 
-/** A page as it is for as long as what is known of its view is one and the same. */
+/** A page that stays valid while the known state of its view is the same object. */
 interface KnownPage extends TaggedPage {
   readonly known: Located
   readonly coding: ContentCoding
   readonly form: ReaderForm | undefined
 }
 
-/** Reads one page: validators first, events only when they are needed. `headers`: further ones of its answers. */
+/** Reads one page: validators first, events only if they are needed. `headers`: additional headers of its answers. */
 export function pageCall(
   { pages, ranges, metrics, formOf }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics' | 'formOf'>,
   feed: FeedName,
@@ -46,14 +46,14 @@ export function pageCall(
   const notModifiedHeaders = joined(cacheHeaders, headers)
   let lastPage: KnownPage | undefined
 
-  /** Polls ask for the same page again and again, and the call is one while a connection does. */
+  /** Polls request the same page again and again, and a connection keeps its call meanwhile. */
   const pageOfKnown = (
     known: Located,
     asked: PageRequest,
     coding: ContentCoding,
     form: ReaderForm | undefined,
   ): TaggedPage => {
-    // What is known of a feed's view is one object until the feed changes, and no other feed's.
+    // The known state of a feed's view is one object until the feed changes, and belongs to no other feed.
     if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
     const page = inForm(pageOf(known, parameters.page, parameters.pageSize), form)
     lastPage = { known, coding, form, ...tagged(page, pageTag(asked, page, coding)) }
@@ -70,7 +70,7 @@ export function pageCall(
       if (tagMatches(request.header('if-none-match'), etag)) {
         return { kind: 'notModified', headers: notModifiedHeaders, etag, feed: head, told: unchanged }
       }
-      // An empty page is shorter than a gzip header is worth.
+      // An empty page is too short for gzip to be worth its header.
       const coded = page.range.count === 0 ? 'identity' : coding
       const sent = sentRange(page.range)
       return whenThere(pages.read(page, coded), (body) => {

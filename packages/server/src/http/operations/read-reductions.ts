@@ -56,7 +56,7 @@ export function readReductions(context: HttpContext, feedName: FeedName): Operat
       const { after, limit, epoch } = reading.parameters
       return async (_request, access) => {
         const key = feedKeyOf(access, feedName)
-        // Before what was reduced is read: what comes after this revision is asked for the next time.
+        // Read before the reductions: those after this revision come with the next request.
         const head = await events.head(key)
         if (head === undefined) return refused({ code: 'key_disabled' })
         if (epoch !== undefined && epoch !== head.epoch)

@@ -6,7 +6,7 @@ import { maxSmallBodyBytes } from '../requests/body-members.ts'
 import { readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
 import { readBody } from './publish-events.ts'
 
-/** `answer` is given valid UTF-8, decoded. Its bytes count as under way until it has answered. */
+/** Calls `answer` with the body as decoded, valid UTF-8. Its bytes count as under way until `answer` is done. */
 export async function withSmallBody(
   context: HttpContext,
   request: Request,

@@ -1,4 +1,4 @@
-/** `POST /v1/restrictions` and `…/end`: keeps a contact and shows it to nobody, or shows it again (PROTOCOL §5.7, D17). */
+/** `POST /v1/restrictions` and `…/end`: keeps a contact but shows it to nobody, or shows it again (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
 import type { LiftOutcome, RestrictOutcome, Restriction } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'

@@ -1,4 +1,4 @@
-/** A restriction as it is answered (PROTOCOL §5.7). */
+/** A restriction in an answer (PROTOCOL §5.7). */
 import type { Restriction } from '../../storage/storage.ts'
 import type { Listed } from './listed.ts'
 

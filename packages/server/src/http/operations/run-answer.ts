@@ -24,8 +24,8 @@ export interface RunAsked {
 }
 
 /**
- * Has a run read and answers with it. Its events count as bytes in flight from when they are read, so that a key with 200 requests at
- * once holds no more than its share; where that is used up, the run ends before its limit.
+ * Reads a run and answers with it. Its events count as bytes in flight as soon as they are read, so that a key with 200 simultaneous
+ * requests holds no more than its share; if that is used up, the run ends before its limit.
  */
 export async function answerRun(
   context: Pick<HttpContext, 'inFlight' | 'formOf'>,
@@ -42,12 +42,12 @@ export async function answerRun(
     freeEvents(found.events)
     return made
   } finally {
-    // What nobody has taken of the answer counts from here on.
+    // From here on, what nobody has taken of the answer is counted.
     flight.end()
   }
 }
 
-/** It has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
+/** A run has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
 export function runAnswer(
   { formOf }: Pick<HttpContext, 'formOf'>,
   { request, access, key, told }: RunAsked,

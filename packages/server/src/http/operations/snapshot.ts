@@ -104,8 +104,8 @@ function inForm(snapshot: Snapshot, form: ReaderForm | undefined): Snapshot {
 const lineEnd = Buffer.from('\n')
 
 /**
- * Frees each piece once it has been taken, or its reader has gone: nothing else would have V8 look for it soon. Not for a stream, which asks
- * for the next piece while it still has one.
+ * Frees each piece once it has been taken, or its reader has gone: V8 would not look for this memory soon. Not used for a stream, which
+ * asks for the next piece while it still uses the last one.
  */
 async function* freed(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
@@ -117,7 +117,7 @@ async function* freed(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** `onPiece`: called before the piece is handed over. Each piece is a read of its own: its reader may take hours. */
+/** `onPiece`: called before the piece is handed over. Each piece is a separate read, because its reader may take hours. */
 async function* linesOf(
   snapshot: Snapshot,
   onPiece: (events: readonly StoredEvent[], bytes: number) => void,

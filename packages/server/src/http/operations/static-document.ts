@@ -1,4 +1,4 @@
-/** Documents made once, when they are first asked for: the OpenAPI document and the reference. */
+/** Documents made once, on their first request: the OpenAPI document and the reference. */
 import { gzipSync } from 'node:zlib'
 import type { ContentCoding } from '../../pages/index.ts'
 import type { HttpContext } from '../context.ts'
@@ -14,12 +14,12 @@ import type { Call, OperationTarget } from './operation.ts'
 export interface StaticDocument {
   readonly bytes: Readonly<Record<ContentCoding, Buffer>>
   readonly etag: Readonly<Record<ContentCoding, string>>
-  /** Of a 304 too, but for the media type. */
+  /** A 304 has them too, except the media type. */
   readonly headers: Headers
   readonly mediaType: string
 }
 
-/** Compresses it as well, as far as it can be: once for all who ask, and 10 ms for 400 kB. */
+/** Also compresses the document at the best level: once for all requests, in 10 ms for 400 kB. */
 export function staticDocument(mediaType: string, text: string, headers: Headers = {}): StaticDocument {
   const identity = Buffer.from(text)
   return {
@@ -30,13 +30,13 @@ export function staticDocument(mediaType: string, text: string, headers: Headers
   }
 }
 
-/** Makes it at the first call and keeps it. What fails is tried again at the next call. */
+/** Makes the document at the first call and keeps it. After a failure the next call tries again. */
 export function madeOnce(make: () => StaticDocument): () => StaticDocument {
   let document: StaticDocument | undefined
   return () => (document ??= make())
 }
 
-/** Answers with the document, or 304. Our own operations take no parameter they do not know (D19). */
+/** Answers with the document, or 304. Our own operations refuse parameters that they do not know (D19). */
 export function documentCall(
   { limits }: Pick<HttpContext, 'limits'>,
   { query }: OperationTarget,

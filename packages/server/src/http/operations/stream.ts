@@ -27,14 +27,14 @@ import type { Operation, OperationSchema } from './operation.ts'
 
 const mediaType = 'text/event-stream'
 
-/** nginx gathers answers before it passes them on, unless it is told not to. */
+/** nginx buffers answers unless a header forbids it. */
 const headers = {
   'content-type': mediaType,
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
 
-/** What is handed to the connection at once, but for an event that is longer. */
+/** The most that is handed to the connection at once, except for a longer event. */
 const pieceBytes = 65_536
 
 export function streamEvents(context: HttpContext, feedName: FeedName): Operation {
@@ -73,7 +73,7 @@ async function openStream(
 ): Promise<Outcome> {
   const leave = context.waiting.enter(asked.access.keyId ?? '', 'stream')
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
-  // Before the head is read: what is stored after it is told of.
+  // Begins before the head is read, so that it reports everything stored after that.
   const follower = context.tail.follow(asked.key)
   const watched = watchKey(context, asked.access, asked.key, asked.request.gone)
   const release = (): void => {
@@ -134,7 +134,7 @@ function piecesOf(
   const form = context.formOf(access, key.feed)
   const readNow = async (from: number): Promise<TapeReading> => {
     const found = await follower.read(view, from, pieceBytes)
-    // Copies: the events are those of all who wait. Their types are those that the reader sees.
+    // Copies, because all waiting readers share the events. The types are those that the reader sees.
     const events = ofTypes(formedCopies(found.events, form), types)
     const reading = { ...found, events }
     metrics.streamed(
@@ -155,7 +155,7 @@ function piecesOf(
     over,
     read(from) {
       const reading = readNow(from)
-      // An erasure waits for this read, and not for the stream.
+      // An erasure waits for this read, and not for the whole stream.
       reads.add(reading)
       return reading
     },

@@ -59,7 +59,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
         return answerRun(context, { request, access, key, told }, async (take) => {
           const run = await readHistory(events, query, take)
           if (run.kind !== 'run' || run.events.length > 0) return run
-          // Nothing after a number: either the subject has caught up, or there is no such subject.
+          // There is nothing after the number: either the reader has caught up, or there is no such subject.
           const isKnown = (await events.readLatest(key, subject.subjectId, branches)) !== undefined
           return isKnown ? run : refused({ code: 'subject_not_found' })
         })

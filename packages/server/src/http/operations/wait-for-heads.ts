@@ -1,4 +1,4 @@
-/** `GET /v1/heads` that is answered once one of many feeds has moved (PROTOCOL §13.3). */
+/** `GET /v1/heads` with `wait`: answered once one of many feeds has moved (PROTOCOL §13.3). */
 import type { ReadableFeeds } from '../../feed/moved-feeds.ts'
 import type { Grant } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
@@ -9,7 +9,7 @@ import { refusalOfKey } from '../still-granted.ts'
 import { headsAnswer, readableOf } from './heads-answer.ts'
 import type { KeyGrants } from './heads-answer.ts'
 
-/** Such an answer belongs to one moment. */
+/** Such an answer is valid for one moment only. */
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 interface HeadsAsked {
@@ -18,8 +18,8 @@ interface HeadsAsked {
 }
 
 /**
- * Answers as soon as a feed that the key reads has moved since the token, else after `waitMs` with none; before that when the service
- * stops, or when the key's feeds are others now. An answer without feeds costs no token of the key's rate (D10).
+ * Answers as soon as a feed that the key reads has moved since the token, or after `waitMs` without any. Answers earlier if the service
+ * stops, or the key's feeds have changed. An answer without feeds costs no token of the key's rate (D10).
  */
 export async function waitForHeads(
   context: HttpContext,
@@ -61,7 +61,7 @@ async function whileWaiting(
     const verdict = await context.verifier.look(keyId)
     const refusal = refusalOfKey(verdict)
     if (refusal !== undefined) return refused(refusal)
-    // Of feeds that the key may not read any more, nothing is told: its next request is looked at anew.
+    // Feeds that the key may no longer read are left out: its next request is checked again.
     const told = isOther(verdict) ? { ...moved, keys: [] } : moved
     return { ...(await headsAnswer(context, readable, told, headers)), isFree: told.keys.length === 0 }
   } finally {
@@ -69,7 +69,7 @@ async function whileWaiting(
   }
 }
 
-/** Whether the key reads the same of the tenants that it was asked for, with views that are there or are not as before. */
+/** Whether the key still reads the same of these tenants, with the same views ready. */
 function reads(key: KeyGrants, asked: readonly Grant[], readable: ReadableFeeds): boolean {
   const tenants = new Set(asked.map(({ tenantId }) => tenantId))
   const grants = key.grants.filter(({ tenantId }) => tenants.has(tenantId))

@@ -1,4 +1,4 @@
-/** Long-poll: a run of events that is answered once there is one (PROTOCOL §13). */
+/** Long-poll: a run of events that is answered once it has any (PROTOCOL §13). */
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import { readRun } from '../../feed/read-run.ts'
 import type { EventRun, RunQuery } from '../../feed/read-run.ts'
@@ -13,14 +13,14 @@ import { refusalSince, watchKey } from '../still-granted.ts'
 import { answerRun, runAnswer } from './run-answer.ts'
 import type { RunAsked } from './run-answer.ts'
 
-/** What is answered at once of what has just come; the rest is asked for next. */
+/** The most that one answer has of the new events; the next request gets the rest. */
 const mostBytes = 2 ** 20
 
-/** Such an answer belongs to one moment. */
+/** Such an answer is valid for one moment only. */
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 /**
- * Answers as soon as the view has an event after the number, else after `waitMs` with none, and before that when the service stops or the
+ * Answers as soon as the view has an event after the number, or after `waitMs` without any. Answers earlier if the service stops or the
  * key ends. An answer without events costs no token (D10).
  */
 export async function waitForRun(
@@ -31,7 +31,7 @@ export async function waitForRun(
 ): Promise<Outcome> {
   const leave = context.waiting.enter(asked.access.keyId ?? '', 'long_poll')
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
-  // Before the first read: what is stored after it is told of.
+  // Begins before the first read, so that it reports everything stored after that.
   const follower = context.tail.follow(asked.key)
   const watched = watchKey(context, asked.access, asked.key, asked.request.gone)
   const end = { untilMs: performance.now() + waitMs, over: watched.signal }
@@ -54,7 +54,7 @@ async function whileWaiting(
   let after = query.after
   let seen: Head | undefined
   for (;;) {
-    // From the store the first time, as long as there is more to look at, and where numbers may mean something else now.
+    // Reads from the store the first time, while there is more to read, and when numbers may have changed their meaning.
     const head = seen === undefined || after < seen.sequenceNumber ? undefined : await follower.head()
     const isContinued = seen !== undefined && head?.epoch === seen.epoch
     const reading = isContinued
@@ -78,7 +78,7 @@ async function whileWaiting(
 
 type FoundRun = Awaited<ReturnType<typeof storedRun>>
 
-/** Answers of this kind are small; where there is no room for more, they end before their limit. */
+/** Answers of this kind are small; if there is no room for more, they end before their limit. */
 function storedRun({ events }: HttpContext, query: RunQuery) {
   let bytes = 0
   return readRun<Refusal>(events, query, (more) => {
@@ -87,7 +87,7 @@ function storedRun({ events }: HttpContext, query: RunQuery) {
   })
 }
 
-/** Of what has been read for all who wait. */
+/** A run from what has been read for all waiting readers. */
 async function keptRun(follower: FeedFollower, head: Head | undefined, query: RunQuery): Promise<FoundRun> {
   const { view, after, limit, types } = query
   if (head === undefined) return { kind: 'unknownFeed' }
@@ -102,7 +102,7 @@ async function keptRun(follower: FeedFollower, head: Head | undefined, query: Ru
 
 async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
   const { sent, ...answer } = await runAnswer(context, asked, run)
-  // Noted here: an erasure waits for reads, and not for requests that wait.
+  // Noted here, because an erasure waits for reads, and not for waiting requests.
   if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
   return { ...answer, headers, isFree: run.events.length === 0 }
 }

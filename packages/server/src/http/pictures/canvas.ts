@@ -1,9 +1,9 @@
-/** A small drawing area of flat colours, and its PNG (RFC 2083): what the drawings of the demo are made with. */
+/** A small drawing area of flat colours, and its PNG (RFC 2083), for the drawings of the demo. */
 import { crc32, deflateSync } from 'node:zlib'
 
 export type Point = readonly [x: number, y: number]
 
-/** Colours are written `#rrggbb`; there can be at most 256 of them. What lies outside the area is left out. */
+/** Colours are written `#rrggbb`; there can be at most 256 of them. Whatever is outside the area is left out. */
 export interface Canvas {
   rectangle(colour: string, x: number, y: number, width: number, height: number): void
   polygon(colour: string, points: readonly Point[]): void
@@ -55,7 +55,7 @@ export function createCanvas(width: number, height: number): Canvas {
   }
 }
 
-/** Where a line across the area meets the outline, from left to right. */
+/** Where a horizontal line crosses the outline, from left to right. */
 function crossingsAt(points: readonly Point[], y: number): number[] {
   const crossings: number[] = []
   let [beforeX, beforeY] = points.at(-1) ?? [0, 0]

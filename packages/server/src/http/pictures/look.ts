@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 export const forms = ['house', 'terrace', 'bungalow', 'flats'] as const
 export type Form = (typeof forms)[number]
 
-/** So many homes of a form look different; the reference decides which of them a home is. Bounds the number of drawings. */
+/** Homes of one form have this many looks; the reference decides which one a home has. This bounds the number of drawings. */
 const looks = 24
 
 export interface Look {

@@ -1,6 +1,6 @@
 /**
- * Drawings in place of the photographs of homes that do not exist, so that a demo shows pictures without another host. An address
- * names the form of the building, the reference of the home and what is to be seen; the same address gives the same bytes for ever.
+ * Drawings in place of the photographs of invented homes, so that a demo shows pictures without another host. An address names the form
+ * of the building, the reference of the home and the subject of the picture; the same address gives the same bytes for ever.
  */
 import { BoundedMap } from '../../bounded-map.ts'
 import { createCanvas } from './canvas.ts'
@@ -21,7 +21,7 @@ import { drawEnergyCertificate, drawFloorPlan } from './sheets.ts'
 
 type Draw = (canvas: Canvas, look: Look, scene: string) => void
 
-/** By the words of an address. */
+/** Scenes by the words of an address. */
 const scenes: ReadonlyMap<string, Draw> = new Map<string, Draw>([
   ['front', drawFront],
   ['street-scene', drawStreet],
@@ -47,7 +47,7 @@ const scenes: ReadonlyMap<string, Draw> = new Map<string, Draw>([
   ['epc', drawEnergyCertificate],
 ])
 
-/** `01-front-1f2e3d4c.png`: its place, what is to be seen, and what makes the address of a new photograph new. */
+/** `01-front-1f2e3d4c.png`: its place, its subject, and a part that makes the address of a new photograph new. */
 const namePattern = /^\d{1,3}-([a-z]+(?:-[a-z]+)*?)(?:-[0-9a-f]{8})?\.png$/
 const referencePattern = /^[A-Za-z0-9_-]{1,60}$/
 
@@ -56,7 +56,7 @@ const keptPictures = 600
 
 const kept = new BoundedMap<string, Buffer>(keptPictures)
 
-/** The PNG of an address, or `undefined` where the address names nothing that can be drawn. Drawing takes some milliseconds, once. */
+/** The PNG of an address, or `undefined` if the address names nothing that can be drawn. Drawing takes some milliseconds, once. */
 export function pictureOf(formName: string, reference: string, name: string): Buffer | undefined {
   const form = forms.find((one) => one === formName)
   const [, scene = ''] = namePattern.exec(name) ?? []

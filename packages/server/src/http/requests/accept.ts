@@ -1,4 +1,4 @@
-/** What a client takes: `Accept` and `Accept-Encoding` (RFC 9110 §12). */
+/** What a client accepts: `Accept` and `Accept-Encoding` (RFC 9110 §12). */
 import type { ContentCoding } from '../../pages/index.ts'
 
 interface Preference {
@@ -14,7 +14,7 @@ const maxPreferences = 100
 const knownLimit = 100
 const longestKept = 200
 
-/** Remembers what was read of the last headers. */
+/** Remembers the results for the most recent headers. */
 function remembered<Value>(read: (header: string) => Value): (header: string) => Value {
   const known = new Map<string, Value>()
   return (header) => {
@@ -34,7 +34,7 @@ function readPreferences(header: string): readonly Preference[] {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
     if (name === '') return []
     const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-    // A weight that is none counts as 1, as if it were not there.
+    // An invalid weight counts as 1, as if it were missing.
     const weight =
       given !== undefined && /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 1
     return [{ name, weight }]
@@ -53,7 +53,7 @@ export function acceptsMediaType(header: string | undefined, mediaType: string):
   return false
 }
 
-/** `gzip` where it is wanted at least as much as the plain bytes; the plain bytes in every other case. */
+/** `gzip` if the client prefers it at least as much as the plain bytes; the plain bytes in every other case. */
 export function preferredCoding(header: string | undefined): ContentCoding {
   return header === undefined ? 'identity' : codingOf(header)
 }

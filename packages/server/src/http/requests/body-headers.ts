@@ -15,22 +15,22 @@ const bodyMediaTypes: Readonly<Record<string, BodyFormat>> = {
   'application/jsonl': 'ndjson',
 }
 
-/** Sent by `fetch` and by generated clients that name no type: the body's first character decides. */
+/** Sent by `fetch` and by generated clients that name no type: then the body's first character decides. */
 const untold = ['', 'text/plain']
 
-/** What can be undone on arrival. */
+/** The codings that can be undone on arrival. */
 export type BodyCoding = 'identity' | 'gzip'
 
 export type BodyHeaders =
   | {
       readonly kind: 'format'
-      /** `undefined`: the body tells. */
+      /** `undefined`: the body decides. */
       readonly format: BodyFormat | undefined
       readonly coding: BodyCoding
     }
   | Refused
 
-/** What the headers say about the body; refused before a byte of it is read. */
+/** Checks the headers that describe the body, before a byte of it is read. */
 export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders {
   const contentType = request.header('content-type')
   const [mediaType = '', ...parameters] = (contentType ?? '')
@@ -58,7 +58,7 @@ export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders
   return { kind: 'format', format, coding: coding === 'identity' ? 'identity' : 'gzip' }
 }
 
-/** `undefined`: a body of this type is nothing that is published, whatever it was called. */
+/** The format of a body; `undefined` if it cannot be a publication, whatever its type was. */
 export function formatOf(body: Buffer): BodyFormat | undefined {
   const first = /[^ \t\r\n]/.exec(body.toString('latin1', 0, 1_024))?.[0]
   return first === '{' || first === '[' ? 'json' : undefined
@@ -71,13 +71,13 @@ export function unsupportedType(mediaType: string): Refusal {
   return { code: 'unsupported_media_type', detail }
 }
 
-/** The refusal of a body that is too large, whether it said so before or not. */
+/** The refusal of a body that is too large, whether or not its length was announced. */
 export function bodyTooLarge(maxBytes: number): Refusal {
   const detail = `The body is larger than ${maxBytes} bytes. Send several smaller requests.`
   return { code: 'body_too_large', detail }
 }
 
-/** Why the bytes of a body are refused. Replacing those that are no UTF-8 would store something nobody sent. */
+/** Why the bytes of a body are refused. Replacing bytes that are not UTF-8 would store something nobody sent. */
 export function refusalOfBytes(body: Buffer): Refusal | undefined {
   if (!isUtf8(body)) {
     return refusedBody(

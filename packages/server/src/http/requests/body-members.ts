@@ -1,19 +1,19 @@
-/** The members of a small JSON body, read strictly. No value is repeated in a fault: it may be a person's. */
+/** The members of a small JSON body, read strictly. Faults repeat no value, because it may be about a person. */
 import { nearestName, parseUuid, readJson } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { quoteInput } from './echo-text.ts'
 
 export interface BodyMembers<Member extends string> {
-  /** What was sent, without what is null. */
+  /** The members that were sent, except those that are null. */
   readonly given: ReadonlyMap<string, unknown>
   /** Members that were sent as null. */
   readonly nulls: ReadonlySet<string>
   /** In the order in which they were found. */
   readonly errors: readonly ProblemError[]
-  /** Notes a fault, and answers nothing. */
+  /** Notes a fault, and returns nothing. */
   fault(member: Member, message: string): undefined
   oneOf<T extends string>(member: Member, allowed: readonly T[]): T | undefined
-  /** A text; `words` say what it may be. */
+  /** A text; `words` describe the allowed ones. */
   matching(member: Member, isAllowed: (text: string) => boolean, words: string): string | undefined
   /** In lower case. */
   uuid(member: Member): string | undefined
@@ -26,7 +26,7 @@ export type MembersReading<Member extends string> =
 /** A request of this kind has some 200 bytes. */
 export const maxSmallBodyBytes = 4_096
 
-/** `text`: valid UTF-8, decoded. `example`: a body that would do. */
+/** `text`: valid UTF-8, decoded. `example`: a valid body. */
 export function readMembers<Member extends string>(
   text: string,
   names: readonly Member[],
@@ -70,13 +70,13 @@ export function readMembers<Member extends string>(
   }
 }
 
-/** The reference of a case, as it may stand beside an erasure or a hold. */
+/** The reference of a case, in a form that is allowed in an erasure or a hold. */
 export function readCaseRef(members: BodyMembers<'caseRef'>): string | undefined {
   const words = 'at most 40 characters of A-Z, a-z, 0-9 and -, and no name of a person'
   return members.matching('caseRef', (text) => /^[A-Za-z0-9-]{1,40}$/.test(text), words)
 }
 
-/** A day that exists. */
+/** Whether the day exists. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const day = new Date(`${text}T00:00:00Z`)

@@ -1,9 +1,9 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
 /**
- * The address failed authentications are counted under (D10): an IPv4 address, or the /64 of an IPv6 one, which is what
- * one subscriber has. `X-Forwarded-For` is believed only as far as there are proxies of our own: with 1, its last entry,
- * written by that proxy; what stands further left was sent by the client and may be invented.
+ * The address that failed authentications are counted under (D10): an IPv4 address, or the /64 of an IPv6 one, which is what one
+ * subscriber has. `X-Forwarded-For` is trusted only as far as there are proxies of our own: with 1, its last entry, written by that
+ * proxy. Entries further left were sent by the client and may be invented.
  */
 export function clientNetwork(
   socketAddress: string | undefined,
@@ -13,7 +13,7 @@ export function clientNetwork(
   return networkOf(hopOf(socketAddress ?? '', forwardedFor, trustedProxies))
 }
 
-/** The whole address, found in the same way; of IPv4 in its own form, and without the zone of a link. */
+/** The whole address, found in the same way; an IPv4 address in its own form, and an IPv6 address without its zone. */
 export function clientAddress(
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
@@ -29,7 +29,7 @@ function hopOf(socketAddress: string, forwardedFor: string | undefined, trustedP
   return hop !== undefined && isIP(hop) !== 0 ? hop : socketAddress
 }
 
-/** `192.0.2.1:443` and `[2001:db8::1]:443` occur in the header, too. */
+/** `192.0.2.1:443` and `[2001:db8::1]:443` also occur in the header. */
 function withoutPort(hop: string): string {
   const text = hop.trim()
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1]

@@ -1,10 +1,10 @@
-/** What of contacts a new key is to read, as a body has it (PROTOCOL §12.4). */
+/** Which contact data a new key is to read, from a request body (PROTOCOL §12.4). */
 import { contactFields, contactRoleNames } from '@property-events/protocol'
 import type { ContactLimits, GrantScope } from '@property-events/protocol'
 
 export const contactWords = `contact is {"roles":[…],"fields":[…]} or one of them, beside the scope contact:read, with roles of ${contactRoleNames.join(', ')} and fields of ${contactFields.join(', ')}`
 
-/** `fault`: it is something else, or the scopes do not read contacts. */
+/** `fault`: the value is malformed, or the scopes do not read contacts. */
 export function readContactLimits(
   given: unknown,
   scopes: readonly GrantScope[],
@@ -20,7 +20,7 @@ export function readContactLimits(
   return { ...(wantedRoles && { roles: wantedRoles }), ...(wantedFields && { fields: wantedFields }) }
 }
 
-/** Each once, in the order of `allowed`. An empty list is a slip: such a key would read nothing. */
+/** Each word once, in the order of `allowed`. An empty list is a mistake: such a key would read nothing. */
 function listOf<Word extends string>(
   given: unknown,
   allowed: readonly Word[],

@@ -20,7 +20,7 @@ export interface CursorParameters {
   readonly view: ViewName
   /** `undefined`: events of all types. */
   readonly types: TypeFilter | undefined
-  /** Seconds; `undefined`: answered at once. */
+  /** Seconds; `undefined`: the answer comes at once. */
   readonly wait: number | undefined
 }
 
@@ -30,14 +30,14 @@ export interface CursorRules {
   readonly catalogue: EventTypeCatalogue
 }
 
-/** Proxies end what says nothing for a minute, many already after half of it. */
+/** Proxies close connections that are silent for a minute, many already after half of that. */
 export const longestWaitSeconds = 30
 
 export type CursorReading =
   | { readonly kind: 'parameters'; readonly parameters: CursorParameters }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-/** Reads those parameters that the operation has; the others are unknown to it, and stand at their defaults. */
+/** Reads the parameters that the operation has; it does not know the others, which keep their defaults. */
 export function readCursorParameters(
   queryText: string,
   names: readonly CursorName[],
@@ -75,7 +75,7 @@ export function readCursorParameters(
   return { kind: 'parameters', parameters: { after, limit, epoch, head, view, types: types.filter, wait } }
 }
 
-/** A number in plain digits; `undefined`: it is not there. */
+/** A number in plain digits; `undefined` if it is missing. */
 function readCount(
   name: CursorName,
   text: string | undefined,
@@ -88,17 +88,17 @@ function readCount(
   return { parameter: name, code: 'not_a_count', message }
 }
 
-/** Seconds for which an answer may wait; `undefined`: it does not. */
+/** The seconds for which an answer may wait; `undefined` if it does not wait. */
 export function readWait(text: string | undefined): number | undefined | ProblemError {
   return readCount('wait', text, 1, longestWaitSeconds)
 }
 
-/** Whether a request waits. It then leaves the bare socket before it is handled. */
+/** Whether a request waits. Such a request leaves the bare socket before it is handled. */
 export function hasWait(query: string): boolean {
   return /(?:^|&)wait=/.test(query)
 }
 
-/** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16), which repeats no contact's (D18). */
+/** The subject in a path, in lower case; a fault if it is not a UUID (D8, D16), which repeats no contact's reference (D18). */
 export function readSubject(
   given: string | undefined,
   feed: FeedName,
@@ -113,7 +113,7 @@ export function readSubject(
   return { parameter: 'subjectId', code: 'not_a_uuid', message }
 }
 
-/** What a reader is told whose cursor cannot be continued from. */
+/** The refusal of a cursor that cannot be continued. */
 export function refusalOfCursor(refused: CursorRefusal): Refusal {
   if (refused.kind === 'unknownFeed') return { code: 'key_disabled' }
   const { epoch, sequenceNumber } = refused.head

@@ -1,10 +1,10 @@
-/** Text from a request, made fit to be shown in an answer, a header or a log line. */
+/** Makes text from a request safe to show in an answer, a header or a log line. */
 
 const maxShown = 100
 
 /**
- * In double quotes, cut to 100 characters; everything but plain printable ASCII, and the characters that mean something
- * to HTML, as `\uXXXX`. No control character, no text direction trick and no tag comes back out.
+ * In double quotes, cut to 100 characters. Everything except plain printable ASCII, and the characters with a meaning in HTML, becomes
+ * `\uXXXX`, so no control character, no text direction trick and no tag comes back out.
  */
 export function quoteInput(text: string): string {
   const cut = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
@@ -19,7 +19,7 @@ function escapeUnit(character: string): string {
   return escaped
 }
 
-/** Anything that looks like a key of ours is replaced: keys turn up in paths and query names by mistake. */
+/** Replaces anything that looks like a key of ours: keys end up in paths and query names by mistake. */
 function hideKeys(text: string): string {
   return text.replaceAll(/pev(?:_|%5f)[0-9a-z_%]*/gi, 'pev_hidden')
 }
@@ -32,8 +32,8 @@ export function pathOnly(target: string): string {
 }
 
 /**
- * Names for a header value: at most 10, each cut to 40 characters, with everything but letters, digits and `. _ -`
- * turned into `_`. What is left out is counted: `fom, page_x_, +3`.
+ * Names for a header value: at most 10, each cut to 40 characters, with everything except letters, digits and `. _ -` turned into `_`.
+ * The rest is counted: `fom, page_x_, +3`.
  */
 export function namesForHeader(names: readonly string[]): string {
   const shown = names

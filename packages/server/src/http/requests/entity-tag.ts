@@ -1,4 +1,4 @@
-/** Entity tags: made from what determines an answer's bytes, compared as RFC 9110 §13.1.2 says. */
+/** Entity tags: made from whatever determines an answer's bytes, compared as RFC 9110 §13.1.2 says. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../feed/list.ts'
@@ -8,9 +8,9 @@ import type { Head } from '../../storage/storage.ts'
 import type { ContentCoding } from '../../pages/index.ts'
 
 /**
- * A page's tag, known before an event is read: full pages never change, but their totals do (D4), so the count is in it;
- * the state of the payloads covers erasure and retention (D17), the epoch a restored store (D13), the coding what is sent. The rest of what
- * determines the bytes is in the checksum: a tag is compared with those of the same address only.
+ * A page's tag, known before an event is read. Full pages never change, but their totals do (D4), so it has the count; the state of the
+ * payloads covers erasure and retention (D17), the epoch a restored store (D13), the coding the form that is sent. The checksum covers
+ * the rest of what determines the bytes: a tag is compared only with tags of the same address.
  */
 export function pageTag(request: PageRequest, located: LocatedPage, coding: ContentCoding): string {
   const { key, view, from, to, page, pageSize } = request
@@ -21,7 +21,7 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
   return quoted(withForm(tag, range.form), coding)
 }
 
-/** The tag of a page of current events: the moment says which there are, and how many. */
+/** The tag of a page of current events: the moment determines which events there are, and how many. */
 export function currentTag(
   request: PageRequest,
   located: LocatedPage,
@@ -41,9 +41,9 @@ function withForm(tag: string, form: ReaderForm | undefined): string {
 }
 
 /**
- * An event's tag: its id and what its bytes may change with. The state of the payloads covers one that is reduced (D17). The epoch is
- * each feed's own, so it covers the tenant, whose event with this id another tenant's is not (P10), and a restored store, in
- * which the id may come to stand for another event (D13). A checksum of 4 kB would take 1 µs.
+ * An event's tag: its id and everything its bytes may change with. The state of the payloads covers a reduced event (D17). The epoch is
+ * each feed's own, so it covers the tenant, because another tenant's event with this id is another event (P10), and a restored store, in
+ * which the id may come to mean another event (D13). A checksum of 4 kB would take 1 µs.
  */
 export function eventTag(
   eventId: string,
@@ -54,20 +54,20 @@ export function eventTag(
   return quoted(withForm(`${eventId}-${head.epoch}-${payloadState(head)}`, form), coding)
 }
 
-/** A tag from the bytes alone, for what has no name of its own: 128 bits of SHA-256. */
+/** A tag from the bytes alone, for content without a name of its own: 128 bits of SHA-256. */
 export function contentTag(bytes: Uint8Array, coding: ContentCoding): string {
   return quoted(hash('sha256', bytes, 'base64url').slice(0, 22), coding)
 }
 
 /**
- * Weak where the answer is compressed: what it holds is the same under one tag, but a page is compressed otherwise before and
- * after it is ready-made, and a strong tag would promise the same bytes (RFC 9110 §8.8.1).
+ * Weak if the answer is compressed: the content is the same under one tag, but a page is compressed differently before and after it is
+ * ready-made, and a strong tag would promise equal bytes (RFC 9110 §8.8.1).
  */
 function quoted(tag: string, coding: ContentCoding): string {
   return coding === 'identity' ? `"${tag}"` : `W/"${tag}-${coding}"`
 }
 
-/** Whether an `If-None-Match` names the tag: a list, `*`. Weak tags and strong ones are the same to it (RFC 9110 §13.1.2). */
+/** Whether an `If-None-Match` (a list, or `*`) names the tag. It treats weak and strong tags alike (RFC 9110 §13.1.2). */
 export function tagMatches(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === tag) return true

@@ -1,4 +1,4 @@
-/** The body of a request to erase (PROTOCOL §5.7). Strict: what is erased by mistake does not come back. */
+/** The body of a request to erase (PROTOCOL §5.7). It is strict: what is erased by mistake cannot be brought back. */
 import { erasureReasons, feedNames } from '@property-events/protocol'
 import type { ErasureReason, FeedName, ProblemError } from '@property-events/protocol'
 import type { ErasureTarget } from '../../storage/storage.ts'
@@ -19,7 +19,7 @@ export type ErasureBodyReading =
 
 const names = ['feed', 'subjectId', 'eventId', 'reason', 'caseRef', 'receivedOn'] as const
 
-/** `text`: valid UTF-8, decoded. No value of the body is repeated in a fault: it may be a person's. */
+/** `text`: valid UTF-8, decoded. Faults repeat no value of the body, because it may be about a person. */
 export function readErasureBody(text: string): ErasureBodyReading {
   const reading = readMembers(text, names, '{"feed":"contact","subjectId":"…","reason":"…"}')
   if (reading.kind === 'faults') return reading

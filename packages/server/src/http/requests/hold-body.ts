@@ -21,7 +21,7 @@ export type HoldBodyReading =
 const names = ['feed', 'subjectId', 'ground', 'until', 'caseRef'] as const
 
 const dayMs = 86_400_000
-/** What is to be kept for ever is no hold; and a year is easily mistyped. */
+/** A hold is not for ever, and a year is easily mistyped. */
 const longestYears = 20
 
 export function readHoldBody(text: string, nowMs: number): HoldBodyReading {

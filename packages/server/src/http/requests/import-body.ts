@@ -24,10 +24,10 @@ export type ImportReading =
 export const maxImportLines = 10_000
 const maxKeysOfLine = 10
 const maxFaults = 20
-/** Lines at a time, some milliseconds: other requests have their turn in between. */
+/** Lines at a time, some milliseconds: other requests get their turn in between. */
 const linesPerTurn = 500
 
-/** `text`: valid UTF-8, decoded; one object a line, where blank lines count for nothing, or an array of them. */
+/** `text`: valid UTF-8, decoded; one object per line, ignoring blank lines, or an array of them. */
 export async function readImport(text: string, format: BodyFormat): Promise<ImportReading> {
   const lines: ImportLine[] = []
   const errors: ProblemError[] = []
@@ -54,7 +54,7 @@ export async function readImport(text: string, format: BodyFormat): Promise<Impo
   return { kind: 'faults', errors: [{ pointer: '', code: 'missing', message }] }
 }
 
-/** Of an array; what is none is one line, which is then refused. */
+/** The lines of an array. Text that is not an array is one line, which is then refused. */
 function linesOf(text: string): readonly string[] {
   const reading = readJson(text, { maxDepth: 5 })
   const value: unknown = reading.kind === 'read' ? reading.value : undefined

@@ -1,4 +1,4 @@
-/** Bodies that were compressed on their way. */
+/** Unpacks bodies that were compressed on their way. */
 import { createGunzip } from 'node:zlib'
 import { freeBytes } from '../../free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
@@ -8,8 +8,8 @@ import type { Refusal } from '../problem.ts'
 import { bodyTooLarge } from './body-headers.ts'
 
 /**
- * The bytes as they were before gzip, made on a thread of Node's pool and taken from `flight` piece by piece; those that came are freed, and
- * given back. What would be more than `maxBytes`, or more than there is room for, is refused before it is made.
+ * The bytes before gzip, made on a thread of Node's pool and counted in `flight` piece by piece; the compressed bytes are freed and given
+ * back. Bytes beyond `maxBytes`, or beyond the available room, are refused before they are made.
  */
 export async function inflate(
   bytes: Buffer,
@@ -28,13 +28,13 @@ export async function inflate(
       const refusal = length + more > maxBytes ? bodyTooLarge(maxBytes) : flight.take(more)
       if (refusal !== undefined) {
         freeBytes(inflated)
-        // The stream is destroyed with the loop. Its thread may still read `bytes` then, so they are left to the garbage collector.
+        // Leaving the loop destroys the stream. Its thread may still read `bytes` then, so they are left to the garbage collector.
         return refused(refusal)
       }
       if (length + more > inflated.byteLength) inflated = longer(inflated, length, more, maxBytes)
       piece.copy(inflated, length)
       length += more
-      // The stream has another one by now.
+      // The stream has moved on to another piece by now.
       freeBytes(piece)
     }
   } catch {
@@ -52,12 +52,15 @@ export async function inflate(
 
 const chunkSize = 65_536
 
-/** As a gzip member says at its end, which may be a lie or of the last of several. Memory is there only where it is written to. */
+/**
+ * The length that a gzip member states at its end, which may be a lie or belong to the last of several members. Memory is used only where
+ * it is written to.
+ */
 function lengthIn(bytes: Buffer): number {
   return bytes.byteLength < 4 ? 0 : bytes.readUInt32LE(bytes.byteLength - 4)
 }
 
-/** With the first `filled` bytes, and room for `more` and as many again, if that is not too many. */
+/** A copy of the first `filled` bytes, with room for `more` and as many again, within the limit. */
 function longer(bytes: Buffer, filled: number, more: number, mostBytes: number): Buffer {
   const room = Buffer.allocUnsafeSlow(Math.min(mostBytes, 2 * (filled + more)))
   bytes.copy(room, 0, 0, filled)

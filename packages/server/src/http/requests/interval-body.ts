@@ -4,7 +4,7 @@ import type { SetExpectation } from '../../storage/storage.ts'
 import { readMembers } from './body-members.ts'
 import type { BodyReading } from './tenant-body.ts'
 
-/** `undefined`: it is learned. */
+/** `undefined`: the interval is learned. */
 export function readExpectedInterval(
   text: string,
 ): BodyReading<{ readonly expectation: SetExpectation | undefined }> {

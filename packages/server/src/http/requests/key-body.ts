@@ -28,7 +28,7 @@ export interface NewKeyBody {
 
 const keyMembers = ['label', 'operator', 'scopes', 'grants', 'expiresAt', 'rate', 'networks'] as const
 const example = '{"label":"Website","grants":[{"tenantId":"…","scopes":["property:read"]}]}'
-/** Of several tenants: some 2,000 grants without branches. */
+/** Enough for several tenants: some 2,000 grants without branches. */
 export const maxKeyBodyBytes = 262_144
 const maxNetworks = 100
 const bodyDepth = 5
@@ -194,7 +194,7 @@ function readBranches(
   return members.fault('grants', `branches is a list of ${words}.`)
 }
 
-/** Each once, in the order of `allowed`. */
+/** Each word once, in the order of `allowed`. */
 function wordsOf<Word extends string>(given: unknown, allowed: readonly Word[]): readonly Word[] | undefined {
   if (!Array.isArray(given) || !given.every((one) => allowed.some((word) => word === one))) return undefined
   return allowed.filter((word) => given.includes(word))

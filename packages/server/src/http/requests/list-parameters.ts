@@ -12,7 +12,7 @@ export interface ListParameters {
   readonly to?: Ticks
   readonly page: number
   readonly pageSize: number
-  /** Left out: as the key has it. */
+  /** Left out: the key decides. */
   readonly current?: boolean
 }
 
@@ -22,7 +22,7 @@ export type ListReading =
 
 const listParameterNames = ['apiEventType', 'page', 'pageSize', 'from', 'to', 'current'] as const
 
-/** Page numbers have at most nine digits: every product of page and size stays exact. */
+/** Page numbers have at most nine digits, so every product of page and size is exact. */
 const maxPage = 999_999_999
 
 export function readListParameters(queryText: string, feed: FeedName, limits: ServiceLimits): ListReading {
@@ -112,7 +112,7 @@ function readBound(parameter: 'from' | 'to', text: string): Ticks | ProblemError
   return { parameter, code: 'not_a_time', message }
 }
 
-/** What is most likely meant by a bound that was refused. */
+/** The most likely meaning of a refused bound. */
 function hintFor(text: string): string {
   if (/^\d{9,16}$/.test(text)) return '. Unix times are not read'
   if (/\d:\d\d.*[+ -]\d\d?:?\d{0,2}$/.test(text))

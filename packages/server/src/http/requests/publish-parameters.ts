@@ -1,4 +1,4 @@
-/** What a publish request asks for beside its body: `dryRun` and `unchanged`. Our own route, so unknown names are faults. */
+/** The query parameters of a publish request: `dryRun` and `unchanged`. The route is our own, so unknown names are faults. */
 import type { ProblemError } from '@property-events/protocol'
 import { quoteInput } from './echo-text.ts'
 import { readQuery } from './query.ts'

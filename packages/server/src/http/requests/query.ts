@@ -1,6 +1,6 @@
 /**
- * Query strings, read strictly and by ourselves (D1, D2, D5, D19): frameworks turn `0x10` into 16, `1e309` into Infinity,
- * keep the last of a repeated name and drop names they do not know.
+ * Reads query strings strictly, without a framework (D1, D2, D5, D19): frameworks turn `0x10` into 16, `1e309` into Infinity, keep the
+ * last of a repeated name and drop names they do not know.
  */
 import { nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
@@ -65,13 +65,13 @@ export function readQuery(text: string, rules: QueryRules): QueryReading {
   return { values, ignored, errors }
 }
 
-/** Why a request of ours that takes no parameters is refused, if it has any (D19). */
+/** Why one of our own requests that takes no parameters is refused if it has any (D19). */
 export function refusalOfParameters(text: string, maxParameters: number): Refusal | undefined {
   const { errors } = readQuery(text, { names: [], style: 'own', maxParameters })
   return errors.length === 0 ? undefined : { code: 'invalid_parameter', errors }
 }
 
-/** How an answer names the parameters that mean nothing (D19). */
+/** The header that names the ignored parameters (D19). */
 export function ignoredParameters(names: readonly string[]): Headers {
   return names.length === 0 ? noHeaders : { 'x-ignored-parameters': namesForHeader(names) }
 }

@@ -19,7 +19,7 @@ export function readRestrictionBody(text: string): RestrictionBodyReading {
   const reading = readMembers(text, names, '{"subjectId":"…","reason":"accuracy_contested"}')
   if (reading.kind === 'faults') return reading
   const { members } = reading
-  // Only contacts are restricted.
+  // Only contacts can be restricted.
   if (members.given.has('feed')) members.oneOf('feed', ['contact'])
   const subjectId = members.uuid('subjectId')
   const reason = members.oneOf('reason', restrictionReasons)

@@ -1,4 +1,4 @@
-/** The body of a consumer's results: an array of at most 1,000 (PROTOCOL §14). No text is repeated in a fault. */
+/** The body of a consumer's results: an array of at most 1,000 (PROTOCOL §14). Faults repeat no text. */
 import { parseUuid, readJson } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { Outcome } from '../../storage/storage.ts'
@@ -17,7 +17,7 @@ export type ResultsReading =
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 export const maxResults = 1_000
-/** A result with the longest texts has some 3 kB, and most have 200 bytes. */
+/** A result with the longest texts has some 3 kB; most have 200 bytes. */
 export const maxResultsBytes = 4 * 2 ** 20
 export const maxMessageLength = 500
 export const maxUrlLength = 2_048

@@ -1,4 +1,4 @@
-/** Where a stream begins (PROTOCOL §13): after the last id its reader has, or after what its query says. */
+/** Where a stream begins (PROTOCOL §13): after the last id that its reader has, or after the place in its query. */
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { Request } from '../exchange.ts'
 import type { TypeFilter } from '../../feed/type-filter.ts'
@@ -30,7 +30,7 @@ export function readStreamQuery(
   rules: CursorRules,
 ): StreamQuery | { readonly errors: readonly ProblemError[] } {
   const parts = queryText.split('&')
-  // Read as a number: it is checked like one, and refused when it is there twice.
+  // Read as a number, so that it is checked like one, and refused if it is repeated.
   const text = parts.map((part) => (part === 'after=head' ? 'after=0' : part)).join('&')
   const reading = readCursorParameters(text, streamNames, feed, rules)
   if (reading.kind === 'faults') return { errors: reading.errors }
@@ -43,7 +43,7 @@ function isAfter(part: string): boolean {
   return part === 'after' || part.startsWith('after=')
 }
 
-/** `Last-Event-ID` wins over the query: a browser that connects again sends it to the address it had. */
+/** `Last-Event-ID` wins over the query, because a browser that reconnects sends it to its original address. */
 export function streamStart(request: Request, query: StreamQuery): StreamStart | ProblemError {
   const lastId = request.header(lastIdHeader)
   if (lastId !== undefined && lastId !== '') {

@@ -1,15 +1,15 @@
-/** The request target: from what stands on the request line to the path the routes are registered under. */
+/** The request target: from the request line to the path the routes are registered under. */
 import { feedNames, feeds } from '@property-events/protocol'
 
-/** No route has this path: what lies outside the base path ends here and is answered 404. */
+/** No route has this path: everything outside the base path ends here and is answered 404. */
 const outsidePath = '/-'
 
 const specPaths = feedNames.map((name) => `${feeds[name].eventsPath}/getevents`)
 const specPrefixes = feedNames.map((name) => `${feeds[name].eventsPath}/geteventbyid/`)
 
 /**
- * The target as the routes know it. An absolute target (`GET http://host/path`) is served by its path only; the base
- * path goes; the spec's paths are matched without regard to case (D19), while the event id keeps its letters.
+ * The target as the routes know it. An absolute target (`GET http://host/path`) is served by its path only; the base path is removed; the
+ * spec's paths are matched without regard to case (D19), while the event id keeps its letters.
  */
 export function routedTarget(target: string, basePath: string): string {
   const local = withoutBasePath(withoutOrigin(target), basePath)
@@ -48,7 +48,7 @@ export function queryText(target: string): string {
   return target.slice(start + 1, end === -1 ? undefined : end)
 }
 
-/** A prefix given by an operator, in the form used here: `/feed`, or empty. `undefined`: not usable as one. */
+/** A prefix given by an operator, in the form used here: `/feed`, or empty. `undefined` if it is unusable. */
 export function normalBasePath(given: string): string | undefined {
   const trimmed = given.replaceAll(/^\/+|\/+$/g, '')
   if (trimmed === '') return ''

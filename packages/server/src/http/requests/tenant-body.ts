@@ -10,20 +10,20 @@ export type BodyReading<Body> =
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 export interface NewTenantBody {
-  /** Lower case; `undefined`: a new one is made. */
+  /** Lower case; `undefined`: a new id is made. */
   readonly tenantId: string | undefined
   readonly name: string
   readonly reference: string | undefined
 }
 
-/** As the command line has it. */
+/** The same rule as on the command line. */
 export function isTenantName(text: string): boolean {
   return text.trim() !== '' && text.length <= 200 && plainText(text) === text
 }
 
 export const tenantNameWords = '1 to 200 characters, not only blanks, and no control characters'
 
-/** A number or a short word of the operator's own system; no blank, so that it stands in a list of words. */
+/** A number or a short word from the operator's own system. It has no blank, so that it can be in a list of words. */
 export function isReference(text: string): boolean {
   return /^[!-~]{1,100}$/.test(text)
 }
@@ -75,7 +75,7 @@ function readReference(members: BodyMembers<'reference'>): string | undefined {
   return members.matching('reference', isReference, referenceWords)
 }
 
-/** `null` erases it. */
+/** `null` erases the name. */
 export function readActorName(text: string): BodyReading<{ readonly name: string | null }> {
   const reading = readMembers(text, ['name'], '{"name":"A. Person"}')
   if (reading.kind === 'faults') return reading

@@ -1,4 +1,4 @@
-/** Which of its tenants a request of a key with several is for: the header `x-tenant`, or `?tenant=` under `/v1` (PROTOCOL §2.7). */
+/** Which tenant a request is for if its key has several: the header `x-tenant`, or `?tenant=` under `/v1` (PROTOCOL §2.7). */
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { Request } from '../exchange.ts'
@@ -34,13 +34,13 @@ export const tenantQueryParameter = {
 /** A query without its `tenant`. */
 export interface TenantQuery {
   readonly query: string
-  /** As sent, decoded; more than one where it was repeated. */
+  /** As sent, decoded; more than one if it was repeated. */
   readonly tenants: readonly string[]
 }
 
 const none: readonly string[] = []
 
-/** Our own operations read their queries strictly, so this one parameter of all of them is taken out before (D19). */
+/** Our own operations read their queries strictly, so this parameter, which all of them share, is removed first (D19). */
 export function takeTenant(query: string): TenantQuery {
   if (!query.includes('tenant=')) return { query, tenants: none }
   const parts = query.split('&')
@@ -50,7 +50,7 @@ export function takeTenant(query: string): TenantQuery {
   return { query: rest, tenants: own.map((part) => decoded(part.slice('tenant='.length))) }
 }
 
-/** What is not percent-encoded UTF-8 is no UUID either. */
+/** Text that is not percent-encoded UTF-8 is not a UUID either. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -59,7 +59,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The tenant that a request names, in lower case; `undefined`: none. */
+/** The tenant that a request names, in lower case; `undefined` if it names none. */
 export function chosenTenant(request: Request, inQuery: readonly string[]): string | undefined | Refusal {
   const inHeader = request.header(tenantHeader)
   if (inHeader === undefined && inQuery.length === 0) return undefined

@@ -12,7 +12,7 @@ export function timeSchema(description: string) {
   return { type: 'string', description, examples: ['2027-01-31'] } as const
 }
 
-/** Of `to` the first tick after what it includes. `undefined`: it is not there, or is noted as a fault. */
+/** For `to`, the first tick after what it includes. `undefined`: the parameter is missing, or noted as a fault. */
 export function readTime(
   parameter: TimeParameter,
   values: ReadonlyMap<string, string>,
@@ -37,7 +37,7 @@ export function readTimeMs(
   return ticks === undefined ? undefined : millisecondsOfTicks(ticks)
 }
 
-/** The last millisecond that `to` includes, or the first that `from` does: of what is counted by the minute, hour or day. */
+/** The last millisecond that `to` includes, or the first that `from` includes, for what is counted by the minute, hour or day. */
 export function readTimeWithin(
   parameter: TimeParameter,
   values: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** `types`: short codes of events, with commas between them (PROTOCOL §13.4). */
+/** `types`: short codes of events, separated by commas (PROTOCOL §13.4). */
 import { nearestName } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 import { typeFilter } from '../../feed/type-filter.ts'

@@ -1,4 +1,4 @@
-/** Bytes that never became a whole request: Node's parser and time-outs report them with nothing but a socket. */
+/** Bytes that never became a whole request: Node's parser and time-outs report them with only a socket. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { AnswerHeads } from '../answer-head.ts'
@@ -13,7 +13,7 @@ import { withoutOrigin } from '../requests/target.ts'
 import { headerOf } from './node-request.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
 
-/** Answers a connection over which nothing was asked yet, and closes it. */
+/** Refuses a connection that has carried no request yet, and closes it. */
 export function refuseConnection(
   { basePath, metrics }: Pick<HttpContext, 'basePath' | 'metrics'>,
   heads: AnswerHeads,
@@ -24,7 +24,7 @@ export function refuseConnection(
   const { status, headers, body } = problemAnswer(refusal, { instance: '', requestId, basePath })
   socket.on('error', () => undefined)
   socket.on('end', () => socket.destroy())
-  // Unread bytes would make the system reset the connection, and the answer would be lost.
+  // Unread bytes would make the system reset the connection, which would lose the answer.
   socket.resume()
   socket.end(heads.refusal(requestId, status, headers, body) + body)
   destroyLater(socket)
@@ -46,17 +46,17 @@ function withoutRequest(requestId: string, status: number, { code }: Refusal, bo
   }
 }
 
-/** A client that is refused may not read either: the socket does not wait for it. */
+/** A refused client may not read either: the socket does not wait for it. */
 function destroyLater(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), 1_000)
   timer.unref()
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** As Node emits it; `rawPacket` is what it was reading. */
+/** As Node emits it; `rawPacket` is what the parser was reading. */
 export type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
 
-/** An error of Node's HTTP parser or of its time-outs, for a request that never became one. `undefined`: just close. */
+/** An error of Node's HTTP parser or of its time-outs, for bytes that never became a request. `undefined`: just close. */
 export function refusalOfClientError(error: ClientError): Refusal | undefined {
   switch (error.code ?? '') {
     case 'ECONNRESET':
@@ -68,7 +68,7 @@ export function refusalOfClientError(error: ClientError): Refusal | undefined {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { code: 'request_timeout' }
     case 'HPE_INVALID_VERSION':
-      // The parser says the same of a request line that ends in a bare line feed.
+      // The parser reports the same for a request line that ends in a bare line feed.
       return /^[^\r\n]* HTTP\/\d\.\d\r\n/.test(
         Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '',
       )
@@ -82,15 +82,15 @@ export function refusalOfClientError(error: ClientError): Refusal | undefined {
 export type OnClientError = (error: ClientError, socket: Socket) => void
 
 /**
- * Refuses broken bytes on the bare socket and closes it: what follows on such a connection cannot be told apart from the
- * rest of the broken request. A whole request before them gets its answer first.
+ * Refuses broken bytes on the bare socket and closes it: what follows on such a connection cannot be distinguished from the rest of the
+ * broken request. A whole request before them is answered first.
  */
 export function clientErrorHandler(
   context: Pick<HttpContext, 'basePath' | 'log' | 'metrics'>,
   heads: AnswerHeads,
   underWay: ResponsesUnderWay,
 ): OnClientError {
-  /** Where broken bytes wait for the answer before them; all that follows them is broken too, and told again. */
+  /** Sockets whose broken bytes wait for the answer before them; all that follows is broken too, and reported again. */
   const waiting = new WeakSet<Socket>()
 
   function onClientError(error: ClientError, socket: Socket): void {
@@ -101,16 +101,16 @@ export function clientErrorHandler(
       waiting.add(socket)
       response.once('close', () => {
         waiting.delete(socket)
-        // An answer that was the last of its connection has closed it.
+        // If the answer was the last of its connection, it has closed it.
         if (socket.writable) onClientError(error, socket)
       })
     } else if (response.headersSent) {
-      // Of the request that is being answered: another answer would be read as a part of this one.
+      // The error belongs to the request that is being answered: another answer would be read as part of this one.
       socket.destroy(error)
     } else refuse(error, socket, response.req)
   }
 
-  /** `request`: whose body the bytes were to be, if its head was whole. */
+  /** `request`: the request whose body the bytes were meant to be, if its head was whole. */
   function refuse(error: ClientError, socket: Socket, request?: IncomingMessage): void {
     const refusal = refusalOfClientError(error)
     if (refusal === undefined || !socket.writable) {

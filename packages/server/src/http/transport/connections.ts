@@ -1,6 +1,6 @@
 /**
- * How many connections a node has, all its threads together. One more is answered with 503 and closed, as long as descriptors are left
- * for that: without them the system takes connections and closes them with no word, and the store cannot open its files.
+ * Limits the connections of a node, all its threads together. Further ones are answered with 503 and closed, as long as descriptors are
+ * left for that: without descriptors the system accepts connections and closes them without a word, and the store cannot open its files.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
@@ -8,23 +8,23 @@ import { nodeCountWords } from '../bytes-in-flight.ts'
 import type { NodeCounts } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 
-/** Kept free for the store, its sealed pages, the metrics port, and connections that are being refused. */
+/** Descriptors kept free for the store, its sealed pages, the metrics port, and connections that are being refused. */
 const sparedDescriptors = 96
 
-/** Connections are taken again, and the log says so, once there are so many times the most. */
+/** Once the connections fall to this share of the limit, new ones are accepted, and the log says so. */
 const lowShare = 0.9
 
-/** So many connections may be waiting for the end of their refusal; one beyond that is closed at once. */
+/** This many connections may wait for the end of their refusal; any further one is closed at once. */
 const mostRefusals = 32
 
 export interface ConnectionParts {
   readonly context: Pick<HttpContext, 'limits' | 'log'>
   readonly counts: NodeCounts
-  /** Says to a connection that it is one too many, and closes it. */
+  /** Answers one connection too many, and closes it. */
   readonly refuse: (socket: Socket) => void
 }
 
-/** Stands in front of what listens to the connections of a server. To be called once that is complete. */
+/** Puts the limit in front of a server's connection listeners. Call it once these are complete. */
 export function limitConnections(server: Server, { context, counts, refuse }: ConnectionParts): void {
   const [take, ...others] = server.listeners('connection')
   if (take === undefined || others.length > 0) return
@@ -78,7 +78,7 @@ function mostConnections(wanted: number): number {
   return Math.max(1, Math.min(wanted, free - Math.min(sparedDescriptors, Math.ceil(free / 4))))
 }
 
-/** How many descriptors this process may still open; `undefined`: the system does not say, or sets no limit. */
+/** The descriptors that this process may still open; `undefined` if the system does not say, or sets no limit. */
 function freeDescriptors(): number | undefined {
   try {
     const [, limit] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

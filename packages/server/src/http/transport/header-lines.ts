@@ -1,7 +1,7 @@
-/** The lines of a plain request's head: read once, and compared with those of the next request over the same connection. */
+/** The header lines of a plain request: read once, and compared with those of the next request on the same connection. */
 import type { RequestHead } from '../exchange.ts'
 
-/** Where something stands in the bytes of the lines. */
+/** A place in the bytes of the lines. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -11,16 +11,16 @@ export interface HeaderLines {
   /** From the end of the request line to the blank line, with blanks in place of the key. */
   readonly bytes: Buffer
   readonly key: Span | undefined
-  /** Of the body, as it was announced. */
+  /** The place of the body's announced length. */
   readonly length: Span | undefined
-  /** By name in lower case; without the key, and without the length, which differ from request to request. */
+  /** By name in lower case, without the key and the length, which differ from request to request. */
   readonly values: ReadonlyMap<string, string>
   readonly head: RequestHead
   /** The client wants the connection closed after the answer. */
   readonly closes: boolean
 }
 
-/** Whether lines are the same but for the key and the length, of which each must still be one. */
+/** Whether the lines are the same except for a valid key and a valid length. */
 export function isSame(rest: Buffer, { bytes, key, length }: HeaderLines): boolean {
   if (rest.length !== bytes.length) return false
   const lengthFirst = key !== undefined && length !== undefined && length.start < key.start
@@ -29,14 +29,14 @@ export function isSame(rest: Buffer, { bytes, key, length }: HeaderLines): boole
   return second !== undefined && rest.compare(bytes, second, bytes.length, second) === 0
 }
 
-/** Where a place ends that may differ, if the bytes before it are the same; where they begin, if there is no such place. */
+/** The end of a place that may differ, if the bytes before it are the same; the beginning of the bytes if there is no such place. */
 function endOfSame(rest: Buffer, bytes: Buffer, from: number, place: Span | undefined): number | undefined {
   if (place === undefined) return from
   const { start, end } = place
   return rest.compare(bytes, from, start, from, start) === 0 && isVisible(rest, place) ? end : undefined
 }
 
-/** Nothing but visible ASCII: a line end in place of a key would begin another header. */
+/** Only visible ASCII: a line end in place of a key would begin another header. */
 function isVisible(bytes: Buffer, { start, end }: Span): boolean {
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] ?? 0
@@ -46,15 +46,15 @@ function isVisible(bytes: Buffer, { start, end }: Span): boolean {
 }
 
 /**
- * A name of RFC 9110 §5.6.2, and visible ASCII between optional blanks. The value begins with none: if it could, 16 kB of blanks
- * in front of a byte that is not allowed would be divided in every possible way, which takes 300 ms.
+ * A name of RFC 9110 §5.6.2, and visible ASCII between optional blanks. The value does not begin with a blank: otherwise 16 kB of blanks
+ * in front of a forbidden byte would be divided in every possible way, which takes 300 ms.
  */
 const headerLine = /\r\n([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:[\x21-\x7e][\x20-\x7e\t]*)?)(?=\r\n)/y
 
-/** A request with one of these is framed otherwise, or wants something of its connection. */
+/** A request with one of these has another framing, or needs something special from its connection. */
 const unusual = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection'])
 
-/** `rest`: as `HeaderLines.bytes`. `undefined`: Node's HTTP has to read them. */
+/** `rest`: as `HeaderLines.bytes`. `undefined`: Node's HTTP has to read the lines. */
 export function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undefined {
   const text = rest.toString('latin1')
   const spans = new Map<string, Span>()
@@ -87,7 +87,10 @@ export function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undef
   }
 }
 
-/** A part of a text can keep all of it in memory, and these stay as long as the connection: they are parts of one without the key. */
+/**
+ * A part of a text can keep all of it in memory, and these parts live as long as the connection, so they come from a text without the
+ * key.
+ */
 function valuesIn(keyless: string, spans: ReadonlyMap<string, Span>): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const [name, { start, end }] of spans) {

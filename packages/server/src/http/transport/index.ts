@@ -1,4 +1,4 @@
-/** The two ways requests come in, put together on one port: plain requests from the bare socket, all others by Node's HTTP. */
+/** The two transports together on one port: plain requests on the bare socket, all others through Node's HTTP. */
 import type { AddressInfo } from 'node:net'
 import { answerHeads } from '../answer-head.ts'
 import type { NodeCounts } from '../bytes-in-flight.ts'
@@ -13,16 +13,16 @@ import { noPlainConnections, takePlainConnections } from './plain-connections.ts
 import { responsesUnderWay } from './responses-under-way.ts'
 
 export interface Transport {
-  /** Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
+  /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
   listen(options: TransportAddress): Promise<AddressInfo | string | null>
-  /** Takes no new connections and answers what was asked, within `closeTimeoutMs`. */
+  /** Accepts no new connections and answers open requests, within `closeTimeoutMs`. */
   close(): Promise<void>
 }
 
 export interface TransportAddress {
   readonly host: string
   readonly port: number
-  /** Other threads may listen there too. */
+  /** Other threads may listen on the same port. */
   readonly sharePort: boolean
 }
 
@@ -74,7 +74,7 @@ export function createTransport(
         plain.closeAll()
         server.closeAllConnections()
       }, limits.closeTimeoutMs)
-      // A request that began before the stop is answered with keep-alive: its connection would wait for another 5 s.
+      // A request that began before the stop is answered with keep-alive, so its connection would wait for another 5 s.
       const idleTimer = setInterval(closeIdle, 100)
       await new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -1,4 +1,4 @@
-/** The body of a request that Node's HTTP reads: in one piece, without a copy where it came in one. */
+/** The body of a request that Node's HTTP reads, as one piece of memory; without a copy if it arrived as one. */
 import type { IncomingMessage } from 'node:http'
 import { freeBytes } from '../../free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
@@ -8,19 +8,19 @@ import type { Refusal } from '../problem.ts'
 import { bodyTooLarge } from '../requests/body-headers.ts'
 
 /**
- * Room for a body is made as it comes, not as it was announced, since an announcement costs nothing: for so many times what has come.
- * The first piece of a long one has up to 64 kB, so a hundred events (400 kB) need room once.
+ * Memory for a body grows as the body arrives, and not with its announced length, since an announcement costs nothing: to this many times
+ * what has arrived. The first piece of a long body has up to 64 kB, so a hundred events (400 kB) need one allocation.
  */
 const roomFactor = 8
 
 /**
- * So many pieces a body may come in, however short they are; more have to have `leastOfPiece` bytes each on average. A chunk of one byte costs
- * as much time as one of 64 kB: ten connections that sent nothing else held the event loop for 10 s (measured manually).
+ * A body may come in this many pieces, however short they are; any more must have `leastOfPiece` bytes each on average. A chunk of one
+ * byte costs as much time as one of 64 kB: ten connections that sent nothing else held the event loop for 10 s (measured manually).
  */
 const shortPieces = 16_384
 const leastOfPiece = 16
 
-/** To be called before anything of the body was read. Never rejects. */
+/** Call this before anything of the body was read. Never rejects. */
 export function readBody(request: IncomingMessage, maxBytes: number, flight: Flight): Promise<Body> {
   const announced = request.headers['content-length']
   const most = announced === undefined ? maxBytes : Number(announced)
@@ -29,7 +29,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, flight: Fli
     let filled = 0
     let pieces = 0
     const refuse = (refusal: Refusal): void => {
-      // The rest is not read: the connection ends after the answer.
+      // The rest is not read, because the connection ends after the answer.
       request.off('data', onData).pause()
       forget()
       resolve(refused(refusal))
@@ -79,7 +79,7 @@ const tooManyPieces: Refusal = {
   detail: `The body came in more than ${shortPieces} chunks with fewer than ${leastOfPiece} bytes each on average. Send it in longer chunks, or with a Content-Length.`,
 }
 
-/** `body` where it has room after `filled`; else its beginning in a longer one. */
+/** `body` if it has room after `filled`, otherwise its beginning in a longer one. */
 function withRoom(body: Buffer | undefined, filled: number, more: number, most: number): Buffer {
   if (body !== undefined && filled + more <= body.length) return body
   const longer = Buffer.allocUnsafeSlow(Math.min(most, roomFactor * (filled + more)))

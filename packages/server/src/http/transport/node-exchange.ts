@@ -1,4 +1,4 @@
-/** Exchanges over Node's HTTP: what it reads becomes a request, and an answer is sent by it. Knows no scope and no feed. */
+/** Exchanges over Node's HTTP: turns what it reads into a request, and sends the answer through it. It knows no scope and no feed. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { whenThere } from '../../when-there.ts'
@@ -16,20 +16,20 @@ import type { ResponsesUnderWay } from './responses-under-way.ts'
 import { sendPieces } from './send-pieces.ts'
 import type { StreamAnswer } from './send-pieces.ts'
 
-/** What may have been read of a body that nobody wants. */
+/** The most that is read of an unwanted body. */
 const lingeringBytes = 65_536
 
-/** How long a connection with an unwanted body stays half open, for the client to read its answer. */
+/** How long a connection with an unwanted body stays half open, so that the client can read its answer. */
 const lingerMs = 1_000
 
-/** What sending needs beside the exchange. */
+/** What sending needs in addition to the exchange. */
 interface Sending {
   readonly context: HttpContext
   readonly heads: AnswerHeads
   readonly request: NodeRequest
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
-  /** How many requests came over the connection, this one included. */
+  /** The number of requests on the connection so far, including this one. */
   readonly number: number
 }
 
@@ -53,7 +53,7 @@ export function nodeExchanges(
 
   return (incoming, response) => {
     const { socket } = incoming
-    // Node itself says of the last one that it is, and leaves the end to its client or to the time-out.
+    // Node itself marks the last request as such, and leaves closing to the client or to the time-out.
     const number = (requests.get(socket) ?? 0) + 1
     requests.set(socket, number)
     const answer = (): void => {
@@ -63,9 +63,9 @@ export function nodeExchanges(
       })
     }
     const before = underWay.add(socket, response)
-    // Pipelined requests are answered one after the other: a client that takes no answers holds one of them in memory and no more,
-    // and no `100 Continue` gets into the answer before. Each has a turn of the event loop of its own: 500 that had come together
-    // were answered in one, and ten such connections kept everybody else waiting for a second.
+    // Pipelined requests are answered one after the other: a client that takes no answers holds only one of them in memory, and no `100
+    // Continue` gets into the previous answer. Each request has its own turn of the event loop: when 500 that had come together were
+    // answered in one turn, ten such connections kept everybody else waiting for a second.
     if (before === undefined) answer()
     else {
       before.once('close', () => {
@@ -80,7 +80,7 @@ export function nodeExchanges(
 async function send(exchange: Exchange, sending: Sending): Promise<void> {
   const { context, heads, request, incoming, response } = sending
   const { answer } = exchange
-  // Node reads a body that came with its head in this turn of the event loop: after it there is nothing left of it.
+  // Node reads a body that came with its head in this turn of the event loop; after it, nothing of the body is left to read.
   if (request.leavesBody) await new Promise(setImmediate)
   if (answer.kind === 'none') {
     response.destroy()
@@ -91,14 +91,14 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
     exchangeEnded(context, exchange, !response.writableFinished)
   }
   if (response.destroyed) {
-    // The client went away meanwhile: no close will be told any more.
+    // The client went away meanwhile, so no close event will follow.
     finish()
     return
   }
   response.on('close', finish)
   const fields = heads.fields(exchange)
   if (request.leavesBody) lingerAfter(incoming.socket, context.inFlight.begin(exchange.keyId, 'publication'))
-  // What follows an upgrade that is not made, Node's parser does not read.
+  // Node's parser does not read what follows a declined upgrade.
   const isLast =
     exchange.closes ||
     request.head.version !== '1.1' ||
@@ -107,7 +107,7 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
     request.leavesBody ||
     'upgrade' in incoming.headers
   if (isLast) fields['connection'] = 'close'
-  // All at once: each setHeader would be looked up and checked by itself.
+  // In one call: each setHeader would be looked up and checked separately.
   response.writeHead(statusOf(answer), fields)
   const sent = sendBody(exchange, answer, sending)
   const { writableLength } = incoming.socket
@@ -123,7 +123,7 @@ function sendBody(
   if (request.method === 'HEAD' || answer.kind === 'notModified') {
     response.end()
   } else if (answer.kind === 'text') {
-    // As text: Node then writes it together with the head, in one piece.
+    // Sent as text: Node then writes it together with the head, in one piece.
     response.end(answer.body)
   } else if (answer.kind === 'pieces') {
     // Corked, head and pieces leave in one writev.
@@ -132,7 +132,7 @@ function sendBody(
     response.end()
   } else {
     return sendStream(exchange, answer, response).catch((error: unknown) => {
-      // The answer is cut off, which its reader sees by the missing end.
+      // The answer is cut off; its reader notices the missing end.
       response.destroy()
       context.outages.requestFailed(error, request.id, false)
     })
@@ -154,16 +154,16 @@ async function sendStream(exchange: Exchange, answer: StreamAnswer, response: Se
 }
 
 /**
- * A request that is answered before its body was read: the rest is not read, so the connection ends after the answer. But not at
- * once: closing a socket that still has unread bytes makes the kernel send a reset, which destroys the answer on its way to a
- * client that is still sending.
+ * For a request that is answered before its body was read: the rest is not read, so the connection ends after the answer. But not at
+ * once: closing a socket with unread bytes makes the kernel send a reset, which destroys the answer on its way to a client that is still
+ * sending.
  */
 function lingerAfter(socket: Socket, flight: Flight): void {
-  // Where too many do so already, the connection is closed at once.
+  // If too many connections do this already, this one is closed at once.
   if (flight.take(lingeringBytes) !== undefined) return
   socket.once('close', () => flight.end())
   socket.destroySoon = () => {
-    // Paused, the socket takes no more than its buffers hold; the client feels it and reads its answer.
+    // Paused, the socket takes no more than its buffers hold; the client notices and reads its answer.
     socket.pause()
     socket.end()
     const timer = setTimeout(() => socket.destroy(), lingerMs)

@@ -51,7 +51,7 @@ export class NodeRequest implements Request {
     return this.#gone.signal
   }
 
-  /** A body was announced, and not all of it has been read. */
+  /** Whether a body was announced and has not been read completely. */
   get leavesBody(): boolean {
     return !this.#incoming.complete && announcesBody(this.#incoming)
   }
@@ -61,7 +61,7 @@ export class NodeRequest implements Request {
   }
 
   body(flight: Flight): Promise<Body> {
-    // Only now is a client that asked told to send its body.
+    // Only now is a client that waits for `100 Continue` told to send its body.
     if (this.header('expect') !== undefined) this.#response.writeContinue()
     return readBody(this.#incoming, this.#maxBodyBytes, flight)
   }

@@ -1,4 +1,4 @@
-/** How Node's HTTP server is set up. Whatever it leaves unlimited is limited here. */
+/** Sets up Node's HTTP server. Whatever Node leaves unlimited is limited here. */
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer } from '../../node-http.ts'
@@ -14,7 +14,7 @@ export function createLimitedServer(
 ): Server {
   const server = createServer(
     {
-      // Answered by ourselves, with a problem for a body.
+      // We answer this ourselves, with a problem as the body.
       requireHostHeader: false,
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -25,21 +25,21 @@ export function createLimitedServer(
     },
     listener,
   )
-  /** A request has come as a whole, and nothing of its answer has left. */
+  /** A whole request has arrived, and nothing of its answer has left. */
   const waitsForAnswer = (socket: Socket): boolean => {
     const response = underWay.of(socket)
     return response !== undefined && response.req.complete && !response.headersSent
   }
   server.setTimeout(limits.idleSocketTimeoutMs, (socket) => {
-    // A client that waits for the store waits as long as that takes, which has limits of its own: a commit may take 30 s, and a
-    // client that is not told of it sends it again.
+    // A client that waits for the store waits as long as that takes, which has limits of its own: a commit may take 30 s, and a client
+    // that does not learn of it sends it again.
     if (waitsForAnswer(socket)) socket.setTimeout(limits.idleSocketTimeoutMs)
     else socket.destroy()
   })
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket
-  // Node drops headers beyond its limit in silence: it must let one more through than the guard accepts.
+  // Node silently drops headers beyond its limit, so that limit must be one higher than the guard's.
   server.maxHeadersCount = limits.maxHeaders + 1
-  // By default Node answers these before anybody has looked at the key.
+  // By default Node answers these before the key has been checked.
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request, response) => server.emit('request', request, response))
   }

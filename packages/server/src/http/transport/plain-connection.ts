@@ -1,4 +1,4 @@
-/** One connection as long as nothing but plain requests comes over it: a request, its answer, and then the next. */
+/** One connection while only plain requests come over it: a request, its answer, and then the next. */
 import type { Socket } from 'node:net'
 import { isChunked } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
@@ -21,9 +21,9 @@ export interface PlainConnectionParts {
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
   readonly heads: AnswerHeads
-  /** Has the sender send at the end of this turn of the event loop. */
+  /** Has the sender called at the end of this turn of the event loop. */
   readonly sendSoon: (sender: Sender) => void
-  /** Gives the connection to Node's HTTP, with these bytes first. */
+  /** Passes the connection to Node's HTTP, with these bytes first. */
   readonly passOn: (socket: Socket, unanswered: Buffer) => void
   /** Nothing came for as long as a head may take. */
   readonly onSilence: (socket: Socket) => void
@@ -31,27 +31,27 @@ export interface PlainConnectionParts {
   readonly onEnd: () => void
 }
 
-/** Node's own: a request that was sent just before its client's time was up is still answered. */
+/** Node's own value: a request that was sent just before its client's time was up is still answered. */
 const keepAliveGraceMs = 1_000
-/** Bodies of up to this many bytes are small: single events, as a rule, and no full pages. */
+/** Bodies of up to this many bytes are small: usually single events, and not full pages. */
 const smallBytes = 16_384
 
 export class PlainConnection {
   readonly #socket: Socket
   readonly #parts: PlainConnectionParts
-  /** What is being answered. */
+  /** The request that is being answered. */
   #request: PlainRequest | undefined
-  /** The same once its answer is there. */
+  /** The same once its answer is ready. */
   #exchange: Exchange | undefined
   /** Bytes that arrived meanwhile. */
   #early: Buffer | undefined
   #answered = 0
   /** Rises with each answer that has left, and with each piece of one. */
   #progress = 0
-  /** No request is taken any more: the connection is closed after the present answer. */
+  /** No further request is accepted: the connection closes after the present answer. */
   #isLast = false
   #waitsLonger = false
-  /** Nothing more comes from the client. */
+  /** The client sends nothing more. */
   #isHalfClosed = false
 
   constructor(socket: Socket, parts: PlainConnectionParts) {
@@ -72,7 +72,7 @@ export class PlainConnection {
   #onData = (bytes: Buffer): void => {
     if (this.#isLast) return
     if (this.#request !== undefined) {
-      // Pipelined. What comes after it waits in the socket and then in the kernel.
+      // A pipelined request. What comes after it waits in the socket and then in the kernel.
       this.#early = bytes
       this.#socket.pause()
       this.#expectProgress()
@@ -99,7 +99,7 @@ export class PlainConnection {
   #onAnswer = (exchange: Exchange): void => {
     this.#exchange = exchange
     const { answer } = exchange
-    // What is large gives its bytes back as soon as it can.
+    // A large answer gives its bytes back as soon as it can.
     if (answer.kind === 'pieces' && answer.body.byteLength > smallBytes) this.send()
     else this.#parts.sendSoon(this)
   }
@@ -118,7 +118,7 @@ export class PlainConnection {
       this.#answered >= context.limits.maxRequestsPerSocket ||
       context.stopping()
     if (socket.destroyed) {
-      // The client went away meanwhile: no close will be told any more.
+      // The client went away meanwhile, so no close event will follow.
       this.#finish(true)
       return
     }
@@ -132,7 +132,7 @@ export class PlainConnection {
     if (socket.writableLength === 0) this.#finish(false)
     else {
       holdUntaken(context, exchange, socket.writableLength)
-      // The kernel has not taken all of it; an empty write after it tells when it has.
+      // The kernel has not taken all of it; an empty write after it reports when it has.
       socket.write('', 'latin1', this.#onWritten)
       this.#waitLonger()
     }
@@ -160,7 +160,7 @@ export class PlainConnection {
     else this.#finish(false)
   }
 
-  /** Only by the end of the connection does the reader learn that the answer is not whole. */
+  /** Only the end of the connection shows the reader that the answer is not whole. */
   #onCutOff = (error: unknown): void => {
     this.#parts.context.outages.requestFailed(error, this.#request?.id, false)
     this.#socket.destroy()
@@ -179,7 +179,7 @@ export class PlainConnection {
     if (answer.kind === 'pieces') answer.body.release()
     if (answer.kind === 'stream') answer.release()
     exchange.flight?.end()
-    // A client that closes its side while something is being published has given up waiting for it, as a rule.
+    // A client that closes its side while something is being published has usually given up waiting for it.
     const gaveUp = request.method === 'POST' && this.#isHalfClosed
     exchangeEnded(this.#parts.context, exchange, aborted || gaveUp)
     if (this.#isLast || this.#socket.destroyed) this.#socket.destroySoon()
@@ -202,7 +202,7 @@ export class PlainConnection {
     this.#parts.passOn(socket, unanswered)
   }
 
-  /** The client will say nothing more; what it asked is still answered. */
+  /** The client will send nothing more; its request is still answered. */
   #onHalfClose = (): void => {
     this.#isHalfClosed = true
     this.#isLast = true
@@ -224,15 +224,15 @@ export class PlainConnection {
     else this.#waitLonger()
   }
 
-  /** A client that reads slowly has more time than one that asks nothing, and so has the store. */
+  /** A client that reads slowly has more time than an idle one, and so has the store. */
   #waitLonger(): void {
     this.#waitsLonger = true
     this.#socket.setTimeout(this.#parts.context.limits.idleSocketTimeoutMs)
   }
 
   /**
-   * A client that asks more while it takes nothing: its bytes begin the time-out of the socket anew, as the system reads some 64 kB of
-   * them also while the socket rests.
+   * For a client that sends more while it takes nothing: its bytes restart the time-out of the socket, because the system reads some 64
+   * kB of them even while the socket is paused.
    */
   #expectProgress(): void {
     const before = this.#progress

@@ -1,13 +1,12 @@
 /**
- * In front of Node's HTTP: connections over which nothing but plain requests comes are answered on the bare socket, without a parser,
- * a request and a response, which are a third of a poll (measured manually: an empty 304 takes 12 µs, and 8 on the socket).
+ * In front of Node's HTTP: connections with only plain requests are answered on the bare socket, without a parser, a request object and a
+ * response object, which are a third of a poll (measured manually: an empty 304 takes 12 µs, and 8 on the socket). The first request that
+ * is not plain moves its connection to Node's HTTP, before anything was done with it: Node's HTTP gets every unanswered byte, and keeps
+ * the connection. So everything that could be misread (pipelining, broken, slow or divided requests, chunks, upgrades) belongs to Node
+ * from its first byte. A body is accepted only if exactly as many bytes follow the head as it announces.
  *
- * The first request that is not plain takes its connection along, before anything was made of it: Node's HTTP gets it with every
- * byte that was not answered, and keeps it. So everything that could be misread (pipelining, broken, slow or divided requests,
- * chunks, upgrades) is Node's from its first byte. A body is taken only where exactly as many bytes follow the head as it announces.
- *
- * One thing differs: a client that shuts down its side while it is answered gets the answer here. Node's HTTP takes it for gone,
- * and has to: that is how it learns that nobody waits for a stream any more. In the log a publication is `aborted` either way.
+ * One thing differs: a client that shuts down its side while it is answered gets the answer here. Node's HTTP takes it for gone, and has
+ * to: that is how it learns that nobody waits for a stream any more. In the log a publication is `aborted` either way.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -22,12 +21,12 @@ import { plainHeads } from './plain-head.ts'
 import { sendTogether } from './send-together.ts'
 
 export interface PlainConnections {
-  /** Ends those on which nothing is being answered. */
+  /** Ends the connections on which nothing is being answered. */
   closeIdle(): void
   closeAll(): void
 }
 
-/** Where all connections are Node's HTTP's. */
+/** For a service in which Node's HTTP has all connections. */
 export const noPlainConnections: PlainConnections = { closeIdle: () => undefined, closeAll: () => undefined }
 
 /** `onBroken`: answers a connection that never became a request, and closes it. */
@@ -40,7 +39,7 @@ export function takePlainConnections(
 ): PlainConnections {
   const [toHttp, ...others] = server.listeners('connection')
   if (toHttp === undefined || others.length > 0) {
-    // Node hands connections to its parser by one listener. Where it does not, there is nothing to put in front of it.
+    // Node passes connections to its parser through one listener. If it does not, there is nothing to put in front of it.
     context.log.warn('This version of Node takes connections otherwise: each request goes through its HTTP.')
     return noPlainConnections
   }

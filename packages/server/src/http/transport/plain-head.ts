@@ -1,23 +1,23 @@
 /**
- * Plain requests, read from the bytes of a connection: GET as clients write it, and POST that came with all of its body and
- * nothing else. Nothing here decides what broken bytes mean: what is not of the plainest form is not read at all, and Node's
- * parser gets every byte of it.
+ * Plain requests, read from the bytes of a connection: GET as clients write it, and POST that came with all of its body and nothing else.
+ * Nothing here decides what broken bytes mean: bytes that are not of the plainest form are not read at all, and Node's parser gets every
+ * one of them.
  */
 import type { ServiceLimits } from '../limits.ts'
 import type { Routed, Router } from '../router.ts'
 import { isSame, readLines } from './header-lines.ts'
 import type { HeaderLines, Span } from './header-lines.ts'
 
-/** A request as it stands in the bytes that were read. */
+/** A request in the bytes that were read. */
 export interface PlainHead {
   readonly method: 'GET' | 'POST'
-  /** Path and query as they stood on the request line. */
+  /** Path and query as they were on the request line. */
   readonly target: string
   readonly routed: Routed
   readonly lines: HeaderLines
-  /** A part of the bytes; `undefined`: no such header. */
+  /** A part of the bytes; `undefined` if there is no such header. */
   readonly key: Buffer | undefined
-  /** A part of the bytes, all that stood after the head; `undefined`: none was announced. */
+  /** A part of the bytes, everything after the head; `undefined` if no body was announced. */
   readonly body: Buffer | undefined
 }
 
@@ -29,9 +29,8 @@ export type PlainHeads = (bytes: Buffer) => PlainHead | undefined
 type RequestLine = Pick<PlainHead, 'method' | 'target' | 'routed'>
 
 /**
- * Reads the requests of one connection, one after the other. Between two requests a client changes its target and the length of
- * its body at most, as a rule, so what was read is kept and compared. The lines are kept without the key: the process holds no
- * list of keys (D11).
+ * Reads the requests of one connection, one after the other. Between two requests a client usually changes only its target and the length
+ * of its body, so what was read is kept and compared. The lines are kept without the key: the process holds no list of keys (D11).
  */
 export function plainHeads(limits: PlainHeadLimits, router: Router): PlainHeads {
   let line = ''
@@ -86,7 +85,7 @@ function endsBlank(bytes: Buffer, length: number): boolean {
   )
 }
 
-/** Nothing but digits, and few: one piece of bytes is no longer than they can say. */
+/** Only digits, and few of them: one piece of bytes is no longer than they can express. */
 function numberIn(bytes: Buffer, { start, end }: Span): number | undefined {
   const digits = bytes.toString('latin1', start, end)
   return /^\d{1,7}$/.test(digits) ? Number(digits) : undefined

@@ -22,7 +22,7 @@ export class PlainRequest implements Request {
   readonly #socket: Socket
   #gone: AbortController | undefined
 
-  /** `bytes`: all that came, of which the head's parts are parts. */
+  /** `bytes`: everything that came, of which the head's parts are slices. */
   constructor(
     { method, target, lines, key, body }: PlainHead,
     bytes: Buffer,
@@ -60,9 +60,9 @@ export class PlainRequest implements Request {
   }
 
   /**
-   * In memory of its own, which the reader gives back as soon as it has read it. The bytes that arrived go back at once: an answer may take
-   * long, and the key stands in those bytes. Those of more than some 48 kB Node reads into longer memory, which waits for the
-   * garbage collector.
+   * In memory of its own, which the reader gives back as soon as it has read it. The bytes that arrived go back at once, because an
+   * answer may take long, and those bytes contain the key. Node reads bytes of more than some 48 kB into longer memory, which waits for
+   * the garbage collector.
    */
   body(flight: Flight): Body {
     const length = this.#body?.length ?? 0

@@ -1,4 +1,4 @@
-/** What every route of administration has in common: strict parameters, a tenant in its path, and answers that nobody keeps (D11, D19). */
+/** What all administration routes share: strict parameters, a tenant in the path, and answers that nobody caches (D11, D19). */
 import { isKeyId, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { SchemaName } from '../../../../schemas/named-schemas.ts'
@@ -17,16 +17,16 @@ import { readQuery } from '../../requests/query.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
 import { reaches } from './reach.ts'
 
-/** A request that has everything a route asks for. */
+/** A request that has passed all checks of its route. */
 export interface AdminRequest<Parameters> {
   readonly request: Request
   readonly access: Access
   readonly parameters: Parameters
-  /** Of the path, in their order. */
+  /** The parameters of the path, in their order. */
   readonly params: readonly string[]
 }
 
-/** The same, of a route with `:tenantId`: a tenant that is there and that the key may see. */
+/** The same for a route with `:tenantId`: the tenant exists and the key may see it. */
 export interface TenantRequest<Parameters> extends AdminRequest<Parameters> {
   readonly tenant: Tenant
 }
@@ -36,10 +36,10 @@ interface RouteWords {
   readonly summary: string
   readonly description: string
   readonly body?: SchemaName
-  /** The body is a list of so many of them, at most. */
+  /** The body is a list of at most this many. */
   readonly listOf?: number
   readonly ok: { readonly status?: number; readonly description: string; readonly schema: SchemaName }
-  /** Another answer that is no refusal. */
+  /** Another successful answer. */
   readonly alsoOk?: { readonly status: number; readonly description: string; readonly schema: SchemaName }
   readonly problems?: readonly ProblemCode[]
 }
@@ -49,23 +49,23 @@ export interface AdminRoute<Parameters> extends RouteWords {
   /** After `/v1/admin`. */
   readonly path: string
   readonly need: AdminNeed
-  /** No key of a tenant may do it, not even for its own. */
+  /** No key of a tenant may use it, even for its own tenant. */
   readonly operatorsOnly?: true
-  /** Parameters of the query as the document describes them; there are no others. */
+  /** Query parameters as the document describes them; there are no others. */
   readonly query?: Readonly<Record<string, ParameterSchema>>
-  /** Reads them, and notes faults. */
+  /** Reads the parameters, and notes faults. */
   readonly read: (values: ReadonlyMap<string, string>, errors: ProblemError[]) => Parameters
   readonly answer: (asked: AdminRequest<Parameters>) => Outcome | Promise<Outcome>
 }
 
 export interface TenantRoute<Parameters> extends Omit<AdminRoute<Parameters>, 'answer' | 'need'> {
   readonly need: Exclude<AdminNeed, 'anyKey'>
-  /** It is about the tenant itself, and not about what it owns. */
+  /** The route is about the tenant itself, and not about what it owns. */
   readonly whileDeleting?: true
   readonly answer: (asked: TenantRequest<Parameters>) => Outcome | Promise<Outcome>
 }
 
-/** Of a route without parameters in its query. */
+/** For a route without query parameters. */
 export const noParameters = { read: () => undefined } as const
 
 export const adminHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -101,7 +101,7 @@ export function adminOperation<Parameters>(context: HttpContext, route: AdminRou
   }
 }
 
-/** A route whose path begins with `/tenants/:tenantId`. Another tenant is as unknown to the key as none at all. */
+/** A route whose path begins with `/tenants/:tenantId`. To the key, another tenant is as unknown as a missing one. */
 export function tenantOperation<Parameters>(context: HttpContext, route: TenantRoute<Parameters>): Operation {
   const { need } = route
   const operation = adminOperation(context, {
@@ -125,7 +125,7 @@ export function tenantOperation<Parameters>(context: HttpContext, route: TenantR
   }
 }
 
-/** Of a path in which something else stands in the place of a tenant's id. */
+/** The fault of a path with something else in place of a tenant's id. */
 export const notTenantId: ProblemError = {
   parameter: 'tenantId',
   code: 'not_a_uuid',
@@ -136,7 +136,7 @@ export const noKey = refused({ code: 'key_not_found' })
 export const noTenant = refused({ code: 'tenant_not_found' })
 const beingDeleted = refused({ code: 'tenant_not_found', detail: 'This tenant is being deleted.' })
 
-/** The tenant, unless there is none, or nothing of it is to be read any more. */
+/** The tenant, unless it does not exist, or nothing of it may be read any more. */
 export async function readableTenant(
   { admin }: Pick<HttpContext, 'admin'>,
   tenantId: string,
@@ -203,7 +203,7 @@ const pathParameters: Readonly<Record<string, ParameterSchema>> = {
   contactRef: { type: 'string', format: 'uuid', description: 'The `contact_ref` of the contact.' },
 }
 
-/** Also of the operations that are shown under a tenant. */
+/** Also for the operations that are offered under a tenant. */
 export function paramsOf(names: readonly string[], known: Readonly<Record<string, ParameterSchema>> = {}) {
   const described = names.flatMap((name) => {
     const parameter = known[name] ?? pathParameters[name]

@@ -52,7 +52,7 @@ export function readAudit(context: HttpContext): Operation {
       }
       const items = rows.slice(0, limit)
       const next = rows.length > limit ? (items.at(-1)?.id ?? null) : null
-      // Of people who look after the service, no tenant is told the names.
+      // No tenant sees the names of the people who run the service.
       const isOperator = access.adminScopes.includes('admin:audit')
       const actors = isOperator ? [...new Set(items.map(({ actor }) => actor))] : []
       const names = await context.names.of(actors)

@@ -1,15 +1,18 @@
-/** How many sets of branches the keys of a tenant may have (D11): each publication is entered in the views of those that have its branch. */
+/**
+ * Limits the sets of branches in the keys of a tenant (D11), because each publication is entered in the views of every set that has its
+ * branch.
+ */
 import type { Grant } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Refused } from '../../exchange.ts'
 
-/** Of one tenant, in keys that can be used. An agency has some tens of branches, most of them alone in a key. */
+/** Per tenant, in usable keys. An agency has some tens of branches, most of them alone in a key. */
 export const mostBranchSets = 100
 
 const keysPerRead = 200
 
-/** Why no key may be made with these grants; `undefined`: one may. Requests at the same time may each make one more. */
+/** Why no key may be made with these grants; `undefined` if one may. Simultaneous requests may each make one more. */
 export async function refusalOfBranchSets(
   context: Pick<HttpContext, 'admin'>,
   grants: readonly Grant[],

@@ -82,7 +82,7 @@ export function listConsumers(context: HttpContext): Operation {
   })
 }
 
-/** A consumer is silent where it asks for nothing of any tenant, which is not one tenant's business. */
+/** A consumer is silent if it reads nothing of any tenant, which a single tenant must not learn. */
 const unseenSilence = { expectedSeconds: null, expectation: null, silentSince: null }
 
 function consumerAnswer({ consumer, lags, last }: ListedConsumer, nowMs: number): object {

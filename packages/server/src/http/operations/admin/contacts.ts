@@ -1,4 +1,4 @@
-/** `/v1/admin/tenants/{tenantId}/contacts/{contactRef}`: a contact with what is personal hidden, its history, and showing it (PROTOCOL §12.7). */
+/** `/v1/admin/tenants/{tenantId}/contacts/{contactRef}`: a masked contact, its history, and revealing it (PROTOCOL §12.7). */
 import { parseUuid, revealReasons } from '@property-events/protocol'
 import type { AdminScope } from '@property-events/protocol'
 import { formed } from '../../../feed/reader-form.ts'
@@ -115,7 +115,7 @@ export function revealContact(context: HttpContext): Operation {
   })
 }
 
-/** A key of the tenant is shown what its grant names, here as well; an operator all of it. */
+/** A key of the tenant is shown only what its grant names, here as well; an operator is shown everything. */
 function formOf(
   context: HttpContext,
   { adminScopes, grants }: Access,
@@ -142,7 +142,7 @@ interface EventJson {
   readonly payload: string
 }
 
-/** It repeats no reference of a contact (D18). */
+/** The fault repeats no reference of a contact (D18). */
 function notUuid(): Outcome {
   const message = 'The reference is not a UUID: 8-4-4-4-12 hexadecimal digits.'
   return refused({

@@ -1,4 +1,4 @@
-/** The certificate of a deletion (PROTOCOL §12.9), for answers and for the program, which loads no operation for it. */
+/** The certificate of a deletion (PROTOCOL §12.9), for answers and for the program, which loads no operations for it. */
 import { formatTicks } from '@property-events/protocol'
 import type { DeletedFeed, Deletion, OwnedCounts } from '../../../storage/storage.ts'
 import { timeOf } from './key-answer.ts'
@@ -20,13 +20,13 @@ export function certificateOf(one: Deletion): object {
   }
 }
 
-/** A store may keep them in another order. */
+/** A store may return them in another order. */
 function orderedCounts(counts: OwnedCounts): OwnedCounts {
   const { events, subjects, keys, grants, erasures, holds, restrictions, sent } = counts
   return { events, subjects, keys, grants, erasures, holds, restrictions, sent }
 }
 
-/** A feed of it, as a certificate and a dry run show it. */
+/** A feed of the tenant, as a certificate and a dry run show it. */
 export function feedMembers({
   feed,
   epoch,

@@ -1,4 +1,4 @@
-/** `/v1/admin/tenants/{tenantId}/erasures`: the operations of `/v1/erasures`, of a tenant that stands in the path (PROTOCOL §12). */
+/** `/v1/admin/tenants/{tenantId}/erasures`: the operations of `/v1/erasures`, for a tenant in the path (PROTOCOL §12). */
 import { parseUuid } from '@property-events/protocol'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
@@ -37,7 +37,7 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
   }
 }
 
-/** An operator erases in both feeds; a key of the tenant in those that it could erase in anyway. */
+/** An operator erases in both feeds; a key of the tenant only in those that it could erase in anyway. */
 function within(access: Access, tenantId: string): Access {
   const grants = access.adminScopes.includes('admin:erase')
     ? [{ tenantId, scopes: ['property:erase', 'contact:erase'] as const }]

@@ -1,4 +1,4 @@
-/** `GET /v1/admin/tenants/{tenantId}/feeds`: where the feeds of a tenant stand (PROTOCOL §12). */
+/** `GET /v1/admin/tenants/{tenantId}/feeds`: the state of a tenant's feeds (PROTOCOL §12). */
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
 import type { FeedKey } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'

@@ -51,7 +51,7 @@ async function withFile(context: HttpContext, request: Request, access: Access):
   }
 }
 
-/** Once keys have been made, their texts have to be told, whatever becomes of the rest of the file: it can be sent again. */
+/** Once keys have been made, the answer must contain their texts, whatever becomes of the rest of the file: it can be sent again. */
 async function bringIn(
   context: HttpContext,
   access: Access,

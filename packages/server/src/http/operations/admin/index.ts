@@ -1,4 +1,4 @@
-/** The rows of administration in the table of operations. */
+/** The administration rows of the table of operations. */
 import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'
 import { nameActor } from './actor-names.ts'

@@ -1,4 +1,4 @@
-/** `GET /v1/admin/settings` and `/v1/admin/health`: what an operator is told about the service that answers (PROTOCOL §12.10). */
+/** `GET /v1/admin/settings` and `/v1/admin/health`: information for operators about the answering service (PROTOCOL §12.10). */
 import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'
 import { adminAnswer, adminOperation, noParameters } from './admin-operation.ts'

@@ -1,4 +1,4 @@
-/** A key as it is answered: never its text (PROTOCOL §12). */
+/** A key in an answer: never its text (PROTOCOL §12). */
 import type { KeyRecord } from '../../../storage/storage.ts'
 
 export function keyMembers(record: KeyRecord): object {

@@ -63,7 +63,7 @@ export function readTenantId(
   return tenantId
 }
 
-/** The tenant that a list is about; `undefined`: all of them. A key of one tenant means that one. */
+/** The tenant that a list is about; `undefined` for all. For a key of one tenant it is that tenant. */
 export function askedTenant(
   access: Access,
   need: 'admin:inspect' | 'admin:audit',
@@ -135,7 +135,7 @@ async function create(context: HttpContext, access: Access, text: string): Promi
   return issuedAnswer(context, issued.text, issued.record)
 }
 
-/** A key made in a browser that somebody has left would outlast the session. */
+/** A key made in an abandoned browser would outlast the session. */
 function refusalOfOperator(access: Access, { operator }: Pick<KeyRecord, 'operator'>): Refused | undefined {
   return operator ? refusalUnlessFresh(access) : undefined
 }
@@ -231,7 +231,7 @@ export function revokeKey(context: HttpContext): Operation {
   })
 }
 
-/** `holds`: whoever does it could have made the key as well; `sees`: it is a key of his tenants alone. */
+/** `holds`: the caller could have made the key as well; `sees`: the key belongs only to the caller's tenants. */
 export async function refusalOfChange(
   context: HttpContext,
   access: Access,

@@ -1,4 +1,4 @@
-/** `limit` and `after` of the lists of administration, and what a list answers. */
+/** `limit` and `after` of the administration lists, and their answers. */
 import { isKeyId } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { ParameterSchema } from '../../openapi/operation-schema.ts'
@@ -6,7 +6,7 @@ import { quoteInput } from '../../requests/echo-text.ts'
 
 export interface ListParameters {
   readonly limit: number
-  /** The place after which the list goes on; 0 for its beginning. */
+  /** The place after which the list continues; 0 for its beginning. */
   readonly after: number
 }
 
@@ -46,7 +46,7 @@ export function readLimit(values: ReadonlyMap<string, string>, errors: ProblemEr
   return defaultLimit
 }
 
-/** The parameter `key`; `undefined`: of all keys. */
+/** The parameter `key`; `undefined` for all keys. */
 export function readKeyId(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
   const text = values.get('key')
   if (text === undefined || isKeyId(text)) return text

@@ -1,8 +1,8 @@
-/** A contact as somebody sees it who has no business with the person: what is filled in, and nothing that names or reaches anybody. */
+/** A masked contact: it shows which members are filled in, and nothing that names or reaches anybody. */
 
 const hidden = '•••'
 
-/** Members that say nothing of a person, by where they stand. All others are hidden, unknown ones included. */
+/** Members that reveal nothing about a person, by place. All others are hidden, including unknown ones. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   '': ['contact_ref', 'kind', 'roles', 'branch_id', 'create_date', 'update_date', 'erased', 'thinned'],
   communications: ['channel', 'preferred'],
@@ -16,7 +16,7 @@ export function maskedContact(payload: string): unknown {
   return masked(value, '')
 }
 
-/** `place`: the member that the value is of, or the list it stands in. */
+/** `place`: the member that the value belongs to, or the list that it is in. */
 function masked(value: unknown, place: string): unknown {
   if (Array.isArray(value)) return value.map((one) => masked(one, place))
   if (typeof value !== 'object' || value === null) return value === null ? null : hidden

@@ -50,11 +50,11 @@ export function listProperties(context: HttpContext): Operation {
   })
 }
 
-/** How long a search waits for the one before it. */
+/** How long a search waits for the previous one. */
 const waitMs = 5_000
 const lookAgainMs = 20
 
-/** A search reads as much as thousands of pages, so that the threads of a node make one at a time, together. */
+/** A search reads as much as thousands of pages, so the threads of a node together run one at a time. */
 async function inTurn(
   { keyLimits }: HttpContext,
   { gone }: Request,

@@ -76,7 +76,7 @@ function timeOf(ticks: Ticks): string {
   return `${formatTicks(ticks)}Z`
 }
 
-/** It has to be there. */
+/** The parameter is required. */
 function readBound(
   parameter: TimeParameter,
   values: ReadonlyMap<string, string>,

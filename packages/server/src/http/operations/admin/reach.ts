@@ -1,4 +1,4 @@
-/** Which tenants a key may administer, and what it may give to others (D11). */
+/** Which tenants a key may administer, and which scopes it may give to others (D11). */
 import { adminScopes, scopes, tenantScopes } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
 import type { Grant, KeyRecord } from '../../../storage/storage.ts'
@@ -6,7 +6,7 @@ import { mayAdminister } from '../../admin-access.ts'
 import { refused } from '../../exchange.ts'
 import type { Access, Refused } from '../../exchange.ts'
 
-/** The tenants that the key may do it for; `undefined`: every one, as an operator key may. */
+/** The tenants for which the key may use the scope; `undefined`: every one, as for an operator key. */
 export function reachedTenants(
   { adminScopes: held, grants }: Access,
   need: AdminScope,
@@ -19,7 +19,7 @@ export function reaches(access: Access, need: AdminScope, tenantId: string): boo
   return reachedTenants(access, need)?.includes(tenantId) ?? true
 }
 
-/** What of a key may be seen; `undefined`: nothing. An operator's key, and what others have with it, is nobody else's business. */
+/** The part of a key that may be seen; `undefined`: nothing. Only operators see operator keys, and what a key has for other tenants. */
 export function seenKey(access: Access, need: AdminScope, record: KeyRecord): KeyRecord | undefined {
   const reached = reachedTenants(access, need)
   if (reached === undefined) return record
@@ -27,7 +27,10 @@ export function seenKey(access: Access, need: AdminScope, record: KeyRecord): Ke
   return record.operator || grants.length === 0 ? undefined : { ...record, grants }
 }
 
-/** Why the key may not give all this; `undefined`: it may. Nobody gives what he does not hold, or feeds' scopes of tenants he does not manage. */
+/**
+ * Why the key may not give all this; `undefined` if it may. A key cannot give scopes that it does not hold, or feed scopes of tenants
+ * that it does not manage.
+ */
 export function refusalOfGiving(
   access: Access,
   given: Pick<KeyRecord, 'operator' | 'grants' | 'adminScopes'>,
@@ -49,7 +52,7 @@ function notHeld(scope: GrantScope | AdminScope): Refused {
   return refused({ code: 'scope_not_held', detail })
 }
 
-/** `admin:manage` manages every tenant, as `tenant:manage` does one; either gives scopes of feeds, and itself. */
+/** `admin:manage` manages every tenant, as `tenant:manage` manages one; either can give feed scopes, and itself. */
 function mayGive({ adminScopes: held, grants }: Access, tenantId: string, scope: GrantScope): boolean {
   const own: Grant | undefined = grants.find((grant) => grant.tenantId === tenantId)
   const manages = held.includes('admin:manage') || own?.scopes.includes('tenant:manage') === true

@@ -1,6 +1,6 @@
 /**
- * The reads of property events (PROTOCOL §3 and §11), of a tenant that stands in the path: the same operations, which know nothing of
- * it. Strict, as all of administration: a parameter that they would ignore is refused (D19).
+ * The reads of property events (PROTOCOL §3 and §11) for a tenant in the path. They are the same operations and do not know the path.
+ * They are strict, like all of administration: a parameter that they would ignore is refused (D19).
  */
 import { parseUuid } from '@property-events/protocol'
 import { whenThere } from '../../../when-there.ts'
@@ -38,7 +38,7 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
     path: pathOf(operation.path),
     access: { scope: 'admin:inspect', refusal: 'own' },
     schema: () => schemaOf(atOnce(operation.schema())),
-    // Nobody waits here: a request that does is looked at by the grants of its key, and an operator's has none.
+    // No request waits here: a waiting request is checked by its key's grants, and an operator's key has none.
     waits: () => false,
 
     prepare({ query, params: [given = '', ...params] }) {
@@ -60,7 +60,7 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
   }
 }
 
-/** Without `wait`. */
+/** The schema without `wait`. */
 function atOnce(schema: OperationSchema): OperationSchema {
   const { properties = {} } = schema.querystring ?? {}
   const { wait: _, ...others } = properties
@@ -69,19 +69,19 @@ function atOnce(schema: OperationSchema): OperationSchema {
     : { ...schema, querystring: { ...schema.querystring, properties: others } }
 }
 
-/** As of a key of this tenant alone. */
+/** The access of a key with only this tenant. */
 function within(access: Access, tenantId: string): Access {
   return { ...access, tenantId, grants: [{ tenantId, scopes: ['property:read'] }], branches: undefined }
 }
 
-/** What an operator looks at was sent to no consumer. */
+/** What an operator reads was sent to no consumer. */
 function unkept(outcome: Outcome): Outcome {
   if (!('headers' in outcome)) return outcome
   const headers = unkeptHeaders(outcome.headers)
   return outcome.kind === 'text' ? { ...outcome, headers } : { ...outcome, headers, told: undefined }
 }
 
-/** One object for the same headers: their lines are kept. */
+/** Equal headers share one object, because their lines are kept. */
 const known = new WeakMap<Headers, Headers>()
 
 function unkeptHeaders(headers: Headers): Headers {
@@ -118,7 +118,7 @@ function schemaOf(schema: OperationSchema): OperationSchema {
   }
 }
 
-/** Nothing is ignored here, so no header names it. */
+/** Nothing is ignored here, so no header names ignored parameters. */
 function strict(response: OperationSchema['response']): OperationSchema['response'] {
   return Object.fromEntries(
     Object.entries(response).map(([status, { headers, ...said }]) => {

@@ -1,4 +1,4 @@
-/** `GET /v1/admin/self`: what the key of the request is, and may do (PROTOCOL §12). */
+/** `GET /v1/admin/self`: the key of the request, and what it may do (PROTOCOL §12). */
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Operation } from '../operation.ts'

@@ -1,9 +1,9 @@
-/** What answers say of a publisher's or consumer's silence (PROTOCOL §14.7). */
+/** What answers show of a publisher's or consumer's silence (PROTOCOL §14.7). */
 import { expectedInterval } from '../../../feed/silence-rules.ts'
 import { timeOf } from '../../../feed/delivery.ts'
 import type { Presence } from '../../../storage/storage.ts'
 
-/** `undefined`: nothing is kept of it. */
+/** `undefined` if nothing is recorded. */
 export function silenceMembers(presence: Presence | undefined, nowMs: number) {
   const expected = presence && expectedInterval(presence, nowMs)
   return {

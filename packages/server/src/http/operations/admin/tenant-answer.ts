@@ -1,4 +1,4 @@
-/** A tenant as it is answered, with what is under way of it (PROTOCOL §12.2). */
+/** A tenant in an answer, with what is under way for it (PROTOCOL §12.2). */
 import type { Leaving, OpenDeletion, Tenant } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { timeOf } from './key-answer.ts'
@@ -8,7 +8,7 @@ interface TenantState {
   readonly deletion?: OpenDeletion | undefined
 }
 
-/** Shows these tenants with what is under way of each. */
+/** The members of these tenants, with what is under way for each. */
 export async function tenantView(
   { leaving, deletions }: Pick<HttpContext, 'leaving' | 'deletions'>,
   tenants: readonly Tenant[],
@@ -45,7 +45,7 @@ function tenantMembers(
   }
 }
 
-/** Of one that has just been made: nothing is under way. */
+/** The members of a new tenant, for which nothing is under way. */
 export function newTenantMembers(tenant: Tenant): object {
   return tenantMembers(tenant, {})
 }

@@ -13,7 +13,7 @@ export interface OrderedTenant extends PublishedTenant {
   readonly tenant: Tenant
 }
 
-/** One more than the limit, where there are. `wanted`: of these alone, and `undefined`: of all. */
+/** Returns one more than the limit, if there are more. `wanted`: only these tenants; `undefined`: all. */
 export async function tenantsByPublish(
   { admin, lastPublished }: Pick<HttpContext, 'admin' | 'lastPublished'>,
   after: PublishedTenant | undefined,
@@ -27,13 +27,13 @@ export async function tenantsByPublish(
     if (place === undefined || found.length > limit) break
     const { tenantId } = place
     const tenant = wanted === undefined ? await admin.findTenant(tenantId) : wanted.get(tenantId)
-    // One that was deleted is in memory for some seconds.
+    // A deleted tenant stays in memory for some seconds.
     if (tenant !== undefined) found.push({ ...place, tenant })
   }
   return found
 }
 
-/** The index of the first that stands after the place, whether a tenant stands there or not. */
+/** The index of the first tenant after the place, whether or not a tenant has exactly that place. */
 function firstAfter(sorted: readonly PublishedTenant[], place: PublishedTenant): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -49,7 +49,7 @@ export function lastPublishedAt({ created }: PublishedTenant): string | null {
   return created === 0n ? null : `${formatTicks(created)}Z`
 }
 
-/** `next` of such a list: a time and an id, which stay true whatever is published meanwhile. */
+/** `next` of such a list: a time and an id, which stay valid whatever is published meanwhile. */
 export function placeText({ created, tenantId }: PublishedTenant): string {
   return `${created.toString(16)}.${tenantId}`
 }

@@ -26,7 +26,7 @@ import type { OrderedTenant } from './tenants-by-publish.ts'
 import { newTenantMembers, tenantView } from './tenant-answer.ts'
 
 const maxSearch = 100
-/** Read at a time while searching. */
+/** The number of tenants read at a time during a search. */
 const stepOfSearch = 1_000
 
 export function listTenants(context: HttpContext): Operation {
@@ -80,7 +80,7 @@ export function listTenants(context: HttpContext): Operation {
 interface TenantsQuery extends ListParameters {
   readonly search: string | undefined
   readonly order: 'created' | typeof lastPublishOrder
-  /** In the order of publication. */
+  /** Its place in the order of publication. */
   readonly place: PublishedTenant | undefined
 }
 
@@ -116,7 +116,10 @@ async function orderedAnswer(
   return adminAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
 }
 
-/** One more than the limit, where there are. Without a condition one read of an index; else all tenants are walked through. */
+/**
+ * Returns one more than the limit, if there are more. Without a condition this is one read of an index; otherwise it walks through all
+ * tenants.
+ */
 async function tenantsWith(
   { admin }: HttpContext,
   { after, limit }: ListParameters,
@@ -224,7 +227,7 @@ export function changeTenant(context: HttpContext): Operation {
         }
         const outcome = await context.admin.changeTenant(tenantId, reading.body, actorOf(access))
         if (outcome.kind === 'changed') {
-          // One that leaves stays after all (PROTOCOL §5.10).
+          // A leaving tenant stays after all (PROTOCOL §5.10).
           if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
           return adminAnswer((await tenantView(context, [outcome.tenant]))(outcome.tenant))
         }

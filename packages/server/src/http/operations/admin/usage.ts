@@ -1,4 +1,4 @@
-/** `GET /v1/admin/keys/{keyId}/usage`: how often a key asked what, and how it was answered (PROTOCOL §14.1). */
+/** `GET /v1/admin/keys/{keyId}/usage`: how often a key requested what, and the answers it got (PROTOCOL §14.1). */
 import type { ProblemError } from '@property-events/protocol'
 import { usageDaysKept, usageHoursKept } from '../../../storage/storage.ts'
 import type { DayUsage, UsageCount } from '../../../storage/storage.ts'
@@ -14,7 +14,7 @@ const spans = ['hour', 'day'] as const
 type Span = (typeof spans)[number]
 
 const spanMs: Readonly<Record<Span, number>> = { hour: 3_600_000, day: 86_400_000 }
-/** How far back it is answered, and by default. */
+/** How far back the answer goes, and by default. */
 const kept: Readonly<Record<Span, number>> = { hour: usageHoursKept, day: usageDaysKept }
 const byDefault: Readonly<Record<Span, number>> = { hour: usageHoursKept, day: 30 }
 

@@ -1,4 +1,4 @@
-/** What is at `/console` itself; the operations at its door are those of the whole service (http/router.ts). */
+/** The operations of `/console` itself; those under `/console/api` are the operations of the whole service (http/router.ts). */
 import type { ConsoleDoor } from '../../console/console-door.ts'
 import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'

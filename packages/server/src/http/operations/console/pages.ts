@@ -1,4 +1,4 @@
-/** The page of the console with its script and its style. Every path is a state of the page, which its script makes of it. */
+/** The page of the console with its script and its style. Every path is a state of the page, which its script reads. */
 import type { ConsoleFiles } from '../../console/console-files.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
@@ -36,7 +36,7 @@ function fileAt(context: Limits, path: string, mediaType: string, file: () => St
         ...openProblems(),
       },
     }),
-    // What stands in the query is for the page.
+    // The query is for the page.
     prepare: ({ params }) => {
       const isFile = params.some((rest) => rest.includes('.'))
       return isFile

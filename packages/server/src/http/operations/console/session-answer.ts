@@ -1,4 +1,4 @@
-/** What a session is, and what may be done with it, for the page (PROTOCOL §15.3). */
+/** A session, and what may be done with it, for the page (PROTOCOL §15.3). */
 import type { ConsoleDoor } from '../../console/console-door.ts'
 import { cookieText } from '../../console/session-cookie.ts'
 import type { KeyRecord, ConsoleSession } from '../../../storage/storage.ts'
@@ -13,7 +13,7 @@ import type { OperationSchema } from '../operation.ts'
 export interface SessionPlace {
   readonly door: ConsoleDoor
   readonly basePath: string
-  /** Of the page. */
+  /** The origin of the page. */
   readonly origin: string
   /** The service draws pictures itself. */
   readonly pictures: boolean
@@ -38,7 +38,7 @@ export function sessionMembers(
 
 export const sessionHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
-/** `Set-Cookie` for the page's origin; `value` left out takes the cookie away. */
+/** `Set-Cookie` for the page's origin; without `value` it removes the cookie. */
 export function cookieHeaders(
   { basePath }: Pick<HttpContext, 'basePath'>,
   { cookieName: name }: ConsoleDoor,
@@ -48,7 +48,7 @@ export function cookieHeaders(
   return { ...sessionHeaders, 'set-cookie': cookieText({ name, basePath, origin }, value) }
 }
 
-/** They are in no document: PROTOCOL §15 describes them. */
+/** No document has them: PROTOCOL §15 describes them. */
 export function sessionSchema(
   operationId: string,
   summary: string,

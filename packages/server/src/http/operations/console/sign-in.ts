@@ -1,4 +1,4 @@
-/** `POST /console/session`: signs somebody in with a key, or with a link of `property-events console` (PROTOCOL §15.3). */
+/** `POST /console/session`: signs a person in with a key, or with a link of `property-events console` (PROTOCOL §15.3). */
 import { failuresOf } from '../../access.ts'
 import type { ConsoleDoor } from '../../console/console-door.ts'
 import { pageOrigin } from '../../console/own-page.ts'
@@ -41,7 +41,7 @@ async function begin(asked: SigningIn, access: Access): Promise<Outcome> {
   const failures = failuresOf(context, request)
   const page = pageOrigin(request, door.place)
   if (page.kind === 'foreign') return refused(page.refusal)
-  // Before the body is read, which is a stranger's.
+  // Checked before the body is read, since it comes from a stranger.
   if (!/^application\/json\s*(?:;|$)/i.test(request.header('content-type') ?? '')) return refused(jsonOnly)
   return withSmallBody(context, request, access, async (text) => {
     const proof = readProof(text)

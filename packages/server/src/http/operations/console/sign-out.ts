@@ -1,4 +1,4 @@
-/** `DELETE /console/session`: signs out, here and for every request that still waits (PROTOCOL §15.3). */
+/** `DELETE /console/session`: signs out, and ends every request of the session that still waits (PROTOCOL §15.3). */
 import { failuresOf, refusalAtDoor } from '../../access.ts'
 import type { ConsoleDoor } from '../../console/console-door.ts'
 import type { HttpContext } from '../../context.ts'
@@ -24,7 +24,7 @@ export function signOut(context: HttpContext, door: ConsoleDoor): Operation {
   }
 }
 
-/** Also of a key that has ended. */
+/** Also works for a key that has ended. */
 async function end(context: HttpContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
   const failures = failuresOf(context, request)
   const entered = await door.enter(request)

@@ -1,4 +1,4 @@
-/** `PUT /v1/{feed}-consumers/{name}/acknowledged`: a consumer says what it has done everything up to (PROTOCOL §14). */
+/** `PUT /v1/{feed}-consumers/{name}/acknowledged`: a consumer reports the number up to which it has done everything (PROTOCOL §14). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { checkCursor } from '../../../feed/read-run.ts'

@@ -1,4 +1,4 @@
-/** What the routes of a consumer have in common: its name in the path. */
+/** What the routes of a consumer share: its name in the path. */
 import type { FeedName } from '@property-events/protocol'
 import { isConsumerName } from '../../../storage/storage.ts'
 import { consumerNameRule } from '../../consumer-name.ts'

@@ -1,4 +1,4 @@
-/** `POST /v1/property-consumers/{name}/results`: a consumer says what became of properties (PROTOCOL §14). */
+/** `POST /v1/property-consumers/{name}/results`: a consumer reports what became of properties (PROTOCOL §14). */
 import type { ProblemError } from '@property-events/protocol'
 import { checkCursor } from '../../../feed/read-run.ts'
 import { turnForStep } from '../../../step-turns.ts'
@@ -60,14 +60,14 @@ export function putResults(context: HttpContext): Operation {
   }
 }
 
-/** A request has one name, so nothing of it was kept. */
+/** A request has one name, so none of its results were stored. */
 const tooManyNames: ProblemError = {
   parameter: 'name',
   code: 'too_many_names',
   message: `The feed has ${namedConsumersPerFeed} names of consumers, as many as are kept. Use one of them, or default.`,
 }
 
-/** References that are looked for before others have their turn. */
+/** References that are looked up before other requests get their turn. */
 const lookedForPerTurn = 100
 
 async function put(context: HttpContext, access: Access, name: string, text: string): Promise<Outcome> {
