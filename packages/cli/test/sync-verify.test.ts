@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
+import { until } from '../../server/test/support/until.ts'
 import { run, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
@@ -99,6 +100,36 @@ describe('sync --verify', () => {
       assert.deepEqual(found, kind === 'tables' ? wanted.toSpliced(2, 0, `missing ${refOf(3)}`) : wanted)
     })
   }
+
+  it('compares the copy of a key for one branch with what that key reads (D11, PROTOCOL §14)', async () => {
+    const grant = ['--tenant', 'Hill & Co', '--scope', 'property:read', '--branch', 'Dale']
+    const made = await run(['keys', 'create', ...grant, '--data', market.folder])
+    assert.equal(made.code, 0, made.stderr)
+    const key = made.stdout.trim()
+    const response = await fetch(`${market.url}/v1/property-events`, {
+      method: 'POST',
+      headers: { 'x-api-key': market.publishKey, 'content-type': 'application/json' },
+      body: JSON.stringify(
+        [0, 1, 2].map((n) => ({
+          payload: { agent_ref: refOf(500 + n), published: true, branch_id: n === 2 ? 'Fell' : 'Dale' },
+        })),
+      ),
+    })
+    assert.equal(response.status, 201, await response.text())
+    const answers = async () =>
+      (await fetch(`${market.url}/v1/property-events`, { headers: { 'x-api-key': key } })).status === 200
+    await until(answers, { what: 'the view of the branch' })
+    const folder = join(market.folder, 'of Dale')
+    const verify = () =>
+      run(['sync', folder, '--verify'], { environment: { ...environment, PROPERTY_EVENTS_KEY: key } })
+    const good = await verify()
+    assert.equal(good.code, 0, good.stderr)
+    assert.match(good.stdout, /as its feed: 2 with the same numbers/)
+    rmSync(join(folder, `${refOf(501)}.json`))
+    const bad = await verify()
+    assert.equal(bad.code, 1)
+    assert.match(bad.stdout, new RegExp(`${refOf(501)} +not in the copy`))
+  })
 
   it('is refused where a copy is not up to date, or is not one', async () => {
     const folder = join(market.folder, 'other')

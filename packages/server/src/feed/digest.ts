@@ -1,18 +1,21 @@
 /**
- * What a feed shows now as a few counts and digests, with which two copies find what differs between them (PROTOCOL §14.3). No event is
- * read: references and numbers alone, a range of the subjects' key.
+ * What a feed shows a key now as a few counts and digests, with which two copies find what differs between them (PROTOCOL §14.3). No event
+ * is read, references and numbers alone, a range of the subjects' key: save for a key that is shown contacts with some roles alone.
  */
 import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
-import type { ViewName } from '@property-events/protocol'
 import { turnForStep } from '../step-turns.ts'
-import type { EventStore, FeedKey, LiveSubject } from '../storage/storage.ts'
+import type { EventStore, FeedKey, FeedView, LiveSubject } from '../storage/storage.ts'
+import type { Narrow } from './narrowing.ts'
+import { shownTo } from './shown-subjects.ts'
 
 export interface DigestQuery {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** 0 to 32 hexadecimal digits in lower case, as the reference begins without its hyphens. */
   readonly prefix: string
+  /** Of a key that some contacts are shown to as removed: only what is left is counted. */
+  readonly narrow: Narrow | undefined
 }
 
 export interface DigestPart {
@@ -22,11 +25,13 @@ export interface DigestPart {
   readonly digest: string
 }
 
+export type ShownSubject = Pick<LiveSubject, 'subjectId' | 'sequenceNumber'>
+
 export interface FeedDigest extends DigestPart {
   /** By the next two digits, those with a subject; `undefined` where the subjects themselves are listed. */
   readonly parts: readonly DigestPart[] | undefined
   /** All of them; `undefined`: there are more than `mostListed`. */
-  readonly subjects: readonly LiveSubject[] | undefined
+  readonly subjects: readonly ShownSubject[] | undefined
 }
 
 /** So many subjects are listed in place of digests of their parts. */
@@ -37,25 +42,27 @@ const digitsPerPart = 2
 const digitsOfUuid = 32
 
 export async function digestFeed(
-  events: Pick<EventStore, 'liveSubjects'>,
-  { key, view, prefix }: DigestQuery,
+  events: Pick<EventStore, 'liveSubjects' | 'readRangeWithin' | 'readRange'>,
+  { key, view, prefix, narrow }: DigestQuery,
 ): Promise<FeedDigest> {
   const whole = tally(prefix)
   const parts = new Map<string, Tally>()
-  const listed: LiveSubject[] = []
+  const listed: ShownSubject[] = []
   const [first, last] = [uuidOf(prefix.padEnd(digitsOfUuid, '0')), uuidOf(prefix.padEnd(digitsOfUuid, 'f'))]
   for (let after: string | undefined; ;) {
-    const found = await events.liveSubjects({ key, view, first, last, after, limit: subjectsPerStep })
-    for (const subject of found) {
+    const step = await events.liveSubjects({ key, view, first, last, after, limit: subjectsPerStep })
+    const shown = narrow === undefined ? step.subjects : await shownTo(narrow, events, key, step.subjects)
+    for (const { subjectId, sequenceNumber } of shown) {
+      const subject = { subjectId, sequenceNumber }
       whole.add(subject)
-      const name = digitsOf(subject.subjectId).slice(0, prefix.length + digitsPerPart)
+      const name = digitsOf(subjectId).slice(0, prefix.length + digitsPerPart)
       let part = parts.get(name)
       if (part === undefined) parts.set(name, (part = tally(name)))
       part.add(subject)
       if (listed.length <= mostListed) listed.push(subject)
     }
-    if (found.length < subjectsPerStep) break
-    after = found.at(-1)?.subjectId
+    if (step.next === undefined) break
+    after = step.next
     await turnForStep()
   }
   const isListed = listed.length <= mostListed
@@ -67,7 +74,7 @@ export async function digestFeed(
 }
 
 interface Tally {
-  add(subject: LiveSubject): void
+  add(subject: ShownSubject): void
   part(): DigestPart
 }
 

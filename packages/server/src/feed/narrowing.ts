@@ -62,11 +62,12 @@ function ofRoles(name: string, value: unknown, wanted: ReadonlySet<unknown>): un
 
 /** Several events that are joined by commas, or one. */
 export function narrowJoined(bytes: Uint8Array, narrow: Narrow): Buffer {
-  return Buffer.from(
-    eventsIn(bytes)
-      .map((json) => eventJsonOf(narrow(parseEventJson(json))))
-      .join(','),
-  )
+  return Buffer.from(narrowedEvents(bytes, narrow).map(eventJsonOf).join(','))
+}
+
+/** The same, before they are bytes again. */
+export function narrowedEvents(bytes: Uint8Array, narrow: Narrow): readonly FeedEvent[] {
+  return eventsIn(bytes).map((json) => narrow(parseEventJson(json)))
 }
 
 function eventsIn(bytes: Uint8Array): readonly string[] {

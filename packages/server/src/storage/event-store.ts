@@ -2,7 +2,7 @@
 import type { Ticks, ViewName } from '@property-events/protocol'
 import type { AppendBatch, AppendOutcome } from './append-batch.ts'
 import type { FeedView } from './branch-view.ts'
-import type { LiveQuery, LiveSubject } from './live-subjects.ts'
+import type { LiveQuery, LiveStep } from './live-subjects.ts'
 import type { FeedKey } from './feed-key.ts'
 
 /** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
@@ -216,8 +216,8 @@ export interface EventStore {
   readNewest(query: NewestQuery): Promise<readonly LatestEvent[]>
   /** Looks at no more than `limit` subjects, in the order of their latest events' positions, of those greater than `after`. */
   earlierPositions(query: EarlierQuery): Promise<EarlierStep>
-  /** Subjects that are shown now, ascending by reference, at most `limit`. A range of their key: no event is read. */
-  liveSubjects(query: LiveQuery): Promise<readonly LiveSubject[]>
+  /** Of the next `limit` subjects by reference, those that are shown now. A range of their key: no event is read. */
+  liveSubjects(query: LiveQuery): Promise<LiveStep>
   /**
    * The subject's latest event, in whatever category it is; `undefined`: the feed has none. Its bytes are the caller's own. `branches`: the
    * latest of those that are of one of them.

@@ -1,30 +1,37 @@
 /** The port's part for what a feed shows now: its live subjects, by their references (PROTOCOL §14.3). */
-import type { ViewName } from '@property-events/protocol'
+import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 
 export interface LiveQuery {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** Lower-case UUIDs; both are included. */
   readonly first: string
   readonly last: string
   /** Continues after this one. */
   readonly after: string | undefined
+  /** Subjects to look at, shown or not: a step costs the same where few of them are in the view. */
   readonly limit: number
-}
-
-/** A subject whose latest event is not its removal. */
-export interface LiveSubject {
-  /** Lower-case UUID. */
-  readonly subjectId: string
-  /** Of its latest event. */
-  readonly sequenceNumber: number
 }
 
 /** A subject, and where its latest event stands. */
 export interface PlacedSubject {
+  /** Lower-case UUID. */
   readonly subjectId: string
   readonly position: number
+}
+
+/** A subject whose latest event is in the view and is not its removal. */
+export interface LiveSubject extends PlacedSubject {
+  /** Of its latest event. */
+  readonly sequenceNumber: number
+}
+
+export interface LiveStep {
+  /** Ascending by reference. */
+  readonly subjects: readonly LiveSubject[]
+  /** The next step is after this one; `undefined`: this was the last. */
+  readonly next: string | undefined
 }
 
 /**
@@ -39,7 +46,7 @@ export function numbersOf(
   const distances = [...ends].map(([position, number]) => number - position)
   const [distance = 0] = distances
   if (distances.some((one) => one !== distance)) return undefined
-  return subjects.map(({ subjectId, position }) => ({ subjectId, sequenceNumber: position + distance }))
+  return subjects.map((subject) => ({ ...subject, sequenceNumber: subject.position + distance }))
 }
 
 /** The first and the last position. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { it } from 'node:test'
+import type { ContactLimits } from '@property-events/protocol'
 import { createClient } from '../../../client/src/index.ts'
 import { call, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -147,12 +148,61 @@ onEngines('the digest of a feed', {}, (service) => {
       const answer = await call(service(), `/v1/property-events/digest${query}`, { key: tenant.readKey })
       assert.deepEqual([answer.status, problemOf(answer).code], [400, 'invalid_parameter'], query)
     }
-    // To such a key the others are shown as erased.
-    const contactGrant = { scopes: ['contact:read'] as const, contact: { roles: ['vendor'] as const } }
-    const limited = await service().issue({ grants: [{ tenantId: tenant.tenantId, ...contactGrant }] })
-    const unsaid = await call(service(), '/v1/contact-events/digest', { key: limited.text })
-    assert.deepEqual([unsaid.status, problemOf(unsaid).code], [403, 'missing_scope'])
     const refused = await call(service(), '/v1/property-events/digest', { key: tenant.publishKey })
     assert.deepEqual([refused.status, problemOf(refused).code], [403, 'missing_scope'])
+  })
+
+  it('is to a key for contacts with some roles what its own list leaves (D11, PROTOCOL §14)', async () => {
+    const { tenant, url } = service()
+    const grant = { tenantId: tenant.tenantId, scopes: ['contact:read'] as const }
+    const issue = async (limits: ContactLimits) =>
+      (await service().issue({ grants: [{ ...grant, contact: limits }] })).text
+    const vendors = await issue({ roles: ['vendor'] })
+    const names = await issue({ fields: ['last_name'] })
+    const roles = ['vendor', 'applicant', 'landlord'] as const
+    const refs = Array.from({ length: 120 }, () => crypto.randomUUID())
+    const state = (contact_ref: string, role: string) => ({
+      payload: contact({ contact_ref, roles: [role], notes: 'n'.repeat(20_000) }),
+    })
+    for (let from = 0; from < refs.length; from += 60) {
+      const items = refs.slice(from, from + 60).map((ref, n) => state(ref, roles[n % 3] ?? ''))
+      await publish(service(), items, { feed: 'contact' })
+    }
+    // One is a vendor no more, one becomes one, and one goes.
+    const [first = '', second = '', , fourth = ''] = refs
+    const changes = [
+      state(first, 'applicant'),
+      state(second, 'vendor'),
+      { payload: { contact_ref: fourth }, eventType: 'ContactErased' },
+    ]
+    await publish(service(), changes, { feed: 'contact' })
+
+    const shownTo = async (key: string): Promise<ReadonlyMap<string, number>> => {
+      const numbers = new Map<string, number>()
+      for (let page = 1; ; page += 1) {
+        const path = `/api/func/api/v1/contactevents/getevents?page=${page}&pageSize=50`
+        const answer = pageOf(await call(service(), path, { key }))
+        for (const { transactionId, sequenceNumber, eventTypeShortCode } of answer.items) {
+          if (eventTypeShortCode === 'ContactErased') numbers.delete(transactionId)
+          else numbers.set(transactionId, sequenceNumber)
+        }
+        if (page >= answer.totalPages) return numbers
+      }
+    }
+    const everything = await shownTo(tenant.readKey)
+    const ofVendors = await shownTo(vendors)
+    assert.ok(ofVendors.has(second) && !ofVendors.has(first) && ofVendors.size >= 39)
+    for (const [key, numbers] of [
+      [vendors, ofVendors],
+      [names, everything],
+      [tenant.readKey, everything],
+    ] as const) {
+      const whole = await digest('', key, 'contact')
+      assert.deepEqual([whole.count, whole.digest], digestOf(numbers))
+      const client = createClient({ baseUrl: url, key, feed: 'contact' })
+      const held = [...numbers].map(([subjectId, sequenceNumber]) => ({ subjectId, sequenceNumber }))
+      assert.deepEqual((await client.compare({ held })).differences, [])
+    }
+    assert.deepEqual((await digest(`?prefix=${first.replaceAll('-', '')}`, vendors, 'contact')).subjects, [])
   })
 })

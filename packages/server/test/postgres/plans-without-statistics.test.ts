@@ -8,6 +8,7 @@ import type { Database, Statement, Value } from '../../src/storage/postgres/conn
 import { countStatements } from '../../src/storage/postgres/counts.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { expiryStatements } from '../../src/storage/postgres/expiry.ts'
+import { liveSubjectsStatement } from '../../src/storage/postgres/live-subjects.ts'
 import { locateStatements } from '../../src/storage/postgres/locate.ts'
 import { latestPositionStatements } from '../../src/storage/postgres/latest-positions.ts'
 import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
@@ -34,6 +35,9 @@ const set = '0123456789abcdef'
 const middle = events / 2
 /** Times are positions here. */
 const hundredTimes = bigints(Array.from({ length: 100 }, (_, n) => n * 190))
+const [least, most, half] = ['0', 'f', '7'].map((digit) =>
+  'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.replaceAll('x', digit),
+)
 const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
   ['a run', readAfterStatements.all, [tenantA, property, middle, limit]],
   ['a run of a view', readAfterStatements.view, [tenantA, property, middle, limit, 'sales']],
@@ -82,6 +86,16 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
     'a window of a view of branches',
     locateStatements.branchView,
     [tenantA, property, `branches.${set}.all`, middle, events - 10, set],
+  ],
+  [
+    'what a feed shows now',
+    liveSubjectsStatement,
+    [tenantA, property, half ?? '', most ?? '', null, 'PropertyUnpublished', null, limit, null],
+  ],
+  [
+    'what a feed shows of branches now',
+    liveSubjectsStatement,
+    [tenantA, property, least ?? '', most ?? '', half ?? '', 'PropertyUnpublished', 'sales', limit, set],
   ],
   ['the newest contacts', countStatements.newest, [tenantA, contact, middle, limit, texts([])]],
   [

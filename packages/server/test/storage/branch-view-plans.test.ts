@@ -6,6 +6,7 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage, storeFileOf } from '../../src/storage/open-storage.ts'
 import { branchSetStatements } from '../../src/storage/sqlite/branch-views.ts'
 import { latestPositionStatements } from '../../src/storage/sqlite/latest-positions.ts'
+import { liveSubjectsStatement } from '../../src/storage/sqlite/live-subjects.ts'
 import { readAfterStatements } from '../../src/storage/sqlite/read-after.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -29,6 +30,9 @@ describe('views of branches on SQLite', () => {
       after: 0,
       through: 9,
       limit: 9,
+      first: Buffer.alloc(16),
+      last: Buffer.alloc(16, 0xff),
+      gone: '',
     }
     const planOf = (sql: string, values: object): string => {
       const steps = db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(values)
@@ -38,6 +42,7 @@ describe('views of branches on SQLite', () => {
       readAfterStatements.view,
       readAfterStatements.branchLatest,
       latestPositionStatements.branchLatest,
+      liveSubjectsStatement,
     ]) {
       assert.doesNotMatch(planOf(sql, place), /SCAN|TEMP B-TREE/)
     }

@@ -1,5 +1,6 @@
 /** Every read of properties with a key that is limited to branches, beside the model of the feed (D11). */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { feeds } from '@property-events/protocol'
 import type { FeedModel, Item, ModelEvent, ModelView } from './branch-model.ts'
 import { modelViews } from './branch-model.ts'
@@ -35,6 +36,7 @@ export async function checkEveryRead(reader: BranchReader): Promise<void> {
     await checkRuns(reader, view)
     await checkSnapshot(reader, view)
     await checkStream(reader, view)
+    await checkDigest(reader, view)
   }
   await checkSingles(reader)
   await checkReduced(reader)
@@ -138,6 +140,20 @@ async function checkStream(reader: BranchReader, view: ModelView): Promise<void>
   await stream.until(({ numbers }) => numbers().length >= expected.length, `the stream of ${view}`)
   stream.close()
   assert.deepEqual(stream.numbers(), numbersOf(expected))
+}
+
+/** As PROTOCOL §14.3 says it, of the fold of what the key reads. */
+async function checkDigest(reader: BranchReader, view: ModelView): Promise<void> {
+  const shown = new Map<string, number>()
+  for (const { subjectId, item } of reader.model.of(reader.branches, view)) {
+    if (item.eventTypeShortCode === 'PropertyUnpublished') shown.delete(subjectId)
+    else shown.set(subjectId, item.sequenceNumber)
+  }
+  const lines = [...shown].toSorted(([a], [b]) => (a < b ? -1 : 1)).map((one) => `${one.join(' ')}\n`)
+  const answer = await ask(reader, `${publishPath}/digest?apiEventType=${view}`)
+  const { count, digest }: { count: number; digest: string } = JSON.parse(answer.text)
+  const expected = createHash('sha256').update(lines.join('')).digest('hex')
+  assert.deepEqual([count, digest], [shown.size, expected], `the digest of ${view}`)
 }
 
 /** By id, the latest and the history of each subject: of other branches as of none at all. */

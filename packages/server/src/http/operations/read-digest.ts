@@ -5,6 +5,7 @@ import { digestFeed, mostListed } from '../../feed/digest.ts'
 import type { FeedDigest } from '../../feed/digest.ts'
 import type { Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
+import { feedViewOf } from '../feed-view.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Outcome } from '../exchange.ts'
 import { apiEventTypeSchema } from '../openapi/parameters.ts'
@@ -31,7 +32,7 @@ export function readDigest(context: HttpContext, feedName: FeedName): Operation 
     schema: () => ({
       operationId: `read${capital(feedName)}Digest`,
       summary: `Compare a copy of the ${feedName} feed`,
-      description: `Counts and digests of what the feed shows now, by the beginning of the reference: two copies find what differs between them in a few requests. Up to ${mostListed.toLocaleString('en-GB')} are listed with their numbers. Counts as a snapshot while it is made.`,
+      description: `Counts and digests of what the feed shows the key now, by the beginning of the reference: two copies find what differs between them in a few requests. Up to ${mostListed.toLocaleString('en-GB')} are listed with their numbers. Counts as a snapshot while it is made.`,
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       querystring: {
@@ -63,8 +64,6 @@ export function readDigest(context: HttpContext, feedName: FeedName): Operation 
       const view = readView(feedName, values, errors)
       if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
       return async (request, access) => {
-        const isOfSome = feedName === 'contact' ? access.contact?.roles : access.branches
-        if (isOfSome !== undefined) return ofSome
         const release = keyLimits.enterSnapshot(access.keyId ?? '')
         if (release === undefined) return refused({ code: 'too_many_snapshots' })
         try {
@@ -72,7 +71,10 @@ export function readDigest(context: HttpContext, feedName: FeedName): Operation 
           // Read before the subjects: what comes meanwhile has a greater number.
           const head = await events.head(key)
           if (head === undefined) return refused({ code: 'key_disabled' })
-          const digest = await digestFeed(events, { key, view, prefix })
+          const hidesSome = feedName === 'contact' && access.contact?.roles !== undefined
+          const narrow = hidesSome ? context.formOf(access, feedName)?.narrow : undefined
+          const query = { key, view: feedViewOf(access, view), prefix, narrow }
+          const digest = await digestFeed(events, query)
           return await digestAnswer(digest, head, preferredCoding(request.header('accept-encoding')))
         } finally {
           release()
@@ -81,12 +83,6 @@ export function readDigest(context: HttpContext, feedName: FeedName): Operation 
     },
   }
 }
-
-const ofSome = refused({
-  code: 'missing_scope',
-  detail:
-    'This key reads some branches, or contacts with some roles, alone, and a digest is of the whole feed. Compare with a key that reads all of it.',
-})
 
 function digestAnswer(
   { parts, subjects, ...whole }: FeedDigest,

@@ -1,19 +1,22 @@
 import { standardCodes } from '@property-events/protocol'
-import type { LiveQuery, LiveSubject } from '../storage.ts'
+import type { LiveQuery, LiveStep } from '../storage.ts'
+import { standsIn } from './branch-views.ts'
 import { feedOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
-export function liveSubjects(store: MemoryStore, query: LiveQuery): readonly LiveSubject[] {
+export function liveSubjects(store: MemoryStore, query: LiveQuery): LiveStep {
   const { key, view, first, last, after, limit } = query
   const feed = feedOf(store, key)
-  return [...(feed?.subjects ?? [])]
+  if (feed === undefined) return { subjects: [], next: undefined }
+  const looked = [...feed.subjects]
     .filter(([subjectId]) => subjectId >= first && subjectId <= last && subjectId > (after ?? ''))
-    .filter(([, { code, category }]) => {
-      return code !== standardCodes[key.feed].gone && (view === 'all' || category === view)
-    })
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .slice(0, limit)
-    .map(([subjectId, { position }]) => {
-      return { subjectId, sequenceNumber: feed?.events[position - 1]?.sequenceNumber ?? 0 }
-    })
+  const subjects = looked.flatMap(([subjectId, { position, code }]) => {
+    const event = feed.events[position - 1]
+    if (event === undefined || code === standardCodes[key.feed].gone || !standsIn(feed, view, event))
+      return []
+    return [{ subjectId, position, sequenceNumber: event.sequenceNumber }]
+  })
+  return { subjects, next: looked.length < limit ? undefined : looked.at(-1)?.[0] }
 }

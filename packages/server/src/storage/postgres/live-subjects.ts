@@ -1,18 +1,30 @@
 /** What a feed shows now, by the references of its subjects. */
 import { standardCodes } from '@property-events/protocol'
 import { endsOf, numbersOf } from '../live-subjects.ts'
-import type { LiveQuery, LiveSubject } from '../live-subjects.ts'
+import { partsOfView } from '../branch-view.ts'
+import type { LiveQuery, LiveStep } from '../live-subjects.ts'
 import { bigints } from './array.ts'
 import type { Database, Row, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
-/** A range of the primary key; no event is read. Position 0: its first event is being appended. */
+/**
+ * A range of the primary key; no event is read. Position 0: its first event is being appended. Of a set of branches, one look into its own
+ * key for each subject: a plain EXISTS may be answered by reading the whole table into a hash.
+ */
 export const liveSubjectsStatement: Statement = {
   name: 'live-subjects',
-  text: `SELECT subject, position FROM subject
-    WHERE tenant = $1 AND feed = $2 AND subject >= $3::uuid AND subject <= $4::uuid AND subject IS DISTINCT FROM $5::uuid
-      AND position > 0 AND code <> $6 AND ($7::text IS NULL OR category = $7)
-    ORDER BY tenant, feed, subject LIMIT $8`,
+  text: `SELECT s.subject, s.position,
+      s.position > 0 AND s.code <> $6 AND ($7::text IS NULL OR s.category = $7) AND ($9::text IS NULL OR l.subject IS NOT NULL) AS live
+    FROM (
+      SELECT subject, position, code, category FROM subject
+      WHERE tenant = $1 AND feed = $2 AND subject >= $3::uuid AND subject <= $4::uuid AND subject IS DISTINCT FROM $5::uuid
+      ORDER BY tenant, feed, subject LIMIT $8
+    ) AS s
+    LEFT JOIN LATERAL (
+      SELECT b.subject FROM branch_latest b
+      WHERE $9::text IS NOT NULL AND b.tenant = $1 AND b.feed = $2 AND b.subject = s.subject AND b.branch_set = $9 LIMIT 1
+    ) AS l ON true
+    ORDER BY s.subject`,
 }
 const numbersAt: Statement = {
   name: 'live-numbers',
@@ -22,6 +34,7 @@ const numbersAt: Statement = {
 interface SubjectRow extends Row {
   readonly subject: string
   readonly position: string
+  readonly live: boolean
 }
 
 interface NumberRow extends Row {
@@ -29,13 +42,10 @@ interface NumberRow extends Row {
   readonly sequence: string
 }
 
-export async function readLiveSubjects(
-  database: Database,
-  query: LiveQuery,
-): Promise<readonly LiveSubject[]> {
+export async function readLiveSubjects(database: Database, query: LiveQuery): Promise<LiveStep> {
   const { key, view, first, last, after = null, limit } = query
   const feed = feedNumbers[key.feed]
-  const category = view === 'all' ? null : view
+  const { set = null, category = null } = partsOfView(view)
   const asked = [
     key.tenantId,
     feed,
@@ -45,17 +55,20 @@ export async function readLiveSubjects(
     standardCodes[key.feed].gone,
     category,
     limit,
+    set,
   ]
   const rows = await database.read<SubjectRow>(liveSubjectsStatement, asked)
-  const found = rows.map(({ subject, position }) => ({ subjectId: subject, position: Number(position) }))
+  const next = rows.length < limit ? undefined : rows.at(-1)?.subject
+  const found = rows.flatMap(({ subject, position, live }) =>
+    live ? [{ subjectId: subject, position: Number(position) }] : [],
+  )
   const read = async (positions: readonly number[]): Promise<ReadonlyMap<number, number>> => {
     const numbers = await database.read<NumberRow>(numbersAt, [key.tenantId, feed, bigints(positions)])
     return new Map(numbers.map(({ position, sequence }) => [Number(position), Number(sequence)]))
   }
   const known = numbersOf(found, await read(endsOf(found)))
-  if (known !== undefined) return known
+  if (known !== undefined) return { subjects: known, next }
   const numbers = await read(found.map(({ position }) => position))
-  return found.map(({ subjectId, position }) => {
-    return { subjectId, sequenceNumber: numbers.get(position) ?? 0 }
-  })
+  const subjects = found.map((one) => ({ ...one, sequenceNumber: numbers.get(one.position) ?? 0 }))
+  return { subjects, next }
 }

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ViewName } from '@property-events/protocol'
-import type { FeedKey, LiveQuery, LiveSubject, StorageEngine } from '../../../src/storage/storage.ts'
-import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { branchViewName } from '../../../src/storage/storage.ts'
+import type {
+  FeedKey,
+  FeedView,
+  LiveQuery,
+  LiveSubject,
+  StorageEngine,
+} from '../../../src/storage/storage.ts'
+import { grantBranches } from '../support/branch-views.ts'
+import { draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
@@ -11,8 +18,10 @@ import { publishMixture } from './reading.ts'
 const least = '00000000-0000-0000-0000-000000000000'
 const most = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+type Shown = Omit<LiveSubject, 'position'>
+
 /** Step by step. */
-async function live(store: StorageEngine, changes: Partial<LiveQuery> = {}): Promise<readonly LiveSubject[]> {
+async function live(store: StorageEngine, changes: Partial<LiveQuery> = {}): Promise<readonly Shown[]> {
   const query = {
     key: feedKey(tenantA),
     view: 'all',
@@ -21,17 +30,19 @@ async function live(store: StorageEngine, changes: Partial<LiveQuery> = {}): Pro
     limit: 1_000,
     ...changes,
   } as const
-  const found: LiveSubject[] = []
-  for (;;) {
-    const after = found.at(-1)?.subjectId
-    const step = await store.events.liveSubjects({ ...query, after })
-    found.push(...step)
-    if (step.length < query.limit) return found
+  const found: Shown[] = []
+  for (let after: string | undefined; ;) {
+    const { subjects, next } = await store.events.liveSubjects({ ...query, after })
+    assert.ok(subjects.length <= query.limit)
+    found.push(...subjects.map(({ subjectId, sequenceNumber }) => ({ subjectId, sequenceNumber })))
+    if (next === undefined) return found
+    assert.ok(next > (after ?? ''))
+    after = next
   }
 }
 
 /** The fold of the whole feed: of each subject the last event, unless that removes it. */
-async function folded(store: StorageEngine, key: FeedKey, view: ViewName): Promise<readonly LiveSubject[]> {
+async function folded(store: StorageEngine, key: FeedKey, view: FeedView): Promise<readonly Shown[]> {
   const last = new Map<string, { readonly number: number; readonly code: string }>()
   for (const { transactionId, sequenceNumber, eventTypeShortCode } of await list(store, { key })) {
     last.set(transactionId.toLowerCase(), { number: sequenceNumber, code: eventTypeShortCode })
@@ -71,6 +82,58 @@ export function liveSubjectsContract(factory: StoreFactory): void {
           draft({ subject: 'later' }),
         ])
       }
+    })
+
+    it('of a set of branches are those whose last event is of one of them, in every category (D11, PROTOCOL §14)', async () => {
+      await using store = await withTenants(await factory.create())
+      const key = feedKey(tenantA)
+      const branches = ['Hill St', 'Dale', 'Moor']
+      const categories = ['sales', 'lettings'] as const
+      const publishSome = async (from: number, through: number): Promise<void> => {
+        for (let n = from; n < through; n += 1) {
+          const mixed = Math.imul(n, 0x9e3779b1) >>> 0
+          const branch = branches[(mixed >>> 8) % 4]
+          const words = {
+            subject: `${(mixed >>> 16) % 23}`,
+            text: `${n}`,
+            ...(branch === undefined ? {} : { branch }),
+          }
+          const category = categories[(mixed >>> 12) % 2] ?? 'sales'
+          await publish(store, [draft({ ...words, category, published: n % 11 !== 0 })])
+        }
+      }
+      await publishSome(1, 45)
+      const sets = [['Hill St'], ['Hill St', 'Dale'], ['Moor', 'nowhere']]
+      for (const set of sets) await grantBranches(store, set)
+      for (const through of [45, 90]) {
+        await publishSome(through, through + 45)
+        for (const set of sets) {
+          for (const name of ['all', 'sales', 'lettings'] as const) {
+            const view = branchViewName(set, name)
+            const expected = await folded(store, key, view)
+            assert.ok(expected.length > 0, view)
+            for (const limit of [3, 1_000]) {
+              assert.deepEqual(await live(store, { view, limit }), expected, `${set.join()} ${name}`)
+            }
+          }
+        }
+      }
+    })
+
+    it('look at so many subjects a step, however few of them are shown (P5)', async () => {
+      await using store = await withTenants(await factory.create())
+      const subjects = Array.from({ length: 12 }, (_, n) => `${n}`)
+      await publish(
+        store,
+        subjects.map((subject) => draft({ subject })),
+      )
+      await publish(
+        store,
+        subjects.map((subject) => removal({ subject })),
+      )
+      const query = { key: feedKey(), view: 'all', first: least, last: most, after: undefined } as const
+      const { subjects: none, next } = await store.events.liveSubjects({ ...query, limit: 5 })
+      assert.deepEqual([none, next], [[], subjects.map(uuid).toSorted()[4]])
     })
 
     it('are those of one feed and tenant alone (P10)', async () => {
