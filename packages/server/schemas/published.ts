@@ -37,6 +37,10 @@ const minute = Type.Object({
   warnings: Type.Record(Type.String(), Type.Integer(), {
     description: 'How often each code stood in the receipts.',
   }),
+  warningPlaces: Type.Record(Type.String(), Type.Array(Type.String(), { maxItems: 5 }), {
+    description:
+      'Examples of where each of these codes came: JSON pointers into an event, the first five in the order of their text; `*` stands for a name that is not of the contract. What stood there is not kept.',
+  }),
   refused: whole('Requests of which nothing was stored.'),
   refusals: Type.Array(refusal, {
     description: 'Those of them that are kept singly: the first 100 of a key and hour.',

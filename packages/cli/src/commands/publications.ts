@@ -26,8 +26,8 @@ export function addPublications(program: Command, context: CommandContext): void
     .option('--limit <number>', 'at most so many minutes', '50')
   addNote(
     command,
-    `By key and minute, the newest first, for ${publicationDaysKept} days. Of refusals the code, the places of faults and the id of the ` +
-      'request are kept, and no value. What was published shows 35 seconds later at the latest.',
+    `By key and minute, the newest first, for ${publicationDaysKept} days. Of warnings the codes and examples of where they came are ` +
+      'kept, of refusals the code, the places of faults and the id of the request, and no value. What was published shows 35 seconds later at the latest.',
   )
   addSettings(command, storeSettings)
   addAction(command, context, (invocation) => {
@@ -43,7 +43,9 @@ export function addPublications(program: Command, context: CommandContext): void
       const minutes = await gather(store, flags, asked)
       if (output.json) return output.writeJson(minutes.map(minuteJson))
       if (minutes.length === 0) return output.write('Nothing was published or refused in that time.\n')
-      return output.write(`${tableText(heads, minutes.map(cellsOf))}${minutes.map(refusalText).join('')}`)
+      return output.write(
+        `${tableText(heads, minutes.map(cellsOf))}${minutes.map((one) => `${warningText(one)}${refusalText(one)}`).join('')}`,
+      )
     })
   })
 }
@@ -92,7 +94,7 @@ function cellsOf(minute: KeptMinute): readonly string[] {
   const [first, last] = numbers ?? []
   const number = (count: number): string => (count === 0 ? '' : count.toLocaleString('en-GB'))
   return [
-    momentText(minute.minute * minuteMs).slice(0, 'YYYY-MM-DD HH:mm'.length),
+    minuteText(minute.minute),
     key.feed,
     keyId,
     number(requests),
@@ -107,6 +109,16 @@ function cellsOf(minute: KeptMinute): readonly string[] {
   ]
 }
 
+function warningText({ warningPlaces, keyId, minute }: KeptMinute): string {
+  const lines = Object.entries(warningPlaces).map(([code, places]) => `  ${code}: ${places.join(', ')}\n`)
+  if (lines.length === 0) return ''
+  return `\nWarned ${keyId} at ${minuteText(minute)}, for example in:\n${lines.join('')}`
+}
+
+function minuteText(minute: number): string {
+  return momentText(minute * minuteMs).slice(0, 'YYYY-MM-DD HH:mm'.length)
+}
+
 function refusalText({ refusals, refused, keyId, minute }: KeptMinute): string {
   if (refused === 0) return ''
   const lines = refusals.map(({ atMs, requestId, code, faults }) => {
@@ -117,7 +129,7 @@ function refusalText({ refusals, refused, keyId, minute }: KeptMinute): string {
   })
   const further = refused - refusals.length
   if (further > 0) lines.push(`  and ${further.toLocaleString('en-GB')} more\n`)
-  return `\nRefused ${keyId} at ${momentText(minute * minuteMs).slice(0, 'YYYY-MM-DD HH:mm'.length)}:\n${lines.join('')}`
+  return `\nRefused ${keyId} at ${minuteText(minute)}:\n${lines.join('')}`
 }
 
 function minuteJson(kept: KeptMinute) {

@@ -5,7 +5,12 @@ import type { Consumer } from '../../src/service/answers.ts'
 import type { PublicationMinute } from '../../src/service/operations/records.ts'
 import { actorWords, detailWords } from '../../src/views/audit/audit-line.ts'
 import { consumerLines, lagWords } from '../../src/views/consumers/consumer-line.ts'
-import { outcomeWords, refusalWords, warningWords } from '../../src/views/publications/publication-line.ts'
+import {
+  outcomeWords,
+  refusalWords,
+  warningPlaceLines,
+  warningWords,
+} from '../../src/views/publications/publication-line.ts'
 import { findingsFirst, settingText } from '../../src/views/system/settings.ts'
 
 const nowMs = Date.parse('2026-03-01T09:30:00Z')
@@ -87,6 +92,7 @@ describe('a minute of publications', () => {
     firstNumber: 7,
     lastNumber: 1_206,
     warnings: { bad_url: 1, too_long: 12 },
+    warningPlaces: { bad_url: ['/payload/media/0/media_url'], too_long: ['/payload/a', '/payload/b'] },
     refused: 1,
     refusals: [],
   }
@@ -102,6 +108,11 @@ describe('a minute of publications', () => {
       'nothing stored',
     )
     assert.equal(warningWords(minute), 'too_long 12, bad_url 1')
+    assert.deepEqual(warningPlaceLines(minute), [
+      'too_long: /payload/a, /payload/b',
+      'bad_url: /payload/media/0/media_url',
+    ])
+    assert.deepEqual(warningPlaceLines({ ...minute, warnings: {}, warningPlaces: {} }), [])
   })
 
   it('says where a refused request was wrong (PROTOCOL §14.2)', () => {

@@ -4,7 +4,13 @@
  */
 import { knownFieldNames } from '@property-events/protocol'
 import type { FeedName, ProblemError, PublishReceipt } from '@property-events/protocol'
-import { hourOfMinute, joinMinutes, publicationsPerCommit, refusalsPerHour } from '../storage/storage.ts'
+import {
+  hourOfMinute,
+  joinMinutes,
+  placesPerWarning,
+  publicationsPerCommit,
+  refusalsPerHour,
+} from '../storage/storage.ts'
 import type {
   FeedKey,
   PublicationFault,
@@ -12,7 +18,9 @@ import type {
   PublicationStore,
   PublishedMinute,
   PublishedMinuteName,
+  WarningPlaces,
 } from '../storage/storage.ts'
+import { addInParts } from './add-in-parts.ts'
 import type { Notes } from './flushing.ts'
 
 export interface PublicationNotes extends Notes {
@@ -61,7 +69,10 @@ export function notePublications(
 
   return {
     taken(keyId, key, receipt) {
-      put({ ...emptyMinute({ key, keyId, minute: Math.floor(clock() / minuteMs) }), ...countsOf(receipt) })
+      put({
+        ...emptyMinute({ key, keyId, minute: Math.floor(clock() / minuteMs) }),
+        ...countsOf(key.feed, receipt),
+      })
     },
     refused(keyId, key, { requestId, code, errors }) {
       const atMs = clock()
@@ -76,18 +87,12 @@ export function notePublications(
       const noted = refusals
       minutes = new Map()
       refusals = []
-      for (let from = 0; from < taken.length; from += publicationsPerCommit) {
-        const some = taken.slice(from, from + publicationsPerCommit)
-        try {
-          await store.add(some, noted.filter(isOf(some)))
-        } catch (error) {
-          const left = taken.slice(from)
-          for (const minute of left) put(minute)
-          refusals.push(...noted.filter(isOf(left)))
-          throw error
-        }
-        if (from + publicationsPerCommit < taken.length) await rest()
-      }
+      const add = (some: readonly PublishedMinute[]) => store.add(some, noted.filter(isOf(some)))
+      const left = await addInParts(taken, publicationsPerCommit, add, rest)
+      if (left === undefined) return
+      for (const minute of left.rows) put(minute)
+      refusals.push(...noted.filter(isOf(left.rows)))
+      throw left.failure
     },
   }
 }
@@ -95,10 +100,10 @@ export function notePublications(
 /** One request, of which nothing is known yet. */
 function emptyMinute(name: PublishedMinuteName): PublishedMinute {
   const counts = { requests: 1, stored: 0, repeated: 0, unchanged: 0, refused: 0 }
-  return { ...name, ...counts, numbers: undefined, warnings: {} }
+  return { ...name, ...counts, numbers: undefined, warnings: {}, warningPlaces: {} }
 }
 
-function countsOf({ events, warnings: given }: PublishReceipt) {
+function countsOf(feed: FeedName, { events, warnings: given }: PublishReceipt) {
   let [stored, repeated, unchanged, first, last] = [0, 0, 0, Infinity, 0]
   for (const event of events) {
     if (event.repeated === true) repeated += 1
@@ -110,9 +115,22 @@ function countsOf({ events, warnings: given }: PublishReceipt) {
     }
   }
   const warnings: Record<string, number> = {}
-  for (const { code } of given) warnings[code] = (warnings[code] ?? 0) + 1
+  const places = new Map<string, Set<string>>()
+  for (const { code, pointer } of given) {
+    warnings[code] = (warnings[code] ?? 0) + 1
+    const known = places.get(code) ?? new Set()
+    places.set(code, known.add(shownPointer(feed, pointerInEvent(code, pointer))))
+  }
+  const warningPlaces: WarningPlaces = Object.fromEntries(
+    [...places].map(([code, some]) => [code, [...some].toSorted().slice(0, placesPerWarning)]),
+  )
   const numbers = stored === 0 ? undefined : ([first, last] as const)
-  return { stored, repeated, unchanged, numbers, warnings }
+  return { stored, repeated, unchanged, numbers, warnings, warningPlaces }
+}
+
+/** Those of warnings are into the payload, save one (`PublishWarning`); those of faults are into the event. */
+function pointerInEvent(code: string, pointer: string): string {
+  return code === 'transaction_id_differs' ? pointer : `/payload${pointer}`
 }
 
 function faultOf(feed: FeedName, { pointer, parameter, code }: ProblemError): PublicationFault {

@@ -22,8 +22,13 @@ export interface PublishedMinute extends PublishedMinuteName {
   readonly numbers: NumberRange | undefined
   /** How often each code came in the receipts. */
   readonly warnings: Readonly<Record<string, number>>
+  /** Examples of where each of these codes came: at most `placesPerWarning`, the first in the order of their text. */
+  readonly warningPlaces: WarningPlaces
   readonly refused: number
 }
+
+/** By code, JSON pointers into an event, as those of a `PublicationFault`: never what stood there. */
+export type WarningPlaces = Readonly<Record<string, readonly string[]>>
 
 /** One request that was refused. */
 export interface PublicationRefusal extends PublishedMinuteName {
@@ -50,6 +55,8 @@ export interface KeptMinute extends PublishedMinute {
 export const publicationDaysKept = 14
 /** So many refusals of a key are kept singly in an hour. Further ones are counted. */
 export const refusalsPerHour = 100
+/** So many examples of where a warning came are kept of a key, a feed and a minute. */
+export const placesPerWarning = 5
 /** How many minutes are added with one statement, and how many refusals. */
 export const publicationsPerCommit = 500
 
@@ -93,8 +100,18 @@ export function joinMinutes<Minute extends PublishedMinute>(one: Minute, other: 
     unchanged: one.unchanged + other.unchanged,
     numbers: joinNumbers(one.numbers, other.numbers),
     warnings,
+    warningPlaces: joinPlaces(one.warningPlaces, other.warningPlaces),
     refused: one.refused + other.refused,
   }
+}
+
+/** The first of both in the order of their text, so that the same ones are kept in whatever order nodes add theirs. */
+export function joinPlaces(one: WarningPlaces, other: WarningPlaces): WarningPlaces {
+  const places: Record<string, readonly string[]> = { ...one }
+  for (const [code, more] of Object.entries(other)) {
+    places[code] = [...new Set([...(places[code] ?? []), ...more])].toSorted().slice(0, placesPerWarning)
+  }
+  return places
 }
 
 function joinNumbers(one: NumberRange | undefined, other: NumberRange | undefined): NumberRange | undefined {

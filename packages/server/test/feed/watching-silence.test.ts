@@ -86,7 +86,10 @@ async function world() {
     async publish(tenantId = tenantA) {
       const counts = { requests: 1, stored: 1, repeated: 0, unchanged: 0, refused: 0 }
       const name = { key: feedKey(tenantId), keyId: 'agency', minute: Math.floor(nowMs / minuteMs) }
-      await store.publications.add([{ ...name, ...counts, numbers: [1, 1], warnings: {} }], [])
+      await store.publications.add(
+        [{ ...name, ...counts, numbers: [1, 1], warnings: {}, warningPlaces: {} }],
+        [],
+      )
     },
     /** Looks every four minutes, and does what is done at each. */
     async pass(ms: number, each: () => Promise<void> | void = () => undefined, by: Node = node) {

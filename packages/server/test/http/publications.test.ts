@@ -18,6 +18,7 @@ interface Minute {
   readonly firstNumber: number | null
   readonly lastNumber: number | null
   readonly warnings: Readonly<Record<string, number>>
+  readonly warningPlaces: Readonly<Record<string, readonly string[]>>
   readonly refused: number
   readonly refusals: readonly {
     readonly requestId: string
@@ -132,6 +133,11 @@ onEngines('what was published', {}, (service) => {
     )
     assert.deepEqual(properties.numbers, [Math.min(...numbers), Math.max(...numbers)])
     assert.equal(properties.warnings['unknown_field'], 1)
+    const places = own.items.flatMap(({ warningPlaces }) => warningPlaces['unknown_field'] ?? [])
+    assert.deepEqual(places, ['/payload/*'])
+    for (const { warnings, warningPlaces } of own.items) {
+      assert.deepEqual(Object.keys(warningPlaces).toSorted(), Object.keys(warnings).toSorted())
+    }
     assert.deepEqual(
       properties.refusals.map(({ code }) => code),
       ['id_conflict', 'invalid_body', 'invalid_body', 'invalid_body', 'invalid_parameter'],

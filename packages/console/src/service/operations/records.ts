@@ -17,6 +17,8 @@ export interface PublicationMinute {
   readonly lastNumber: number | null
   /** How many of each code. */
   readonly warnings: Readonly<Record<string, number>>
+  /** Of each code, examples of where: pointers into an event. */
+  readonly warningPlaces: Readonly<Record<string, readonly string[]>>
   readonly refused: number
   /** The first 100 of a key and hour. */
   readonly refusals: readonly PublicationRefusal[]

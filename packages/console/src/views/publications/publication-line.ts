@@ -29,6 +29,14 @@ export function warningWords({ warnings }: PublicationMinute): string {
     .join(', ')
 }
 
+/** `too_long: /payload/details/summary`, the most frequent code first: examples of where each came. */
+export function warningPlaceLines({ warnings, warningPlaces }: PublicationMinute): readonly string[] {
+  return Object.entries(warningPlaces)
+    .toSorted(([a], [b]) => (warnings[b] ?? 0) - (warnings[a] ?? 0))
+    .slice(0, 20)
+    .map(([code, places]) => oneLine(`${code}: ${places.join(', ')}`, 400))
+}
+
 /** `invalid_body: wrong_type at /0/payload/published`; of places, the first few. */
 export function refusalWords({ code, faults }: PublicationRefusal): string {
   const places = faults.slice(0, 3).map((fault) => `${fault.code} at ${fault.pointer || 'the whole body'}`)

@@ -13,7 +13,7 @@ import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
-import { outcomeWords, refusalWords, warningWords } from './publication-line.ts'
+import { outcomeWords, refusalWords, warningPlaceLines, warningWords } from './publication-line.ts'
 import '../records.css'
 
 const limit = 50
@@ -82,7 +82,7 @@ function Minutes({ tenantId, items }: MinutesProps) {
         { name: 'Feed', cell: ({ feed }) => feed },
         { name: 'Requests', isNumber: true, isWide: true, cell: ({ requests }) => requests },
         { name: 'Became', cell: (minute) => <Became tenantId={tenantId} minute={minute} /> },
-        { name: 'Warnings', cell: (minute) => warningWords(minute) || '–' },
+        { name: 'Warnings', cell: (minute) => <Warned minute={minute} /> },
         { name: 'Refused', cell: (minute) => <Refused minute={minute} /> },
       ]}
       rows={items}
@@ -96,6 +96,22 @@ function Became({ tenantId, minute }: { readonly tenantId: string; readonly minu
   const { feed, firstNumber } = minute
   if (firstNumber === null) return <>{words}</>
   return <a href={hrefOf(places.feed(tenantId, feed, { number: firstNumber }))}>{words}</a>
+}
+
+function Warned({ minute }: { readonly minute: PublicationMinute }) {
+  const words = warningWords(minute)
+  const lines = warningPlaceLines(minute)
+  if (lines.length === 0) return <>{words || '–'}</>
+  return (
+    <details>
+      <summary class="mark-behind">{words}</summary>
+      <ul class="refusals" aria-label="Examples of where">
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
+  )
 }
 
 function Refused({ minute: { refused, refusals } }: { readonly minute: PublicationMinute }) {

@@ -94,7 +94,7 @@ function placeText({ minute, key, keyId }: KeptMinute): string {
 }
 
 export function minuteMembers(kept: KeptMinute): object {
-  const { minute, key, keyId, requests, stored, repeated, unchanged, numbers, warnings, refused } = kept
+  const { minute, key, keyId, requests, stored, repeated, unchanged, numbers, refused } = kept
   const [firstNumber = null, lastNumber = null] = numbers ?? []
   return {
     at: new Date(minute * minuteMs).toISOString(),
@@ -106,7 +106,8 @@ export function minuteMembers(kept: KeptMinute): object {
     unchanged,
     firstNumber,
     lastNumber,
-    warnings,
+    warnings: kept.warnings,
+    warningPlaces: kept.warningPlaces,
     refused,
     refusals: kept.refusals.map(({ atMs, requestId, code, faults }) => {
       return { at: new Date(atMs).toISOString(), requestId, code, faults }

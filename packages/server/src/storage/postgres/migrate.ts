@@ -65,6 +65,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0035-consumers.sql'),
   filesOf('0036-console-sessions.sql'),
   filesOf('0037-silence.sql'),
+  filesOf('0038-warning-places.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

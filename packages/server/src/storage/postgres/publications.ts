@@ -2,6 +2,7 @@
 import {
   firstKeptMinute,
   hourOfMinute,
+  placesPerWarning,
   publicationsPerCommit,
   refusalsPerHour,
 } from '../publication-store.ts'
@@ -13,20 +14,24 @@ import type {
   PublicationStore,
   PublishedMinute,
   PublishedMinuteName,
+  WarningPlaces,
 } from '../publication-store.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { noteLockWaitMs } from './pool.ts'
 
 /** In order of the key, as all that follow, so that two nodes that add to the same rows never wait in a circle. */
 const addMinutes: Statement = {
   name: 'published-add',
   text: `INSERT INTO published AS kept (tenant, minute, feed, key_id, requests, stored, repeated, unchanged,
-      first_sequence, last_sequence, warnings, refused)
-    SELECT tenant, minute, feed, key_id, requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings::jsonb, refused
+      first_sequence, last_sequence, warnings, warning_places, refused)
+    SELECT tenant, minute, feed, key_id, requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings::jsonb,
+      warning_places::jsonb, refused
     FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-      $9::bigint[], $10::bigint[], $11::text[], $12::bigint[])
-      AS r (tenant, minute, feed, key_id, requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings, refused)
+      $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bigint[])
+      AS r (tenant, minute, feed, key_id, requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings,
+        warning_places, refused)
     ORDER BY tenant, minute, feed, key_id COLLATE "C"
     ON CONFLICT (tenant, minute, feed, key_id) DO UPDATE SET
       requests = kept.requests + excluded.requests, stored = kept.stored + excluded.stored,
@@ -39,6 +44,17 @@ const addMinutes: Statement = {
             SELECT * FROM jsonb_each_text(kept.warnings) UNION ALL SELECT * FROM jsonb_each_text(excluded.warnings)
           ) AS both_of_them (code, count) GROUP BY code
         ) AS summed
+      ) END,
+      warning_places = CASE WHEN excluded.warning_places = '{}' THEN kept.warning_places ELSE (
+        SELECT jsonb_object_agg(code, places) FROM (
+          SELECT code, jsonb_agg(place ORDER BY place COLLATE "C") AS places FROM (
+            SELECT code, place, row_number() OVER (PARTITION BY code ORDER BY place COLLATE "C") AS nth FROM (
+              SELECT k.key, p.place FROM jsonb_each(kept.warning_places) AS k, jsonb_array_elements_text(k.value) AS p (place)
+              UNION
+              SELECT k.key, p.place FROM jsonb_each(excluded.warning_places) AS k, jsonb_array_elements_text(k.value) AS p (place)
+            ) AS both_of_them (code, place)
+          ) AS ordered WHERE nth <= ${placesPerWarning} GROUP BY code
+        ) AS joined
       ) END,
       refused = kept.refused + excluded.refused`,
 }
@@ -75,7 +91,8 @@ const removals = {
 const within = 'tenant = $1 AND minute BETWEEN $2 AND $3 AND ($4::text IS NULL OR key_id = $4)'
 const listMinutes: Statement = {
   name: 'published-list',
-  text: `SELECT minute, feed, key_id, requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings, refused
+  text: `SELECT minute, feed, key_id, requests, stored, repeated, unchanged, first_sequence, last_sequence,
+      warnings, warning_places, refused
     FROM published WHERE ${within} AND (minute, feed, key_id) < ($5::integer, $6::smallint, $7::text)
     ORDER BY tenant DESC, minute DESC, feed DESC, key_id DESC LIMIT $8`,
 }
@@ -91,7 +108,7 @@ export function databasePublications(database: Database): PublicationStore {
         const kept = await keptSingly(session, refusals)
         await session.query(addMinutes, minuteValues(minutes))
         if (kept.length > 0) await session.query(addRefusals, refusalValues(kept))
-      }),
+      }, noteLockWaitMs),
     list: (query) => listKept(database, query),
     age: (nowMs) =>
       database.write(async (session) => {
@@ -164,6 +181,7 @@ function minuteValues(minutes: readonly PublishedMinute[]) {
     bigints(minutes.map(({ numbers }) => numbers?.[0] ?? null)),
     bigints(minutes.map(({ numbers }) => numbers?.[1] ?? null)),
     texts(minutes.map(({ warnings }) => JSON.stringify(warnings))),
+    texts(minutes.map(({ warningPlaces }) => JSON.stringify(warningPlaces))),
     bigints(minutes.map(({ refused }) => refused)),
   ]
 }
@@ -191,6 +209,7 @@ interface MinuteRow extends Row {
   readonly first_sequence: string | null
   readonly last_sequence: string | null
   readonly warnings: Readonly<Record<string, number>>
+  readonly warning_places: WarningPlaces
   readonly refused: string
 }
 
@@ -237,6 +256,7 @@ function minuteOf(tenantId: string, row: MinuteRow): PublishedMinute {
     unchanged: Number(row.unchanged),
     numbers: first === null || last === null ? undefined : [Number(first), Number(last)],
     warnings,
+    warningPlaces: row.warning_places,
     refused: Number(row.refused),
   }
 }

@@ -42,6 +42,7 @@ const migrations: readonly string[] = [
   '0029-consumers.sql',
   '0030-console-sessions.sql',
   '0031-silence.sql',
+  '0032-warning-places.sql',
 ]
 
 /** The schema this program reads and writes. */

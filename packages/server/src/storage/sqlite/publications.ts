@@ -15,6 +15,7 @@ import type {
   PublicationStore,
   PublishedMinute,
   PublishedMinuteName,
+  WarningPlaces,
 } from '../publication-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { Connection } from './connection.ts'
@@ -37,7 +38,8 @@ export function filePublications(db: Connection, link: WriterLink): Unguarded<Pu
 const feedNumbers: Readonly<Record<FeedName, number>> = { property: 1, contact: 2 }
 
 const place = 'tenant = ? AND minute = ? AND feed = ? AND key_id = ?'
-const counts = 'requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings, refused'
+const counts =
+  'requests, stored, repeated, unchanged, first_sequence, last_sequence, warnings, warning_places, refused'
 
 type Place = [string, number, number, string]
 
@@ -50,7 +52,7 @@ export function publicationWrites(db: Connection): PublicationWrites {
     `SELECT minute, feed, key_id, ${counts} FROM published WHERE ${place}`,
   )
   const put = db.prepare(
-    `INSERT OR REPLACE INTO published (tenant, minute, feed, key_id, ${counts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO published (tenant, minute, feed, key_id, ${counts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const countRefusal = db
     .prepare<[number, string], number>(
@@ -66,10 +68,11 @@ export function publicationWrites(db: Connection): PublicationWrites {
       for (const minute of minutes) {
         const kept = select.get(...placeOf(minute))
         const sum = kept === undefined ? minute : joinMinutes(minuteOf(minute.key.tenantId, kept), minute)
-        const { requests, stored, repeated, unchanged, numbers, warnings, refused } = sum
+        const { requests, stored, repeated, unchanged, numbers, refused } = sum
         const [first = null, last = null] = numbers ?? []
-        const values = [requests, stored, repeated, unchanged, first, last, JSON.stringify(warnings), refused]
-        put.run(...placeOf(minute), ...values)
+        const values = [requests, stored, repeated, unchanged, first, last]
+        const warned = [JSON.stringify(sum.warnings), JSON.stringify(sum.warningPlaces)]
+        put.run(...placeOf(minute), ...values, ...warned, refused)
       }
       for (const refusal of refusals) {
         const { keyId, minute, atMs, requestId, code, faults } = refusal
@@ -115,6 +118,7 @@ interface MinuteRow {
   readonly first_sequence: number | null
   readonly last_sequence: number | null
   readonly warnings: string
+  readonly warning_places: string
   readonly refused: number
 }
 
@@ -171,6 +175,7 @@ function minuteOf(tenantId: string, row: MinuteRow): PublishedMinute {
   const { minute, feed, key_id, requests, stored, repeated, unchanged, refused } = row
   const [first, last] = [row.first_sequence, row.last_sequence]
   const warnings: Readonly<Record<string, number>> = JSON.parse(row.warnings)
+  const warningPlaces: WarningPlaces = JSON.parse(row.warning_places)
   return {
     key: { tenantId, feed: feed === feedNumbers.property ? 'property' : 'contact' },
     keyId: key_id,
@@ -181,6 +186,7 @@ function minuteOf(tenantId: string, row: MinuteRow): PublishedMinute {
     unchanged,
     numbers: first === null || last === null ? undefined : [first, last],
     warnings,
+    warningPlaces,
     refused,
   }
 }

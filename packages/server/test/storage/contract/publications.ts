@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { publicationDaysKept, publicationsPerCommit, refusalsPerHour } from '../../../src/storage/storage.ts'
+import {
+  placesPerWarning,
+  publicationDaysKept,
+  publicationsPerCommit,
+  refusalsPerHour,
+} from '../../../src/storage/storage.ts'
 import type {
   KeptMinute,
   PublicationQuery,
@@ -26,6 +31,7 @@ function published(changes: Partial<PublishedMinute> = {}): PublishedMinute {
     unchanged: 1,
     numbers: [5, 6],
     warnings: { too_long: 1 },
+    warningPlaces: { too_long: ['/payload/b'] },
     refused: 0,
     ...changes,
   }
@@ -62,8 +68,20 @@ export function publicationsContract(factory: StoreFactory): void {
       const { publications } = store
       await Promise.all([
         publications.add([published()], []),
-        publications.add([published({ numbers: [9, 12], warnings: { too_long: 2, bad_url: 1 } })], []),
-        publications.add([published({ numbers: undefined, stored: 0, warnings: {}, repeated: 4 })], []),
+        publications.add(
+          [
+            published({
+              numbers: [9, 12],
+              warnings: { too_long: 2, bad_url: 1 },
+              warningPlaces: { too_long: ['/payload/A', '/payload/b'], bad_url: ['/payload/*'] },
+            }),
+          ],
+          [],
+        ),
+        publications.add(
+          [published({ numbers: undefined, stored: 0, warnings: {}, warningPlaces: {}, repeated: 4 })],
+          [],
+        ),
         publications.add(
           [published({ key: feedKey(tenantA, 'contact') }), published({ minute: minute + 1 })],
           [],
@@ -83,7 +101,11 @@ export function publicationsContract(factory: StoreFactory): void {
         numbers: [5, 12] as const,
         refusals: [],
       }
-      assert.deepEqual(own, { ...published(), ...sums, warnings: { too_long: 3, bad_url: 1 } })
+      const warned = {
+        warnings: { too_long: 3, bad_url: 1 },
+        warningPlaces: { too_long: ['/payload/A', '/payload/b'], bad_url: ['/payload/*'] },
+      }
+      assert.deepEqual(own, { ...published(), ...sums, ...warned })
       assert.equal(kept.length, 4)
       assert.equal(kept[0]?.minute, minute + 1)
       assert.deepEqual(
@@ -93,6 +115,24 @@ export function publicationsContract(factory: StoreFactory): void {
       assert.equal((await list(store, { tenantId: tenantB })).length, 1)
       assert.deepEqual(await list(store, { fromMinute: minute + 2 }), [])
       assert.deepEqual(await list(store, { toMinute: minute - 1 }), [])
+    })
+
+    it('keeps the same few examples of where a warning came, in whatever order they are added (PROTOCOL §14.2)', async () => {
+      const places = Array.from(
+        { length: 3 * placesPerWarning },
+        (_, n) => `/payload/media/${(n * 7) % 15}/url`,
+      )
+      const expected = places.toSorted().slice(0, placesPerWarning)
+      for (const order of [places, places.toReversed()]) {
+        await using store = await withTenants(await factory.create())
+        const parts = [0, 3, 6, 9, 12].map((from) => order.slice(from, from + 3))
+        await Promise.all(
+          parts.map((some) =>
+            store.publications.add([published({ warningPlaces: { bad_url: some.toSorted() } })], []),
+          ),
+        )
+        assert.deepEqual((await list(store))[0]?.warningPlaces, { bad_url: expected })
+      }
     })
 
     it('is handed over page by page, the newest first (PROTOCOL §14)', async () => {

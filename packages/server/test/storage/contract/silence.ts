@@ -67,7 +67,16 @@ function reading(changes: Partial<NotedReading>): NotedReading {
 
 function published(changes: Partial<PublishedMinute> = {}): PublishedMinute {
   const counts = { requests: 2, stored: 1, repeated: 0, unchanged: 0, refused: 1 }
-  return { key: feedKey(tenantA), keyId: 'key', minute, ...counts, numbers: [1, 1], warnings: {}, ...changes }
+  return {
+    key: feedKey(tenantA),
+    keyId: 'key',
+    minute,
+    ...counts,
+    numbers: [1, 1],
+    warnings: {},
+    warningPlaces: {},
+    ...changes,
+  }
 }
 
 const byText = (all: readonly Presence[]): readonly Presence[] =>
