@@ -5,6 +5,7 @@
  */
 import { mostSentRows } from '../storage/storage.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from '../storage/storage.ts'
+import { addInParts } from './add-in-parts.ts'
 import type { Notes } from './flushing.ts'
 import { consumerText, minuteMs, notedParts, readingOf } from './noted-parts.ts'
 import type { Told } from './noted-parts.ts'
@@ -62,21 +63,26 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
     const refused = refusals.take()
     const said = acknowledgements
     acknowledgements = new Map()
-    try {
-      for (const some of inRows(parts)) {
-        await store.add(some.map(readingOf))
-        await rest()
-        for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
-      }
-      for (const some of inRows(refused)) await store.addRefusals(some)
-      for (const some of inRows([...said.values()])) await store.acknowledge(some)
-    } catch (error) {
-      // What was added already is joined once more, which changes nothing; refusals may be counted twice.
-      noted.giveBack(parts)
-      refusals.giveBack(refused)
-      for (const [name, one] of said) if (!acknowledgements.has(name)) acknowledgements.set(name, one)
-      throw error
+    const addReadings = async (some: typeof parts): Promise<void> => {
+      await store.add(some.map(readingOf))
+      for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
     }
+    const leftParts = await addInParts(parts, rowsPerCommit, addReadings, rest)
+    const leftRefused = await addInParts(refused, rowsPerCommit, (some) => store.addRefusals(some), rest)
+    const leftSaid = await addInParts(
+      [...said.values()],
+      rowsPerCommit,
+      (some) => store.acknowledge(some),
+      rest,
+    )
+    noted.giveBack(leftParts?.rows ?? [])
+    refusals.giveBack(leftRefused?.rows ?? [])
+    for (const one of leftSaid?.rows ?? []) {
+      const name = consumerText(one)
+      if (!acknowledgements.has(name)) acknowledgements.set(name, one)
+    }
+    const left = leftParts ?? leftRefused ?? leftSaid
+    if (left !== undefined) throw left.failure
     await tidy()
   }
 

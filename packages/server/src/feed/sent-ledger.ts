@@ -8,6 +8,7 @@ import { numberRanges } from '../storage/number-ranges.ts'
 import type { NumberRanges } from '../storage/number-ranges.ts'
 import { feedName, numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, LedgerStore, NumberRange, SentPiece, SentView } from '../storage/storage.ts'
+import { addInParts } from './add-in-parts.ts'
 import type { Sent } from './sent.ts'
 
 export interface SentLedger {
@@ -22,6 +23,7 @@ export interface SentLedger {
 const flushEveryMs = 30_000
 const flushSpreadMs = 5_000
 const piecesPerCommit = 500
+const noRest = async (): Promise<void> => undefined
 /** So many ranges in memory are added before their time: 100,000 take some 5 MB. */
 const mostRanges = 100_000
 
@@ -56,9 +58,8 @@ export async function createSentLedger(
     const taken = noted.take()
     try {
       const pieces = taken.flatMap(piecesOf)
-      for (let from = 0; from < pieces.length; from += piecesPerCommit) {
-        await store.add(pieces.slice(from, from + piecesPerCommit))
-      }
+      const left = await addInParts(pieces, piecesPerCommit, (some) => store.add(some), noRest)
+      if (left !== undefined) throw left.failure
       await store.mark({ ...run, throughMs, ended })
       isFull = false
     } catch (error) {

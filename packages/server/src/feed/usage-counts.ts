@@ -5,6 +5,7 @@
  */
 import { usagePerCommit } from '../storage/storage.ts'
 import type { UsageCount, UsageStore } from '../storage/storage.ts'
+import { addInParts } from './add-in-parts.ts'
 import type { Notes } from './flushing.ts'
 
 export interface UsageCounts extends Notes {
@@ -53,15 +54,10 @@ export function countUsage(store: Pick<UsageStore, 'add'>, clock: () => number =
       // In the order of the store's key: what lies together there is added together.
       const counts = [...earlier.values()].toSorted(compare)
       earlier.clear()
-      for (let from = 0; from < counts.length; from += usagePerCommit) {
-        try {
-          await store.add(counts.slice(from, from + usagePerCommit))
-        } catch (error) {
-          for (const count of counts.slice(from)) addTo(earlier, count)
-          throw error
-        }
-        if (from + usagePerCommit < counts.length) await rest()
-      }
+      const left = await addInParts(counts, usagePerCommit, (some) => store.add(some), rest)
+      if (left === undefined) return
+      for (const count of left.rows) addTo(earlier, count)
+      throw left.failure
     },
   }
 }

@@ -123,6 +123,14 @@ export interface ConsumerResult {
   readonly resultMs: number
 }
 
+/**
+ * What is kept of a result that is about the event which closes an erased property. Its words and the address of its page may have been made
+ * of the payloads that are gone.
+ */
+export function withoutWords(result: ConsumerResult): ConsumerResult {
+  return { ...result, code: undefined, message: undefined, url: undefined }
+}
+
 /** A consumer says for the first time that it shows the latest event of a property. */
 export interface WentLive {
   readonly keyId: string
@@ -175,7 +183,8 @@ export interface ConsumerStore {
   acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<void>
   /**
    * Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. Those of a consumer
-   * beyond `namedConsumersPerFeed` are left out.
+   * beyond `namedConsumersPerFeed` are left out. A result is about the property's last event up to its number. If the payload of that was
+   * erased, or is being erased, nothing is kept, however late it comes; where it is the property's latest, the outcome is (`withoutWords`).
    */
   putResults(results: readonly ConsumerResult[]): Promise<PutResults>
   /** What is kept of the consumers of a feed, by key, name and part. */

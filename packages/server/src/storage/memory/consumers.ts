@@ -9,12 +9,13 @@ import {
   keptRanges,
   saysLiveAnew,
 } from '../join-readings.ts'
-import { defaultConsumer, feedName, namedConsumersPerFeed } from '../storage.ts'
+import { defaultConsumer, feedName, namedConsumersPerFeed, withoutWords } from '../storage.ts'
 import type {
   ConsumerName,
   ConsumerResult,
   ConsumerStore,
   Erasure,
+  FeedKey,
   FirstSent,
   KeptReading,
   NotedReading,
@@ -91,15 +92,16 @@ function putResults(store: MemoryStore, results: readonly ConsumerResult[]): Put
   const { results: kept } = state
   const live: WentLive[] = []
   let leftOut = 0
-  for (const result of results) {
-    const { tenantId, subjectId, keyId, name } = result
+  for (const given of results) {
+    const { tenantId, subjectId, keyId, name } = given
     if (!register(state, { key: { tenantId, feed: 'property' }, keyId, name })) {
       leftOut += 1
       continue
     }
     const text = textOf(tenantId, subjectId, keyId, name)
     const before = kept.get(text)
-    if (!isLater(result, before) || isErased(store, result)) continue
+    const result = isLater(given, before) ? withoutErased(store, given) : undefined
+    if (result === undefined) continue
     kept.set(text, result)
     const publishedMs = saysLiveAnew(result, before) ? publishedMsOf(store, result) : undefined
     if (publishedMs !== undefined) live.push({ keyId, name, afterMs: result.resultMs - publishedMs })
@@ -115,6 +117,25 @@ function publishedMsOf(
   const feed = feedOf(store, { tenantId, feed: 'property' })
   const event = feed?.events[(feed.subjects.get(subjectId)?.position ?? 0) - 1]
   return event?.sequenceNumber === sequenceNumber ? millisecondsOfTicks(event.created) : undefined
+}
+
+/** What is kept of a result (`ConsumerStore.putResults`). */
+function withoutErased(store: MemoryStore, result: ConsumerResult): ConsumerResult | undefined {
+  if (isErased(store, result)) return undefined
+  const { tenantId, subjectId, sequenceNumber } = result
+  const version = versionAt(store, { tenantId, feed: 'property' }, subjectId, sequenceNumber)
+  if (version?.event.payloadState !== 'erased') return result
+  return version.isLatest ? withoutWords(result) : undefined
+}
+
+/** The subject's last event up to a number. */
+function versionAt(store: MemoryStore, key: FeedKey, subjectId: string, sequenceNumber: number) {
+  const feed = feedOf(store, key)
+  const event = feed?.events.findLast(
+    (one) => one.subjectId === subjectId && one.sequenceNumber <= sequenceNumber,
+  )
+  const latest = feed?.events[(feed.subjects.get(subjectId)?.position ?? 0) - 1]
+  return event && { event, isLatest: event === latest }
 }
 
 /** What is said late of what was erased is not kept. */
@@ -138,7 +159,8 @@ export function takeResults(store: MemoryStore, { key, target }: Pick<Erasure, '
     const isMeant =
       target.kind === 'subject'
         ? subjectId === target.subjectId
-        : subjectId === erased?.subjectId && sequenceNumber === erased.sequenceNumber
+        : subjectId === erased?.subjectId &&
+          versionAt(store, key, subjectId, sequenceNumber)?.event === erased
     if (isMeant) results.delete(name)
   }
 }

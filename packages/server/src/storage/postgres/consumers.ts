@@ -18,6 +18,7 @@ import type { Database, Session, Statement } from './connection.ts'
 import { consumerReads } from './consumer-reads.ts'
 import { feedNumbers } from './feed-number.ts'
 import { multirangeText } from './ledger.ts'
+import { noteLockWaitMs } from './pool.ts'
 
 const consumerColumns = '$1::uuid[], $2::smallint[], $3::text[], $4::text[]'
 
@@ -101,20 +102,35 @@ const lockConsumers: Statement = {
   text: `SELECT FROM unnest(${consumerColumns}) AS r (tenant, feed, key_id, name) ${known}
     ORDER BY c.tenant, c.feed, c.key_id, c.name FOR UPDATE OF c`,
 }
+/** An erasure that is being begun in one of these tenants waits until the results are in, and these wait until it is: it takes them, or they see it. */
+const lockResults: Statement = {
+  name: 'consumer-results-lock',
+  text: `SELECT lock_results(tenant, false) FROM (SELECT DISTINCT unnest($1::uuid[]) AS tenant ORDER BY 1) AS tenants`,
+}
 /**
- * What is said late of what was erased is not kept. The statement sees the rows as they were before it, and so which versions were
- * not live then.
+ * Of a version that was erased nothing is kept, or the outcome alone (`ConsumerStore.putResults`). The statement sees the rows as they were
+ * before it, and so which versions were not live then.
  */
 const putResults: Statement = {
   name: 'consumer-results',
   text: `WITH given AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[])
       AS r (tenant, subject, key_id, name, sequence, outcome, code, message, url, result_ms)
-  ), put AS (
-    INSERT INTO consumer_result AS held (tenant, subject, key_id, name, sequence, outcome, code, message, url, result_ms)
-    SELECT * FROM given AS r
+  ), said AS (
+    SELECT r.tenant, r.subject, r.key_id, r.name, r.sequence, r.outcome,
+      CASE WHEN v.state = 'erased' THEN NULL ELSE r.code END AS code, CASE WHEN v.state = 'erased' THEN NULL ELSE r.message END AS message,
+      CASE WHEN v.state = 'erased' THEN NULL ELSE r.url END AS url, r.result_ms
+    FROM given AS r
+    LEFT JOIN LATERAL (SELECT e.state, e.position FROM event e
+      WHERE e.tenant = r.tenant AND e.feed = ${feedNumbers.property} AND e.subject = r.subject AND e.sequence > 0 AND e.sequence <= r.sequence
+      ORDER BY e.tenant DESC, e.feed DESC, e.subject DESC, e.position DESC LIMIT 1) AS v ON true
     WHERE NOT EXISTS (SELECT FROM erasure e
       WHERE e.tenant = r.tenant AND e.feed = ${feedNumbers.property} AND e.subject = r.subject AND e.closing_sequence > r.sequence)
+    AND (v.state IS DISTINCT FROM 'erased' OR v.position = (SELECT s.position FROM subject s
+      WHERE s.tenant = r.tenant AND s.feed = ${feedNumbers.property} AND s.subject = r.subject))
+  ), put AS (
+    INSERT INTO consumer_result AS held (tenant, subject, key_id, name, sequence, outcome, code, message, url, result_ms)
+    SELECT * FROM said
     ORDER BY tenant, subject, key_id COLLATE "C", name COLLATE "C"
     ON CONFLICT (tenant, subject, key_id, name) DO UPDATE SET sequence = excluded.sequence, outcome = excluded.outcome,
       code = excluded.code, message = excluded.message, url = excluded.url, result_ms = excluded.result_ms
@@ -138,19 +154,22 @@ const removeOld: Statement = {
 }
 const removeMany: Statement = {
   name: 'consumer-remove-many',
-  text: `DELETE FROM consumer_sent WHERE ctid = ANY (ARRAY(
+  text: `DELETE FROM consumer_sent WHERE ctid = ANY (ARRAY(SELECT old.ctid FROM consumer_sent AS old WHERE old.ctid = ANY (ARRAY(
     SELECT sent.ctid FROM unnest(${consumerColumns}) AS r (tenant, feed, key_id, name), LATERAL (
       SELECT ctid FROM consumer_sent AS s WHERE (s.tenant, s.feed, s.key_id, s.name) = (r.tenant, r.feed, r.key_id COLLATE "C", r.name COLLATE "C")
         ORDER BY s.tenant DESC, s.feed DESC, s.key_id DESC, s.name DESC, s.minute DESC, s.view DESC, s.space DESC, s.epoch DESC, s.route DESC OFFSET $5
-    ) AS sent))`,
+    ) AS sent)) FOR UPDATE SKIP LOCKED))`,
 }
 
 export function databaseConsumers(database: Database): ConsumerStore {
   return {
     ...consumerReads(database),
-    add: (readings) => database.transaction((session) => addReadings(session, readings)),
+    add: (readings) => database.transaction((session) => addReadings(session, readings), noteLockWaitMs),
     addRefusals: async (refusals) =>
-      void (await database.write((session) => session.query(putRefusals, refusalValues(refusals)))),
+      void (await database.write(
+        (session) => session.query(putRefusals, refusalValues(refusals)),
+        noteLockWaitMs,
+      )),
     acknowledge: (acknowledgements) =>
       database.transaction(async (session) => {
         const consumers = consumerValues(acknowledgements)
@@ -162,7 +181,7 @@ export function databaseConsumers(database: Database): ConsumerStore {
           texts(acknowledgements.map(({ epoch }) => epoch)),
           bigints(acknowledgements.map(({ acknowledgedMs }) => acknowledgedMs)),
         ])
-      }),
+      }, noteLockWaitMs),
     putResults: (results) => database.transaction((session) => putKnown(session, results)),
     tidy: (request) => database.write((session) => tidy(session, request)),
   }
@@ -230,6 +249,7 @@ async function putKnown(session: Session, results: readonly ConsumerResult[]): P
   const rows = await session.query<{ tenant: string; key_id: string; name: string }>(registered, consumers)
   const names = new Set(rows.map((row) => `${row.tenant} ${row.key_id} ${row.name}`))
   const kept = results.filter(({ tenantId, keyId, name }) => names.has(`${tenantId} ${keyId} ${name}`))
+  await session.query(lockResults, [uuids(kept.map(({ tenantId }) => tenantId))])
   const live = await session.query<{ key_id: string; name: string; after_ms: string }>(
     putResults,
     resultValues(kept),

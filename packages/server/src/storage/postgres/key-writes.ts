@@ -23,6 +23,7 @@ import { bigints, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement, Value } from './connection.ts'
 import { insertKeys, insertTenants } from './insert-records.ts'
+import { noteLockWaitMs } from './pool.ts'
 
 /** One new name or reference at a time. Readers, publishers and all else that names a tenant only read the table, and do not wait. */
 export const lockNames: Statement = {
@@ -132,7 +133,7 @@ export function keyWrites(database: Database, note: NoteChanges): KeyWrites {
     ...keyChanges(database, note),
     async recordKeyUses(uses) {
       const values = [texts(uses.map(({ keyId }) => keyId)), bigints(uses.map(({ usedMs }) => usedMs))]
-      await database.write((session) => session.query(use, values))
+      await database.write((session) => session.query(use, values), noteLockWaitMs)
     },
   }
 }

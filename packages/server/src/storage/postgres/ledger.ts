@@ -14,6 +14,7 @@ import type { NumberRange } from '../number-ranges.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { noteLockWaitMs } from './pool.ts'
 
 /** In order of the key, so that two nodes that add to the same pieces never wait in a circle. */
 const addPieces: Statement = {
@@ -78,7 +79,7 @@ const selectSubjectsByNumber: Statement = {
 export function databaseLedger(database: Database): LedgerStore {
   return {
     add: async (pieces) =>
-      void (await database.write((session) => session.query(addPieces, valuesOf(pieces)))),
+      void (await database.write((session) => session.query(addPieces, valuesOf(pieces)), noteLockWaitMs)),
     mark: ({ runId, beganMs, throughMs, ended }) =>
       database.write(async (session) => {
         await session.query(loseSilent, [throughMs, throughMs - runSilenceMs])

@@ -66,6 +66,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0036-console-sessions.sql'),
   filesOf('0037-silence.sql'),
   filesOf('0038-warning-places.sql'),
+  filesOf('0039-late-results.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

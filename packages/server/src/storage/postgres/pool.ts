@@ -11,6 +11,11 @@ import { isOfStatement } from './failure.ts'
 const idleInTransactionMs = 5_000
 /** Of time. */
 export const noLimit = 0
+/**
+ * How long what was noted of requests waits for a row that another session holds. It stays noted, and the connection is one of the few
+ * that commits of events take as well.
+ */
+export const noteLockWaitMs = 1_000
 
 /**
  * Said once per connection. Every statement of ours is an index probe or a run through an index, so plans that suit

@@ -3,6 +3,7 @@ import { usageDaysKept, usageHoursKept, usagePerCommit } from '../usage-store.ts
 import type { DayUsage, UsageCount, UsageStore } from '../usage-store.ts'
 import { bigints, integers, smallints, texts } from './array.ts'
 import type { Database, Row, Statement } from './connection.ts'
+import { noteLockWaitMs } from './pool.ts'
 
 /** In order of the key, so that two nodes that add to the same counts never wait in a circle. */
 const addCounts: Statement = {
@@ -79,7 +80,7 @@ interface CountedRow extends Row {
 export function databaseUsage(database: Database): UsageStore {
   return {
     add: async (counts) =>
-      void (await database.write((session) => session.query(addCounts, valuesOf(counts)))),
+      void (await database.write((session) => session.query(addCounts, valuesOf(counts)), noteLockWaitMs)),
     async hours(keyId, fromHour, toHour) {
       const rows = await database.read<CountRow>(readHours, [keyId, fromHour, toHour])
       return rows.map((row): UsageCount => ({ hour: row.time, ...countOf(row) }))

@@ -1,6 +1,6 @@
 /** Who has seen what: read on this thread, added to by the writer's. */
 import { bytesOfUuid, ticksPerMillisecond } from '@property-events/protocol/plain'
-import { defaultConsumer, namedConsumersPerFeed } from '../consumer-store.ts'
+import { defaultConsumer, namedConsumersPerFeed, withoutWords } from '../consumer-store.ts'
 import type {
   Acknowledgement,
   ConsumerName,
@@ -167,6 +167,23 @@ function resultPutter(db: Connection, register: Register): ConsumerWrites['putRe
     `SELECT 1 FROM erasure JOIN feed USING (feed_no)
       WHERE erasure.subject = ? AND closing_sequence > ? AND feed.tenant = ? AND feed.feed = 'property' LIMIT 1`,
   )
+  const versionAt = db.prepare<
+    [string, Uint8Array, number],
+    { readonly state: string; readonly latest: 0 | 1 }
+  >(
+    `SELECT event.state, event.place = (feed.feed_no << 40) | subject.position AS latest FROM feed
+      CROSS JOIN subject USING (feed_no)
+      CROSS JOIN event INDEXED BY event_subject ON event.feed_no = feed.feed_no AND event.subject = subject.subject
+      WHERE feed.tenant = ? AND feed.feed = 'property' AND subject.subject = ? AND event.sequence <= ?
+      ORDER BY event.place DESC LIMIT 1`,
+  )
+  const withoutErased = (subject: Uint8Array, result: ConsumerResult): ConsumerResult | undefined => {
+    const { tenantId, sequenceNumber } = result
+    if (isErased.get(subject, sequenceNumber, tenantId) !== undefined) return undefined
+    const version = versionAt.get(tenantId, subject, sequenceNumber)
+    if (version?.state !== 'erased') return result
+    return version.latest === 1 ? withoutWords(result) : undefined
+  }
   const publishedMs = db
     .prepare<[string, Uint8Array, number], number>(
       `SELECT event.created / ${ticksPerMillisecond} FROM feed JOIN subject USING (feed_no)
@@ -177,16 +194,17 @@ function resultPutter(db: Connection, register: Register): ConsumerWrites['putRe
   const putAll = db.transaction((results: readonly ConsumerResult[]): PutResults => {
     const live: WentLive[] = []
     let leftOut = 0
-    for (const result of results) {
-      const { tenantId, keyId, name, sequenceNumber, outcome } = result
+    for (const given of results) {
+      const { tenantId, keyId, name, sequenceNumber, outcome } = given
       if (!register({ key: { tenantId, feed: 'property' }, keyId, name })) {
         leftOut += 1
         continue
       }
-      const subject = bytesOfUuid(result.subjectId)
+      const subject = bytesOfUuid(given.subjectId)
       const row = select.get(tenantId, subject, keyId, name)
       const before = row && resultOf(row)
-      if (!isLater(result, before) || isErased.get(subject, sequenceNumber, tenantId) !== undefined) continue
+      const result = isLater(given, before) ? withoutErased(subject, given) : undefined
+      if (result === undefined) continue
       const { code = null, message = null, url = null, resultMs } = result
       put.run(tenantId, subject, keyId, name, sequenceNumber, outcome, code, message, url, resultMs)
       const published = saysLiveAnew(result, before)

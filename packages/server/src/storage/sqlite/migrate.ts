@@ -43,6 +43,7 @@ const migrations: readonly string[] = [
   '0030-console-sessions.sql',
   '0031-silence.sql',
   '0032-warning-places.sql',
+  '0033-late-results.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -396,10 +396,16 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await kept(), [])
       await store.consumers.putResults(said)
       assert.deepEqual(await kept(), [])
-      // Of the closing event it may say that the page is gone.
-      const gone = result({ sequenceNumber: number, url: undefined })
-      await store.consumers.putResults([gone])
-      assert.deepEqual(await kept(), [gone])
+      // Of the closing event it may say what became of that, and nothing that may have been made of the payloads.
+      const words = { code: 'kept', message: 'Mill Lane 12', url: 'https://example.com/mill-lane-12' }
+      await store.consumers.putResults([result({ sequenceNumber: number, ...words })])
+      assert.deepEqual(await kept(), [result({ sequenceNumber: number, url: undefined })])
+      await publish(store, [draft({ subject: 'house', text: 'back' })], { key: properties })
+      await store.consumers.putResults([result({ sequenceNumber: number, ...words, resultMs: 9_000 })])
+      assert.ok((await kept()).every(({ message }) => message === undefined))
+      const back = result({ sequenceNumber: number + 1, ...words })
+      await store.consumers.putResults([back])
+      assert.deepEqual(await kept(), [back])
       assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [others[0]])
       assert.deepEqual(await store.consumers.results(tenantB, uuid('house')), [others[1]])
     })
@@ -407,11 +413,24 @@ export function consumersContract(factory: StoreFactory): void {
     it('loses to the erasure of one event what was said of that version, and no more (D17)', async () => {
       await using store = await withTenants(await factory.create())
       const drafts = ['1', '2', '3'].map((text) => draft({ subject: 'house', text }))
-      const [, second] = await publish(store, drafts, { key: properties })
-      const said = [1, 2].map((sequenceNumber) => result({ sequenceNumber, name: `site-${sequenceNumber}` }))
+      const [, second, third] = await publish(store, drafts, { key: properties })
+      await publish(store, [draft({ subject: 'garden' }), draft({ subject: 'house', text: '5' })], {
+        key: properties,
+      })
+      // The fourth event is another property's: who says so with its number speaks of the third of this one.
+      const said = [1, 2, 4, 5].map((sequenceNumber) =>
+        result({ sequenceNumber, name: `site-${sequenceNumber}` }),
+      )
       await store.consumers.putResults(said)
+      const kept = async () =>
+        (await store.consumers.results(tenantA, uuid('house'))).map(({ sequenceNumber }) => sequenceNumber)
       await erase(store, { kind: 'event', eventId: second?.id ?? '' }, { key: properties })
-      assert.deepEqual(await store.consumers.results(tenantA, uuid('house')), [said[0]])
+      assert.deepEqual(await kept(), [1, 4, 5])
+      await erase(store, { kind: 'event', eventId: third?.id ?? '' }, { key: properties })
+      assert.deepEqual(await kept(), [1, 5])
+      // And nothing of them comes late.
+      await store.consumers.putResults(said.map((one) => ({ ...one, resultMs: 9_000 })))
+      assert.deepEqual(await kept(), [1, 5])
     })
 
     it('goes with a backup (D28)', async () => {

@@ -1,0 +1,131 @@
+/** Rows of notes that somebody else holds, on PostgreSQL: others are added, events are published, and no count is lost (PROTOCOL §14). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Client } from 'pg'
+import { catalogues } from '@property-events/protocol'
+import type { Notes } from '../../src/feed/flushing.ts'
+import { notePublications } from '../../src/feed/publication-notes.ts'
+import { createReadings } from '../../src/feed/readings.ts'
+import { countUsage } from '../../src/feed/usage-counts.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { draft, feedKey, tenantA } from '../storage/support/drafts.ts'
+import { publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { sharedDatabases } from './test-databases.ts'
+
+const keyCount = 1_200
+const hour = 480_000
+const clock = () => hour * 3_600_000
+const key = feedKey(tenantA)
+const rest = async (): Promise<void> => undefined
+/** In the second of three statements, as keys are ordered there. */
+const ids = Array.from({ length: keyCount }, (_, n) => `key${String(n).padStart(4, '0')}`)
+const held = ids[700] ?? ''
+
+interface Part {
+  readonly table: string
+  readonly note: (keyId: string) => void
+  readonly notes: Notes
+  /** Of one key, in the store. */
+  readonly sum: (keyId: string) => Promise<number>
+}
+
+function partsOf(storage: StorageEngine): readonly Part[] {
+  const usage = countUsage(storage.usage, clock)
+  const published = notePublications(storage.publications, clock)
+  const receipt = { events: [], repeated: false, warnings: [] }
+  const readings = createReadings(storage.consumers, { sentDays: 14, clock })
+  const refusals = createReadings(storage.consumers, { sentDays: 14, clock })
+  const minute = hour * 60
+  return [
+    {
+      table: 'usage_hour',
+      note: (keyId) => usage.count(keyId, 'listPropertyEvents', 200, 10),
+      notes: usage,
+      sum: async (keyId) => (await storage.usage.hours(keyId, hour, hour))[0]?.requests ?? 0,
+    },
+    {
+      table: 'published',
+      note: (keyId) => published.taken(keyId, key, receipt),
+      notes: published,
+      async sum(keyId) {
+        const within = { fromMinute: minute, toMinute: minute, before: undefined, limit: 10 }
+        return (await storage.publications.list({ tenantId: tenantA, keyId, ...within }))[0]?.requests ?? 0
+      },
+    },
+    {
+      table: 'consumer_view',
+      note(keyId) {
+        const part = { key, view: 'all', space: 'ordinals', epoch: 'e1', route: 'list' } as const
+        readings.note(keyId, 'default', { ...part, ranges: [[1, 1]], isQuiet: false }, 200)
+      },
+      notes: readings,
+      async sum(keyId) {
+        const kept = (await storage.consumers.readings(key)).filter((one) => one.keyId === keyId)
+        return kept.length
+      },
+    },
+    {
+      table: 'consumer_refusal',
+      note: (keyId) =>
+        refusals.noteRefusal({
+          keyId,
+          name: 'default',
+          tenantId: tenantA,
+          code: 'epoch_changed',
+          status: 409,
+        }),
+      notes: refusals,
+      sum: async (keyId) => (await storage.consumers.refusals([keyId]))[0]?.count ?? 0,
+    },
+  ]
+}
+
+describe('rows of notes that another session holds', () => {
+  it('keep back their own statement alone, no commit of events, and no sum (PROTOCOL §14)', async () => {
+    const url = await (await sharedDatabases()).create()
+    const given = { kind: 'postgres', url, readConnections: 1, create: true } as const
+    await using storage = await withTenants(await openStorage({ ...given, catalogue: catalogues.default }))
+    const holder = new Client({ connectionString: url })
+    await holder.connect()
+    try {
+      const parts = partsOf(storage)
+      const noteAll = () => parts.forEach(({ note }) => ids.forEach(note))
+      noteAll()
+      for (const { table, notes, sum } of parts) {
+        await notes.flush(rest)
+        assert.equal(await sum(held), 1, table)
+      }
+      await holder.query('BEGIN')
+      for (const { table } of parts)
+        await holder.query(`SELECT FROM ${table} WHERE key_id = $1 FOR UPDATE`, [held])
+      noteAll()
+      const state = { isOver: false }
+      const flushing = Promise.all(
+        parts.map(({ notes, table }) => assert.rejects(notes.flush(rest), { code: 'feed_locked' }, table)),
+      ).finally(() => (state.isOver = true))
+      // One after another, for as long as the rows are waited for.
+      let commits = 0
+      for (; !state.isOver; commits += 1) await publish(storage, [draft({ subject: `${commits}` })])
+      await flushing
+      assert.ok(commits > 1, `${commits} commits`)
+      const [first = '', second = '', third = ''] = [ids[0], ids[600], ids[1_100]]
+      for (const { table, sum } of parts) {
+        // What was sent once more is the same.
+        const twice = table === 'consumer_view' ? 1 : 2
+        assert.deepEqual([await sum(first), await sum(held), await sum(third)], [twice, 1, twice], table)
+      }
+
+      await holder.query('COMMIT')
+      for (const { table, notes, sum } of parts) {
+        await notes.flush(rest)
+        const twice = table === 'consumer_view' ? 1 : 2
+        for (const keyId of [first, second, held, third])
+          assert.equal(await sum(keyId), twice, `${table} ${keyId}`)
+      }
+    } finally {
+      await holder.end()
+    }
+  })
+})
