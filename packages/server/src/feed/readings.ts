@@ -40,7 +40,7 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
   const { clock = Date.now, sentDays } = options
   const noted = notedParts()
   const refusals = notedRefusals()
-  let acknowledgements = new Map<string, Acknowledgement>()
+  const acknowledgements = notedAcknowledgements()
   let touched = new Map<string, ConsumerName>()
   let tidyMs = clock()
 
@@ -61,26 +61,17 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
   async function addAll(rest: () => Promise<void>): Promise<void> {
     const parts = noted.take()
     const refused = refusals.take()
-    const said = acknowledgements
-    acknowledgements = new Map()
+    const said = acknowledgements.take()
     const addReadings = async (some: typeof parts): Promise<void> => {
       await store.add(some.map(readingOf))
       for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
     }
     const leftParts = await addInParts(parts, rowsPerCommit, addReadings, rest)
     const leftRefused = await addInParts(refused, rowsPerCommit, (some) => store.addRefusals(some), rest)
-    const leftSaid = await addInParts(
-      [...said.values()],
-      rowsPerCommit,
-      (some) => store.acknowledge(some),
-      rest,
-    )
+    const leftSaid = await addInParts(said, rowsPerCommit, (some) => store.acknowledge(some), rest)
     noted.giveBack(leftParts?.rows ?? [])
     refusals.giveBack(leftRefused?.rows ?? [])
-    for (const one of leftSaid?.rows ?? []) {
-      const name = consumerText(one)
-      if (!acknowledgements.has(name)) acknowledgements.set(name, one)
-    }
+    acknowledgements.giveBack(leftSaid?.rows ?? [])
     const left = leftParts ?? leftRefused ?? leftSaid
     if (left !== undefined) throw left.failure
     await tidy()
@@ -89,14 +80,7 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
   return {
     note: (keyId, name, told, status) => noted.note(keyId, name, told, status, clock()),
     noteRefusal: (refused) => refusals.note(refused, clock()),
-    acknowledge(one) {
-      const name = consumerText(one)
-      const before = acknowledgements.get(name)
-      const isForward = before?.epoch !== one.epoch || one.sequenceNumber > before.sequenceNumber
-      if (isForward && acknowledgements.size < mostAcknowledgements) {
-        acknowledgements.set(name, { ...one, acknowledgedMs: clock() })
-      }
-    },
+    acknowledge: (one) => acknowledgements.note({ ...one, acknowledgedMs: clock() }),
     dropped: () => noted.dropped() + refusals.dropped(),
     flush(rest) {
       flushing = flushing.then(
@@ -104,6 +88,31 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
         () => addAll(rest),
       )
       return flushing
+    },
+  }
+}
+
+/** The last of each consumer. */
+function notedAcknowledgements() {
+  let noted = new Map<string, Acknowledgement>()
+  return {
+    note(one: Acknowledgement): void {
+      const name = consumerText(one)
+      const before = noted.get(name)
+      const isForward = before?.epoch !== one.epoch || one.sequenceNumber > before.sequenceNumber
+      if (isForward && noted.size < mostAcknowledgements) noted.set(name, one)
+    },
+    take(): readonly Acknowledgement[] {
+      const taken = [...noted.values()]
+      noted = new Map()
+      return taken
+    },
+    /** What was said since is kept. */
+    giveBack(given: readonly Acknowledgement[]): void {
+      for (const one of given) {
+        const name = consumerText(one)
+        if (!noted.has(name)) noted.set(name, one)
+      }
     },
   }
 }
