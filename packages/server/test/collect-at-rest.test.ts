@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { it, mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectAtRest } from '../src/collect-at-rest.ts'
 import { until } from './support/until.ts'
@@ -33,4 +33,39 @@ it('garbage is collected once after a burst, and not while nothing was done sinc
   work(300)
   await delay(300)
   assert.equal(collections, 1)
+})
+
+/** Times of collections, in looks, for a thread that is busy for `shares` of the time between looks. */
+function collectionsFor(shares: readonly number[]): readonly number[] {
+  mock.timers.enable({ apis: ['setInterval'] })
+  const collected: number[] = []
+  let look = 0
+  const stop = collectAtRest({
+    collect: () => void collected.push(look),
+    busySince() {
+      const share = shares[look] ?? 0
+      look += 1
+      return { share, activeMs: share * 5_000 }
+    },
+  })
+  mock.timers.tick(5_000 * shares.length)
+  stop()
+  mock.timers.reset()
+  return collected
+}
+
+it('a light but steady load is never interrupted by a collection, and keeps its compiled code (P5)', () => {
+  for (const share of [0.01, 0.04, 0.06, 0.15, 0.19, 0.5, 1]) {
+    assert.deepEqual(collectionsFor(Array.from({ length: 200 }, () => share)), [], `busy for ${share}`)
+  }
+  assert.deepEqual(
+    collectionsFor(Array.from({ length: 200 }, (_, look) => (look % 3 === 0 ? 0.9 : 0.01))),
+    [],
+  )
+})
+
+it('garbage is collected once a thread has rested for 15 s after each burst, however light the load is then (P5)', () => {
+  const rest = Array.from({ length: 10 }, () => 0.04)
+  assert.deepEqual(collectionsFor([0.5, ...rest, 0.3, 0.3, ...rest]), [4, 16])
+  assert.deepEqual(collectionsFor([0.3, ...rest]), [])
 })
