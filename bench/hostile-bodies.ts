@@ -83,6 +83,7 @@ async function measure(heapMb: string): Promise<void> {
         `--max-old-space-size=${heapMb}`,
         program,
         'demo',
+        '--no-live',
         '--data',
         folder,
         '--json',

@@ -1,5 +1,7 @@
-/** What `demo` does once its service listens: loads the market, announces it, and keeps it changing. */
+/** What `demo` does once its service listens: loads the market, announces it, and keeps it changing and read. */
 import { feeds, parseKeyText } from '@property-events/protocol'
+import { pepperForNew, readPepperUse } from '@property-events/server'
+import type { Peppers } from '@property-events/server'
 import { consoleLink } from './console-link.ts'
 import type { ConsoleLink } from './console-link.ts'
 import { demoKeys } from './demo-keys.ts'
@@ -14,17 +16,17 @@ import { storeFlags } from './open-store.ts'
 import type { Output } from './output.ts'
 import { commandLine } from './program-name.ts'
 import { createProgress } from './progress.ts'
-import { runLive } from './run-live.ts'
 import type { ServeStage } from './serve-stage.ts'
 import type { StartedService } from './start-service.ts'
 import { boxText } from './terminal-text.ts'
 
 export const demo: ServeStage = async (
-  { service, storage, peppers },
+  started,
   { output, flags },
   { data, consoleFolder, publicUrl },
   signal,
 ) => {
+  const { service, storage, peppers } = started
   const store = storeFlags(flags, data)
   await createDemoTenants(storage, data, store)
   const mediaUrl = `${service.url}/pictures`
@@ -50,8 +52,42 @@ export const demo: ServeStage = async (
   await announce(output, service, keys, { store, data, link })
   const market = found === 'earlierVersion' ? { untilMs: lastSaleMs, mediaUrl: nowhere } : found
   if (!output.json && market.mediaUrl !== mediaUrl) output.say(picturesElsewhere(market))
-  if (flags['live'] !== true) return
-  await runLive(service.publisher, { ...market, newMediaUrl: mediaUrl }, signal, (line) => output.say(line))
+  if (flags['live'] === false) return
+  await keepAlive(started, {
+    data,
+    market: { ...market, newMediaUrl: mediaUrl },
+    signal,
+    say: (line) => output.say(line),
+  })
+}
+
+interface LiveDemo {
+  /** The data folder. */
+  readonly data: string
+  readonly market: LoadedMarket & { readonly newMediaUrl: string }
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+/** Loaded only now, when everything is announced: a start takes no longer for it. */
+async function keepAlive(
+  { service: { publisher, url }, storage, peppers }: StartedService,
+  { data, market, signal, say }: LiveDemo,
+): Promise<void> {
+  const [{ runLive }, { runConsumers }, { consumerKeys }] = await Promise.all([
+    import('./run-live.ts'),
+    import('./run-consumers.ts'),
+    import('./demo-consumers.ts'),
+  ])
+  const consumers = await consumerKeys(data, storage, await pepperOf(storage, peppers))
+  await Promise.all([
+    runLive({ storage, publisher, market, signal, say }),
+    runConsumers({ url, storage, consumers, signal }),
+  ])
+}
+
+async function pepperOf(storage: StartedService['storage'], peppers: Peppers) {
+  return pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0]
 }
 
 function picturesElsewhere({ mediaUrl }: LoadedMarket): string {

@@ -1,38 +1,79 @@
+/** Keeps the market of a demo changing at a gentle pace, and no store growing without end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
-import type { Publisher } from '@property-events/server'
+import type { Publisher, StorageEngine } from '@property-events/server'
 import { type LiveOptions, liveMarket } from './market/live-market.ts'
+import { mostDemoEvents, pauseMs } from './market/live-pace.ts'
+import type { MarketChange } from './market/market-event.ts'
+import { randomOf } from './market/random.ts'
 import { marketTenants } from './market/tenants.ts'
 
-/** A change every second or two: enough to watch, and hardly any load. */
-const shortestPauseMs = 500
-const longestPauseMs = 2500
+/** Resolves after so many milliseconds, or with the signal. */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
-/** Keeps the demo market changing, until the signal. A change that cannot be stored is left out. */
-export async function runLive(
-  publisher: Publisher,
-  market: Omit<LiveOptions, 'now'>,
-  signal: AbortSignal,
-  say: (line: string) => void,
-): Promise<void> {
-  for (const change of liveMarket({ ...market, now: Date.now })) {
-    const pauseMs = shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs)
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+export const pauseByTimer: Pause = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined)
+
+export interface LiveParts {
+  readonly storage: { readonly events: Pick<StorageEngine['events'], 'head'> }
+  readonly publisher: { publish(...request: Parameters<Publisher['publish']>): Promise<unknown> }
+  readonly market: Omit<LiveOptions, 'now'>
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+  /** Milliseconds since 1970; for tests. */
+  readonly clock?: () => number
+  /** For tests. */
+  readonly pause?: Pause
+  /** For tests. */
+  readonly mostEvents?: number
+}
+
+/** Until the signal, or until the store is full enough. A change that cannot be stored is left out. Never rejects. */
+export async function runLive(parts: LiveParts): Promise<void> {
+  const { market, signal, say, clock = Date.now, pause = pauseByTimer } = parts
+  const { mostEvents = mostDemoEvents } = parts
+  const startMs = clock()
+  const random = randomOf(`pace/${startMs}`)
+  let changes: Generator<MarketChange> | undefined
+  let left = 0
+  for (;;) {
+    await pause(pauseMs(random, clock() - startMs), signal)
     if (signal.aborted) return
-    const tenantId = marketTenants[change.tenant]?.tenantId ?? ''
-    const key = { tenantId, feed: feeds[change.feed].name }
-    const text = JSON.stringify(change.body)
     try {
-      await publisher.publish({
-        key,
-        body: Buffer.from(text),
-        format: 'json',
-        dryRun: false,
-        unchanged: 'skip',
-      })
+      if (left === 0) left = mostEvents - (await countEvents(parts.storage.events))
+      if (left <= 0) {
+        return say(
+          `The market stands still from here on: the store has ${mostEvents.toLocaleString('en')} events, which is as much as a demo takes. A new one begins in another folder (--data).`,
+        )
+      }
+      // Making the stories anew takes a moment of the processor: not before the first answers have gone out.
+      changes ??= liveMarket({ ...market, now: clock })
+      const { value } = changes.next()
+      if (value !== undefined) await publish(parts.publisher, value)
+      left -= 1
     } catch (error) {
       if (signal.aborted) return
       say(`A live change could not be stored: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
+}
+
+async function countEvents(events: LiveParts['storage']['events']): Promise<number> {
+  const heads = await Promise.all(
+    marketTenants.map(({ tenantId }) => events.head({ tenantId, feed: 'property' })),
+  )
+  return heads.reduce((sum, head) => sum + (head?.position ?? 0), 0)
+}
+
+async function publish(
+  publisher: LiveParts['publisher'],
+  { tenant, feed, body }: MarketChange,
+): Promise<void> {
+  const tenantId = marketTenants[tenant]?.tenantId ?? ''
+  await publisher.publish({
+    key: { tenantId, feed: feeds[feed].name },
+    body: Buffer.from(JSON.stringify(body)),
+    format: 'json',
+    dryRun: false,
+    unchanged: 'skip',
+  })
 }

@@ -1,6 +1,7 @@
 /** What `serve` and `demo` can be told, and reading it. */
 import type { SettingReader } from './read-settings.ts'
 import { readRetention } from './retention-settings.ts'
+import type { Setting } from './setting.ts'
 import { connectionSettings, consoleSettings, settings } from './settings.ts'
 
 /** The port where Prometheus expects exporters; the metrics are not on the public port. */
@@ -56,13 +57,20 @@ export const serveSettings = [
   settings.oldKeyPepper,
 ] as const
 
+/** A demo is read every few seconds by consumers of its own, and lines about that would push its keys off the screen. */
+const demoLogLevel = { ...settings.logLevel, fallback: 'warn' } as const satisfies typeof settings.logLevel
+
+export const demoSettings: readonly Setting<unknown>[] = serveSettings.map((setting) =>
+  setting === settings.logLevel ? demoLogLevel : setting,
+)
+
 /** As in `serve`: any free port where the service uses any free port, too. */
 export function metricsPortOf(reader: SettingReader, port: number): number {
   return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
 }
 
 /** Reads all of them; the caller finishes the reader. */
-export function readServeOptions(reader: SettingReader) {
+export function readServeOptions(reader: SettingReader, { isDemo = false } = {}) {
   const port = reader.value(settings.port)
   const basePath = reader.value(settings.basePath)
   const hasConsole = reader.value(settings.console)
@@ -86,7 +94,7 @@ export function readServeOptions(reader: SettingReader) {
     console: hasConsole,
     consoleImages: reader.value(settings.consoleImages),
     publicUrl: readPublicUrl(reader, hasConsole ? basePath : undefined),
-    logLevel: reader.value(settings.logLevel),
+    logLevel: reader.value(isDemo ? demoLogLevel : settings.logLevel),
     catalogue: reader.value(settings.catalogue),
     startSequence: reader.value(settings.startSequence),
     maxBytes: reader.value(settings.maxBytes),

@@ -6,9 +6,12 @@ import { variableOf } from './setting.ts'
 import type { Setting } from './setting.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
-/** Of all that `serve` has. Faults are noted by the reader. */
-export function shownSettings(reader: SettingReader): readonly ShownSetting[] {
-  return serveSettings.map((setting) => shownSetting(reader, setting))
+/** Of all that `serve` has, or of these. Faults are noted by the reader. */
+export function shownSettings(
+  reader: SettingReader,
+  settings: readonly Setting<unknown>[] = serveSettings,
+): readonly ShownSetting[] {
+  return settings.map((setting) => shownSetting(reader, setting))
 }
 
 function shownSetting(reader: SettingReader, setting: Setting<unknown>): ShownSetting {

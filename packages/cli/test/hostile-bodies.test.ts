@@ -26,7 +26,7 @@ describe('a server with a heap of 256 MB', () => {
   before(async () => {
     folder = temporaryFolder()
     // Pages are read as fast as they come, for as long as the machine takes for the bodies.
-    running = await start(['demo', '--data', folder, '--rate-limit', 'off'], {
+    running = await start(['demo', '--no-live', '--data', folder, '--rate-limit', 'off'], {
       nodeArguments: ['--max-old-space-size=256'],
     })
     port = Number(new URL(running.line.url).port)

@@ -81,7 +81,7 @@ describe('a store in PostgreSQL', () => {
 
   it('is copied from a data folder and back, checked feed by feed, and the copies serve (P9)', async () => {
     const folder = join(root, 'source')
-    const market = await startNode(['demo', '--data', folder])
+    const market = await startNode(['demo', '--no-live', '--data', folder])
     const { tenants = [] } = market.line
     const url = await databases.create()
     type Copied = { tenantId: string; feed: string; events: number; checksum: string }[]

@@ -286,7 +286,7 @@ describe('demo', () => {
   const folder = join(root, 'demo')
   let first: ServiceLine
   before(async () => {
-    const running = await start(['demo', '--data', folder])
+    const running = await start(['demo', '--no-live', '--data', folder])
     first = running.line
     await check(first)
     const { code, stderr } = await running.stop()
@@ -317,7 +317,7 @@ describe('demo', () => {
   it('keeps its keys, for its owner only, and its market: the second start prints the same and loads nothing', async () => {
     const file = join(folder, 'demo-keys.json')
     assert.equal(statSync(file).mode & 0o777, 0o600)
-    const running = await start(['demo', '--data', folder])
+    const running = await start(['demo', '--no-live', '--data', folder])
     const ofOneStart = { url: '', metricsUrl: '', console: '' }
     assert.deepEqual({ ...running.line, ...ofOneStart }, { ...first, ...ofOneStart })
     await checkConsole(running.line)
@@ -326,7 +326,7 @@ describe('demo', () => {
     assert.equal((await running.stop()).code, 0)
 
     unlinkSync(file)
-    const without = await start(['demo', '--data', folder])
+    const without = await start(['demo', '--no-live', '--data', folder])
     assert.notDeepEqual(
       without.line.tenants,
       first.tenants,
@@ -342,7 +342,7 @@ describe('demo', () => {
   it('makes a key anew that has stopped working', async () => {
     const kept: ServiceLine = JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8')) as ServiceLine
     await runJson(['keys', 'revoke', kept.tenants?.[0]?.readKey ?? '', '--data', folder])
-    const running = await start(['demo', '--data', folder])
+    const running = await start(['demo', '--no-live', '--data', folder])
     assert.notEqual(running.line.tenants?.[0]?.readKey, kept.tenants?.[0]?.readKey)
     assert.equal(running.line.tenants?.[0]?.publishKey, kept.tenants?.[0]?.publishKey)
     await check(running.line)
@@ -350,7 +350,7 @@ describe('demo', () => {
   })
 
   it('has a market that reaches up to its first start and never beyond it (D25)', async () => {
-    const running = await start(['demo', '--data', folder])
+    const running = await start(['demo', '--no-live', '--data', folder])
     const [tenant] = running.line.tenants ?? []
     const total = async (query: string): Promise<number> =>
       (await listEvents(running.line.url, tenant?.readKey ?? '', `pageSize=1&${query}`)).body.availableCount
@@ -362,7 +362,7 @@ describe('demo', () => {
   })
 
   it('shows a person lines for a shell, after which a curl and the same from `env` work', async () => {
-    const running = await startUntil(['demo', '--data', folder], /^eval .*\n$/m)
+    const running = await startUntil(['demo', '--no-live', '--data', folder], /^eval .*\n$/m)
     const [variables = ''] = /^export URL=.* KEY=.* PUBLISH_KEY=.*$/m.exec(running.text) ?? []
     const [curl = ''] = /^curl .*$/m.exec(running.text) ?? []
     const [again = ''] = /^eval .*$/m.exec(running.text) ?? []
@@ -414,7 +414,10 @@ describe('demo', () => {
   })
 
   it('draws its photographs itself, on every thread, and says where they are when it listens elsewhere', async () => {
-    const running = await startUntil(['demo', '--data', folder, '--workers', '2'], /^eval .*\n$/m)
+    const running = await startUntil(
+      ['demo', '--no-live', '--data', folder, '--workers', '2'],
+      /^eval .*\n$/m,
+    )
     const url = /http:\S+/.exec(running.text)?.[0] ?? ''
     const [tenant] = keptLine(folder).tenants ?? []
     const { body } = await listEvents(url, tenant?.readKey ?? '', 'pageSize=1')
@@ -433,7 +436,7 @@ describe('demo', () => {
 
   it('serves the market of an earlier version as it is, and says how to have a new one', async () => {
     const old = join(root, 'old')
-    const running = await start(['demo', '--data', old])
+    const running = await start(['demo', '--no-live', '--data', old])
     const [tenant] = running.line.tenants ?? []
     const id = uuidV5(tenant?.tenantId ?? '', 'demo/property/0')
     const published = await fetch(`${running.line.url}/v1/property-events`, {
@@ -446,7 +449,7 @@ describe('demo', () => {
       (await listEvents(url, tenant?.readKey ?? '', 'pageSize=1')).body.availableCount
     const before = await count(running.line.url)
     assert.equal((await running.stop()).code, 0)
-    const again = await startUntil(['demo', '--data', old], /^eval .*\n$/m)
+    const again = await startUntil(['demo', '--no-live', '--data', old], /^eval .*\n$/m)
     assert.equal(await count(/http:\S+/.exec(again.text)?.[0] ?? ''), before)
     const { code, stderr } = await again.stop()
     assert.equal(code, 0)
@@ -457,7 +460,7 @@ describe('demo', () => {
     const own = join(root, 'own')
     await (await start(['serve', '--data', own])).stop()
     await runJson(['tenants', 'create', 'Hill & Co', '--data', own])
-    const { code, stderr } = await run(['demo', '--data', own, '--port', '0'])
+    const { code, stderr } = await run(['demo', '--no-live', '--data', own, '--port', '0'])
     assert.equal(code, 1)
     assertSentence(stderr, /holds other tenants/)
     assert(!readdirSync(own).includes('demo-keys.json'))

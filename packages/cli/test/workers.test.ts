@@ -294,7 +294,7 @@ describe('--workers', () => {
   })
 
   it('serves the demo as well', async () => {
-    const demo = await start(['demo', '--data', join(root, 'demo'), '--workers', '2'])
+    const demo = await start(['demo', '--no-live', '--data', join(root, 'demo'), '--workers', '2'])
     const readKey = demo.line.tenants?.[0]?.readKey ?? ''
     const page = await list(demo.line.url, { readKey, publishKey: '' }, 'pageSize=1')
     assert.ok(page.availableCount >= 1_000)

@@ -12,7 +12,7 @@ import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { runSandbox } from '../run-sandbox.ts'
-import { readServeOptions, serveSettings } from '../serve-settings.ts'
+import { demoSettings, readServeOptions, serveSettings } from '../serve-settings.ts'
 import { shownSettings } from '../shown-settings.ts'
 import { startService } from '../start-service.ts'
 import type { ServeStage } from '../serve-stage.ts'
@@ -30,8 +30,12 @@ export function addDemo(program: Command, context: CommandContext): void {
   const command = program
     .command('demo')
     .description('serve a demo market of invented homes, loaded on the first start')
-    .option('--live', 'keep the market changing: a change every second or two')
-  addSettings(command, serveSettings)
+    .option(
+      '--live',
+      'keep the market changing, and read by consumers: a change every few seconds (the default)',
+    )
+    .option('--no-live', 'a market that stands still, and that nobody reads')
+  addSettings(command, demoSettings)
   addAction(command, context, (invocation) => run(invocation, demo, { isDemo: true }))
 }
 
@@ -56,10 +60,10 @@ async function run(
   { isDemo }: { readonly isDemo: boolean },
 ): Promise<void> {
   const { logForm } = invocation.output
-  const given = readServeOptions(invocation.settings)
+  const given = readServeOptions(invocation.settings, { isDemo })
   invocation.settings.finish()
   const folder = consoleFolderOf(given, isDemo)
-  const shown = shownSettings(invocation.settings)
+  const shown = shownSettings(invocation.settings, isDemo ? demoSettings : serveSettings)
   const pictures = isDemo || given.testKeys !== 'off'
   const flags = storeFlags(invocation.flags, given.data)
   const options = { ...given, logForm, pictures, consoleFolder: folder, shown, storeFlags: flags }

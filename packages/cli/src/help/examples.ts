@@ -25,7 +25,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['with the console, behind a proxy', 'serve --console --url https://feed.example.com'],
   ],
   demo: [
-    ['the market, and a change every second or two', 'demo --live'],
+    ['a market that changes every few seconds', 'demo'],
+    ['one that stands still', 'demo --no-live'],
     ['beside a service on the usual port', 'demo --data ./demo --port 0'],
   ],
   env: [

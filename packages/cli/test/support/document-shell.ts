@@ -37,7 +37,19 @@ export async function openDocumentShell(): Promise<DocumentShell> {
   if (spawnSync('curl', ['--version']).status !== 0)
     command('curl', `exec "${process.execPath}" "${join(import.meta.dirname, 'curl.ts')}" "$@"`)
   const data = join(folder, 'data')
-  const args = ['demo', '--json', '--port', '0', '--data', data, '--log-level', 'error', '--drain', '0']
+  const args = [
+    'demo',
+    '--no-live',
+    '--json',
+    '--port',
+    '0',
+    '--data',
+    data,
+    '--log-level',
+    'error',
+    '--drain',
+    '0',
+  ]
   const service = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(service, 'exit').then(() =>
     Promise.reject(new Error('the demo ended before it was ready')),

@@ -112,6 +112,8 @@ export interface ServiceLine {
   readonly metricsUrl: string
   /** The page, or a link that signs in to it. */
   readonly console?: string
+  /** Of a demo. */
+  readonly adminKey?: string
   readonly tenants?: readonly {
     readonly tenantId: string
     readonly name: string

@@ -1,0 +1,104 @@
+/** Who reads the feeds of a demo, so that its console has something to say: their keys, made once and kept beside its store. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { issueKey } from '@property-events/server'
+import type { Pepper, StorageEngine } from '@property-events/server'
+import { marketTenants } from './market/tenants.ts'
+import { memberText } from './members.ts'
+import { writeWhole } from './write-whole.ts'
+
+/**
+ * `reports`: keeps in step, and says what became of each listing. `keepsStep`: keeps in step. `lettings`: the same with lettings alone.
+ * `stopped`: has read everything once, and never asked again. `ended`: its key has ended, and it still asks.
+ */
+export type ConsumerHabit = 'reports' | 'keepsStep' | 'lettings' | 'stopped' | 'ended'
+
+export interface DemoConsumer {
+  readonly tenantId: string
+  /** Of its key. */
+  readonly label: string
+  readonly habit: ConsumerHabit
+}
+
+const habits: readonly (readonly (readonly [label: string, habit: ConsumerHabit])[])[] = [
+  [
+    ['agency website', 'reports'],
+    ['homes portal', 'keepsStep'],
+    ['lettings app', 'lettings'],
+    ['window display', 'stopped'],
+    ['old website', 'ended'],
+  ],
+  [
+    ['agency website', 'reports'],
+    ['homes portal', 'stopped'],
+  ],
+  [
+    ['agency website', 'keepsStep'],
+    ['lettings app', 'lettings'],
+  ],
+]
+
+export const demoConsumers: readonly DemoConsumer[] = marketTenants.flatMap(({ tenantId }, tenant) =>
+  (habits[tenant] ?? []).map(([label, habit]) => ({ tenantId, label, habit })),
+)
+
+export type KeyedConsumer = DemoConsumer & { readonly keyId: string; readonly key: string }
+
+const fileName = 'demo-consumers.json'
+const dayMs = 86_400_000
+/** What has stopped counts as silent from then on. */
+const expectedEveryMs = 10 * 60_000
+
+/** Uses the keys that were kept, makes the others, and keeps them all. */
+export async function consumerKeys(
+  folder: string,
+  { keys, silence }: Pick<StorageEngine, 'keys' | 'silence'>,
+  pepper: Pepper,
+): Promise<readonly KeyedConsumer[]> {
+  const kept = readKept(folder)
+  const found: KeyedConsumer[] = []
+  let changed = false
+  for (const consumer of demoConsumers) {
+    const before = kept.find(
+      (one) =>
+        memberText(one, 'tenantId') === consumer.tenantId && memberText(one, 'label') === consumer.label,
+    )
+    const [keyId, key] = [memberText(before, 'keyId'), memberText(before, 'key')]
+    if (keyId !== undefined && key !== undefined && (await keys.findKey(keyId)) !== undefined) {
+      found.push({ ...consumer, keyId, key })
+      continue
+    }
+    changed = true
+    const nowMs = Date.now()
+    const hasEnded = consumer.habit === 'ended'
+    const issued = await issueKey(keys, pepper, {
+      label: consumer.label,
+      operator: false,
+      grants: [{ tenantId: consumer.tenantId, scopes: ['property:read'] }],
+      expiresMs: hasEnded ? nowMs - dayMs : undefined,
+      nowMs: hasEnded ? nowMs - 30 * dayMs : nowMs,
+      actor: 'service',
+    })
+    if (issued.kind !== 'issued') throw new Error('the tenants of the demo are gone')
+    const made = { ...consumer, keyId: issued.record.keyId, key: issued.text }
+    if (consumer.habit === 'stopped') {
+      await silence.expect(
+        { kind: 'consumer', keyId: made.keyId, name: 'default' },
+        expectedEveryMs,
+        'service',
+      )
+    }
+    found.push(made)
+  }
+  if (changed) await writeWhole(join(folder, fileName), [`${JSON.stringify(found, undefined, 2)}\n`])
+  return found
+}
+
+function readKept(folder: string): readonly unknown[] {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(join(folder, fileName), 'utf8'))
+    return Array.isArray(kept) ? kept : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,19 @@
+/** How fast the market of a demo changes, and how much of it a store takes. */
+import type { Random } from './random.ts'
+
+/** While somebody has just started it, a change every 2 to 6 seconds: enough to watch. */
+const watchedForMs = 2 * 3_600_000
+const [shortestMs, longestMs] = [2_000, 6_000]
+/** A demo that was left open: a weekend of 64 hours has some 9,000 changes in all. */
+const leftOpenMs = 30_000
+
+/**
+ * Beyond so many property events of all agencies, those of the start included, the market stands still. A change takes some 5 kB of the
+ * disk, so that events never take more than 200 MB; that is reached after eleven days around the clock.
+ */
+export const mostDemoEvents = 40_000
+
+/** How long to wait before the next change. `runningMs`: since the demo was started. */
+export function pauseMs(random: Random, runningMs: number): number {
+  return runningMs < watchedForMs ? random.integer(shortestMs, longestMs) : leftOpenMs
+}
