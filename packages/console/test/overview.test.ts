@@ -1,14 +1,15 @@
 /** What the overview shows of an agency, and what of it needs somebody. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Consumer, Tenant } from '../src/service/answers.ts'
+import type { ServiceFault, Tenant, TenantFacts } from '../src/service/answers.ts'
 import {
+  distinctFaults,
+  faultOf,
   faultsOfService,
   faultsOfTenant,
   furthestText,
   hasMoved,
   headOf,
-  lastDay,
   liveOf,
   refusedOf,
   standingOf,
@@ -24,46 +25,37 @@ const tenant: Tenant = {
   createdAt: '2026-01-01T00:00:00Z',
 }
 
-function consumer(change: Partial<Consumer>): Consumer {
-  return {
-    keyId: '4fgHt8Kq2LmN',
-    name: 'default',
-    label: 'website',
-    ended: null,
-    lastAskedAt: null,
-    lastStatus: null,
-    lastRoute: null,
-    acknowledged: null,
-    refused: null,
-    views: [{ view: 'all', through: 7, lagEvents: 0, lagSeconds: 0 }],
-    ...change,
-  }
+const facts: TenantFacts = {
+  tenantId: tenant.tenantId,
+  sequenceNumber: 12_345,
+  live: 1_204,
+  published: [0, 3],
+  furthest: null,
+  refused: 72,
 }
-const reading = (...items: readonly Consumer[]) => ({ consumers: { items, next: null } })
-const lag = (lagEvents: number, lagSeconds: number) => [{ view: 'all', through: 7, lagEvents, lagSeconds }]
+const keyId = '4fgHt8Kq2LmN'
+const behind = (lagEvents: number, lagSeconds: number, name = 'default'): TenantFacts => ({
+  ...facts,
+  furthest: { keyId, label: 'portal', name, lagEvents, lagSeconds },
+})
 
 describe('a row of the overview', () => {
   it('has dots for what has not come yet (D31)', () => {
-    for (const text of [headOf({}), liveOf({}), furthestText({}), refusedOf({})]) assert.equal(text, '…')
+    for (const text of [headOf, liveOf, furthestText, refusedOf]) assert.equal(text(undefined), '…')
+    assert.equal(liveOf({ ...facts, live: null }), '…')
+    assert.deepEqual([headOf(facts), liveOf(facts), refusedOf(facts)], ['12,345', '1,204', '72'])
   })
 
-  it('names the consumer that lacks most, in events and time, and none whose key has ended (PROTOCOL §14.4)', () => {
-    const far = consumer({ label: 'portal', name: 'north', views: lag(412, 4 * 3_600) })
-    const ended = consumer({ label: 'old', ended: 'key_revoked', views: lag(9_000, 1) })
-    assert.equal(furthestText(reading(consumer({}), far, ended)), 'portal, north 412 · 4 h')
-    assert.equal(furthestText(reading(consumer({}))), 'website 0')
-    assert.equal(furthestText(reading()), 'nobody reads it')
+  it('names the consumer that lacks most, in events and time (PROTOCOL §12.11)', () => {
+    assert.equal(furthestText(behind(412, 4 * 3_600, 'north')), 'portal, north 412 · 4 h')
+    assert.equal(furthestText(behind(0, 0)), 'portal 0')
+    assert.equal(furthestText(facts), 'nobody reads it')
   })
 
   it('asks again only for an agency that has published since (D31)', () => {
     const now = { ...tenant, lastPublishedAt: '2026-03-01T09:00:00.0000000' }
     assert.equal(hasMoved(now, now), false)
     assert.equal(hasMoved(tenant, now), true)
-    assert.deepEqual(lastDay(Date.UTC(2026, 2, 1, 9, 31)), {
-      from: '2026-02-28T10:00:00Z',
-      to: '2026-03-01T10:00:00Z',
-      buckets: 24,
-    })
   })
 
   it('says where an agency is suspended, leaves or is being deleted (PROTOCOL §12.2)', () => {
@@ -74,26 +66,70 @@ describe('a row of the overview', () => {
 })
 
 describe('what needs somebody', () => {
-  const sentences = (...items: readonly Consumer[]) =>
-    faultsOfTenant(tenant, reading(...items)).map(({ sentence }) => sentence)
+  const nowMs = Date.UTC(2026, 2, 1, 9, 31)
+  const ago = (ms: number): string => new Date(nowMs - ms).toISOString()
+  const hourMs = 3_600_000
+  const fault = (change: Partial<ServiceFault>): ServiceFault => ({
+    code: 'key_refused',
+    tenantId: tenant.tenantId,
+    tenantName: tenant.name,
+    feed: null,
+    keyId,
+    label: 'website',
+    consumer: 'default',
+    since: ago(2 * hourMs),
+    endsAt: null,
+    reason: null,
+    refusals: null,
+    ...change,
+  })
+  const saidOf = (change: Partial<ServiceFault>): string => faultOf(fault(change), nowMs).sentence
 
-  it('is a consumer that is refused, or whose key has ended and is still used (PROTOCOL §14.4)', () => {
-    const refused = { code: 'key_expired', since: null, count: 72 }
-    assert.deepEqual(sentences(consumer({ ended: 'key_expired', refused })), [
-      'Hill & Co: key “website” has expired, and is still used: 72 refusals',
-    ])
-    assert.deepEqual(sentences(consumer({ ended: 'key_expired' })), [], 'nobody misses it')
-    assert.match(
-      sentences(consumer({ refused: { ...refused, code: 'key_scope', count: 1 } }))[0] ?? '',
-      /1 refusal$/,
-    )
+  it('is each fault of the service, of whatever agency, with where to look (PROTOCOL §12.11)', () => {
+    const table: readonly (readonly [Partial<ServiceFault>, string, string])[] = [
+      [
+        { reason: 'key_expired', refusals: 72 },
+        'Hill & Co: key “website” has expired, and is still used: 72 refusals within 2 h',
+        'keys',
+      ],
+      [
+        { reason: 'key_scope', refusals: 1, consumer: 'shop' },
+        'Hill & Co: “website, shop” is refused (key_scope): 1 refusal within 2 h',
+        'keys',
+      ],
+      [
+        { code: 'publisher_silent', feed: 'property', keyId: null, label: null },
+        'Hill & Co: nothing was published to the property feed for 2 h',
+        'publications',
+      ],
+      [{ code: 'consumer_silent' }, 'Hill & Co: “website” has asked for nothing for 2 h', 'consumers'],
+      [
+        { code: 'key_ending', endsAt: ago(-50 * hourMs) },
+        'Hill & Co: key “website” ends in 2 d, and is in use',
+        'keys',
+      ],
+      [{ code: 'something_new' }, 'Hill & Co: “website”: something_new', 'keys'],
+    ]
+    for (const [change, sentence, view] of table) {
+      const card = faultOf(fault(change), nowMs)
+      assert.equal(card.sentence, sentence)
+      assert.match(card.action?.place ?? '', new RegExp(`^/tenants/${tenant.tenantId}/${view}`))
+    }
+    const several = { tenantId: null, tenantName: null, reason: 'key_revoked', refusals: 3 }
+    assert.match(saidOf(several), /^Several agencies: key “website” was revoked/)
+    assert.equal(faultOf(fault(several), nowMs).action?.place, `/keys?key=${keyId}`)
   })
 
-  it('is a consumer that lacks events for more than ten minutes, and none that reads a moment later (D31)', () => {
-    assert.deepEqual(sentences(consumer({ views: lag(3, 599) })), [])
-    assert.deepEqual(sentences(consumer({ label: 'portal', views: lag(412, 11_940) })), [
+  it('is a consumer that asks and still lacks events for more than ten minutes, once (D31)', () => {
+    const sentences = (known: TenantFacts | undefined) =>
+      faultsOfTenant(tenant, known).map(({ sentence }) => sentence)
+    for (const known of [undefined, facts, behind(3, 599)]) assert.deepEqual(sentences(known), [])
+    const lagging = behind(412, 11_940)
+    assert.deepEqual(sentences(lagging), [
       'Hill & Co: “portal” is 412 events behind, the first of them for 3 h',
     ])
+    const cards = [faultOf(fault({ code: 'consumer_silent' }), nowMs), ...faultsOfTenant(tenant, lagging)]
+    assert.deepEqual(distinctFaults(cards), cards.slice(0, 1), 'one that is silent is told of as that alone')
   })
 
   it('is each finding of the service that is not ok, with its remedy (PROTOCOL §12.10)', () => {

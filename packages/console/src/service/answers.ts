@@ -54,10 +54,36 @@ export interface FeedState {
   readonly lastPublishedAt: string | null
 }
 
-export interface FeedRate {
-  readonly from: string
-  readonly to: string
-  readonly counts: readonly number[]
+/** What needs somebody. `code` may be one that this page does not know (PROTOCOL §9). */
+export interface ServiceFault {
+  readonly code: string
+  readonly tenantId: string | null
+  readonly tenantName: string | null
+  readonly feed: FeedName | null
+  readonly keyId: string | null
+  readonly label: string | null
+  readonly consumer: string | null
+  readonly since: string
+  readonly endsAt: string | null
+  readonly reason: string | null
+  readonly refusals: number | null
+}
+
+/** How a tenant is doing, as far as its property feed goes. */
+export interface TenantFacts {
+  readonly tenantId: string
+  readonly sequenceNumber: number
+  readonly live: number | null
+  /** By hour, the present one last. */
+  readonly published: readonly number[]
+  readonly furthest: {
+    readonly keyId: string
+    readonly label: string
+    readonly name: string
+    readonly lagEvents: number
+    readonly lagSeconds: number
+  } | null
+  readonly refused: number
 }
 
 export interface Consumer {
@@ -88,6 +114,29 @@ export interface FoundProperty {
   readonly postcode: string | null
   readonly reference: string | null
   readonly sequenceNumber: number
+}
+
+/** Something with what was looked for, in whatever tenant. */
+export interface FoundThing {
+  readonly kind: string
+  readonly tenantId: string
+  readonly tenantName: string
+  readonly feed: FeedName
+  readonly agentRef: string | null
+  readonly contactRef: string | null
+  readonly live: boolean | null
+  readonly address: string | null
+  readonly postcode: string | null
+  readonly reference: string | null
+  readonly sequenceNumber: number | null
+  readonly eventTypeShortCode: string | null
+}
+
+/** How far a search has looked. */
+export interface Searched {
+  readonly tenants: number
+  readonly of: number
+  readonly properties: number
 }
 
 export interface Health {

@@ -161,6 +161,18 @@ function answerOf(service: FakeService, path: string, query: URLSearchParams): u
   const lastPublishedAt = count === 0 ? null : dateOf(count)
   const listed = (items: readonly unknown[]) => ({ items, next: null })
   if (path === '/v1/admin/tenants') return listed([{ ...tenant, lastPublishedAt }])
+  if (path === '/v1/admin/faults') return { ...listed([]), hasMore: false, at: '2026-01-01T00:00:00Z' }
+  if (path === '/v1/admin/tenant-facts')
+    return listed([
+      {
+        tenantId: fakeTenant,
+        sequenceNumber: count,
+        live: count,
+        published: Array.from({ length: 24 }, (_, n) => n),
+        furthest: null,
+        refused: 0,
+      },
+    ])
   if (path === '/v1/admin/health') return { status: 'ok', items: [], next: null }
   const below = `/v1/admin/tenants/${fakeTenant}`
   if (path === below) return tenant
@@ -177,8 +189,6 @@ function answerOf(service: FakeService, path: string, query: URLSearchParams): u
           lastPublishedAt,
         },
       ])
-    case '/feeds/property/rate':
-      return { from: '', to: '', counts: Array.from({ length: 24 }, (_, n) => n) }
     case '/consumers':
       return listed([])
     case '/events/getevents':

@@ -7,6 +7,7 @@ import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { LiveTail } from '../feed/live-tail.ts'
 import type { MovedFeeds } from '../feed/moved-feeds.ts'
+import type { KnownFaults } from '../feed/known-faults.ts'
 import type { LastPublished } from '../feed/last-published.ts'
 import type { FormOf } from '../feed/reader-form.ts'
 import type { ConsumersQuery } from '../feed/consumers-of.ts'
@@ -107,6 +108,8 @@ export interface HttpContext {
   /** How a key sees events. */
   readonly formOf: FormOf
   readonly lastPublished: LastPublished
+  /** What needs somebody, over all tenants. */
+  readonly faults: KnownFaults
   readonly publisher: Publisher
   readonly ledger: SentLedger
   readonly usageCounts: UsageCounts

@@ -3,6 +3,7 @@ import { createCurrentPages } from '../feed/current-pages.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { movedFeeds } from '../feed/moved-feeds.ts'
+import { knownFaults } from '../feed/known-faults.ts'
 import { lastPublished } from '../feed/last-published.ts'
 import { formsOver } from '../feed/reader-form.ts'
 import type { Outages } from '../observability/outages.ts'
@@ -19,7 +20,15 @@ export function readingParts(
   outages: Outages,
 ): Pick<
   HttpContext,
-  'ranges' | 'positions' | 'moved' | 'pages' | 'currentPages' | 'formOf' | 'catalogue' | 'lastPublished'
+  | 'ranges'
+  | 'positions'
+  | 'moved'
+  | 'pages'
+  | 'currentPages'
+  | 'formOf'
+  | 'catalogue'
+  | 'lastPublished'
+  | 'faults'
 > {
   const { events, moments, settings } = options.storage
   const ranges = createKnownRanges(events)
@@ -32,6 +41,7 @@ export function readingParts(
     catalogue: settings.catalogue,
     formOf: formsOver(settings.catalogue),
     lastPublished: lastPublished(events, clock),
+    faults: knownFaults(options.storage, clock),
   }
 }
 

@@ -121,6 +121,9 @@ describe('the OpenAPI document', () => {
       'GET /v1/admin/deletions/{deletionId}',
       'GET /v1/admin/settings',
       'GET /v1/admin/health',
+      'GET /v1/admin/faults',
+      'GET /v1/admin/tenant-facts',
+      'GET /v1/admin/find',
     ]
     const described = operations.map(({ method, path }) => `${method} ${path}`)
     assert.deepEqual(
@@ -227,6 +230,8 @@ describe('the OpenAPI document', () => {
         ...(path.startsWith('/api/') ? ['fom=1'] : []),
         ...(isList ? ['current=true'] : []),
         ...time,
+        ...(path.endsWith('/tenant-facts') ? [`tenants=${service.tenant.tenantId}`] : []),
+        ...(path.endsWith('/find') ? [`text=${agent_ref}`] : []),
       ]
       const target = query.length === 0 ? asked : `${asked}?${query.join('&')}`
       // A stream has no end to wait for; its head is that of an answer without a body.

@@ -1,6 +1,18 @@
 /** Tenants, their feeds and what is wrong with them (PROTOCOL §12). */
 import type { FeedName } from '../../base.ts'
-import type { Consumer, FeedRate, FeedState, FoundProperty, Health, Key, ListOf, Tenant } from '../answers.ts'
+import type {
+  Consumer,
+  FeedState,
+  FoundProperty,
+  FoundThing,
+  Health,
+  Key,
+  ListOf,
+  Searched,
+  ServiceFault,
+  Tenant,
+  TenantFacts,
+} from '../answers.ts'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
@@ -36,16 +48,6 @@ export function listFeeds(tenantId: string): Operation<ListOf<FeedState>> {
   return { id: 'listFeeds', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}/feeds', tenantId) }
 }
 
-/** Events from `from` to `to`, in `buckets` equal parts. */
-export function readRate(
-  tenantId: string,
-  feed: FeedName,
-  query: { readonly from: string; readonly to: string; readonly buckets: number },
-): Operation<FeedRate> {
-  const path = pathOf('/v1/admin/tenants/{tenantId}/feeds/{feed}/rate', tenantId, feed)
-  return { id: 'readRate', method: 'GET', path, query }
-}
-
 export function listConsumers(tenantId: string, feed: FeedName): Operation<ListOf<Consumer>> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/consumers', tenantId)
   return { id: 'listConsumers', method: 'GET', path, query: { feed } }
@@ -62,4 +64,27 @@ export function listProperties(
 
 export function readHealth(): Operation<Health> {
   return { id: 'readHealth', method: 'GET', path: '/v1/admin/health' }
+}
+
+/** What needs somebody, of all tenants, the worst first. */
+export function listFaults(query: {
+  readonly limit: number
+  readonly after?: string
+}): Operation<ListOf<ServiceFault> & { readonly hasMore: boolean }> {
+  return { id: 'listFaults', method: 'GET', path: '/v1/admin/faults', query: { ...query } }
+}
+
+/** How these tenants are doing; 25 at most. */
+export function readTenantFacts(tenantIds: readonly string[]): Operation<ListOf<TenantFacts>> {
+  const query = { tenants: tenantIds.join(',') }
+  return { id: 'readTenantFacts', method: 'GET', path: '/v1/admin/tenant-facts', query }
+}
+
+/** Looks in all tenants, for half a second; it goes on with `after`, also where nothing was found yet. */
+export function findAnywhere(query: {
+  readonly text: string
+  readonly limit?: number
+  readonly after?: string
+}): Operation<ListOf<FoundThing> & { readonly searched: Searched }> {
+  return { id: 'findAnywhere', method: 'GET', path: '/v1/admin/find', query: { ...query } }
 }

@@ -1,22 +1,20 @@
 /** What needs somebody: a card for each. */
 import { hrefOf } from '../../root.ts'
-import { counted } from '../../words/numbers.ts'
 import type { Fault } from './tenant-row.ts'
 
 interface Props {
   readonly faults: readonly Fault[]
-  /** Of how many agencies consumers were looked at. */
-  readonly looked: number
-  readonly hasMore: boolean
+  /** There are more than these. */
+  readonly onMore: (() => void) | undefined
 }
 
-export function Faults({ faults, looked, hasMore }: Props) {
+export function Faults({ faults, onMore }: Props) {
   return (
     <section class="faults" aria-labelledby="faults">
       <h2 id="faults">Needs somebody</h2>
       {faults.length === 0 ? (
         <p class="quiet">
-          Nothing{hasMore ? `, of the ${counted(looked, 'agency', 'agencies')} below` : ''}.
+          No agency is silent, no consumer has stopped, and no key is refused or about to end.
         </p>
       ) : (
         <ul>
@@ -30,6 +28,11 @@ export function Faults({ faults, looked, hasMore }: Props) {
             </li>
           ))}
         </ul>
+      )}
+      {onMore !== undefined && (
+        <button type="button" onClick={onMore}>
+          Show more
+        </button>
       )}
     </section>
   )

@@ -8,16 +8,17 @@ import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { hrefOf } from '../../root.ts'
 import type { ListOf, Tenant } from '../../service/answers.ts'
-import { listTenants, readHealth } from '../../service/operations/tenants.ts'
+import { listFaults, listTenants, readHealth } from '../../service/operations/tenants.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { seesAllTenants } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
+import { now } from '../../state/clock.ts'
 import { counted } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
 import { Faults } from './faults.tsx'
 import { createFactsOfTenants } from './tenant-facts.ts'
 import type { FactsOfTenants } from './tenant-facts.ts'
-import { faultsOfService, faultsOfTenant } from './tenant-row.ts'
+import { distinctFaults, faultOf, faultsOfService, faultsOfTenant } from './tenant-row.ts'
 import { TenantTable } from './tenant-table.tsx'
 import './overview.css'
 
@@ -30,6 +31,8 @@ export function OverviewView({ query }: ViewProps) {
 }
 
 const firstRows = 25
+/** Cards, until more are wanted. */
+const firstFaults = 20
 const mostRows = 200
 const everyMs = 2_000
 
@@ -50,6 +53,8 @@ function Overview({ search, limit }: OverviewProps) {
   const operation = listTenants({ search: search.trim() || undefined, order: 'lastPublish', limit })
   const asked = useAnswer(operation, { everyMs })
   const health = useAnswer(readHealth(), { everyMs: 30_000 })
+  const [mostFaults, setMostFaults] = useState(firstFaults)
+  const told = useAnswer(listFaults({ limit: mostFaults }), { everyMs: 15_000 })
   const show = (changes: { readonly search?: string; readonly limit?: number }): void =>
     route(
       hrefOf(places.overview({ search, limit: limit === firstRows ? undefined : limit, ...changes })),
@@ -62,11 +67,20 @@ function Overview({ search, limit }: OverviewProps) {
       <Answer of={asked} what="the agencies">
         {(list) => (
           <>
-            <Faults
-              faults={[...faultsOfService(health.value), ...tenantFaults(list, known)]}
-              looked={list.items.length}
-              hasMore={list.next !== null}
-            />
+            <Answer of={told} what="what needs somebody">
+              {({ items, next }) => (
+                <Faults
+                  faults={distinctFaults([
+                    ...faultsOfService(health.value),
+                    ...items.map((fault) => faultOf(fault, now.value)),
+                    ...tenantFaults(list, known),
+                  ])}
+                  onMore={
+                    next === null || mostFaults === mostRows ? undefined : () => setMostFaults(mostRows)
+                  }
+                />
+              )}
+            </Answer>
             <Tenants list={list} known={known} search={search} />
             {list.next !== null && (
               <button
@@ -85,7 +99,7 @@ function Overview({ search, limit }: OverviewProps) {
 }
 
 function tenantFaults({ items }: ListOf<Tenant>, known: FactsOfTenants) {
-  return items.flatMap((tenant) => faultsOfTenant(tenant, known.facts.value.get(tenant.tenantId) ?? {}))
+  return items.flatMap((tenant) => faultsOfTenant(tenant, known.facts.value.get(tenant.tenantId)))
 }
 
 interface TenantsProps {

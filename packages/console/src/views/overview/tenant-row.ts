@@ -1,60 +1,35 @@
 /** What a row of the overview shows of a tenant, and which of it needs somebody. */
 import { places } from '../../base.ts'
-import type { Consumer, FeedRate, FeedState, Health, ListOf, Tenant } from '../../service/answers.ts'
+import type { Consumer, Health, ServiceFault, Tenant, TenantFacts } from '../../service/answers.ts'
 import { counted, countText } from '../../words/numbers.ts'
 import { readTime, spanText } from '../../words/times.ts'
 
-/** What is known of a tenant: each part comes by itself. */
-export interface TenantFacts {
-  readonly feeds?: ListOf<FeedState>
-  readonly rate?: FeedRate
-  readonly consumers?: ListOf<Consumer>
-}
+/** `undefined`: not asked yet. */
+type Facts = TenantFacts | undefined
 
 /** The number of the last property event. */
-export function headOf({ feeds }: TenantFacts): string {
-  const head = feeds?.items.find(({ feed }) => feed === 'property')
-  return head === undefined ? '…' : countText(head.sequenceNumber)
+export function headOf(facts: Facts): string {
+  return facts === undefined ? '…' : countText(facts.sequenceNumber)
 }
 
 /** Properties that are live now; `…` where they are not counted yet. */
-export function liveOf({ feeds }: TenantFacts): string {
-  const head = feeds?.items.find(({ feed }) => feed === 'property')
-  return head?.live === undefined || head.live === null ? '…' : countText(head.live)
+export function liveOf(facts: Facts): string {
+  return facts?.live === undefined || facts.live === null ? '…' : countText(facts.live)
 }
 
-/** The consumer that lacks most, of those whose key still works. */
-export function furthestBehind({ consumers }: TenantFacts): FurthestBehind | undefined {
-  const lags = (consumers?.items ?? [])
-    .filter(({ ended, views }) => ended === null && views.length > 0)
-    .map(({ label, name, keyId, views }) => ({
-      name: consumerName({ label, name, keyId }),
-      events: Math.max(...views.map(({ lagEvents }) => lagEvents)),
-      seconds: Math.max(...views.map(({ lagSeconds }) => lagSeconds)),
-    }))
-  return lags.sort((a, b) => b.events - a.events || b.seconds - a.seconds)[0]
-}
-
-export interface FurthestBehind {
-  readonly name: string
-  readonly events: number
-  /** For how long the first of them has been there. */
-  readonly seconds: number
-}
-
-/** `portal 412 · 4 h`, `website 0`. */
-export function furthestText(facts: TenantFacts): string {
-  if (facts.consumers === undefined) return '…'
-  const furthest = furthestBehind(facts)
-  if (furthest === undefined) return 'nobody reads it'
-  const { name, events, seconds } = furthest
-  return events === 0 ? `${name} 0` : `${name} ${countText(events)} · ${spanText(seconds)}`
+/** The consumer that lacks most: `portal 412 · 4 h`, `website 0`. */
+export function furthestText(facts: Facts): string {
+  if (facts === undefined) return '…'
+  const { furthest } = facts
+  if (furthest === null) return 'nobody reads it'
+  const { lagEvents, lagSeconds } = furthest
+  const name = consumerName(furthest)
+  return lagEvents === 0 ? `${name} 0` : `${name} ${countText(lagEvents)} · ${spanText(lagSeconds)}`
 }
 
 /** Requests of its consumers that were refused last. */
-export function refusedOf({ consumers }: TenantFacts): string {
-  if (consumers === undefined) return '…'
-  return countText(consumers.items.reduce((sum, { refused }) => sum + (refused?.count ?? 0), 0))
+export function refusedOf(facts: Facts): string {
+  return facts === undefined ? '…' : countText(facts.refused)
 }
 
 /** `default` is the key itself. */
@@ -76,21 +51,24 @@ export interface Fault {
 /** A consumer that lacks events for so long needs somebody. */
 const longestLagSeconds = 600
 
+/** One that asks and still lacks events. One that has stopped asking is a fault of the service's list. */
 export function faultsOfTenant(
   { tenantId, name }: Pick<Tenant, 'tenantId' | 'name'>,
-  facts: TenantFacts,
+  facts: Facts,
 ): readonly Fault[] {
-  return (facts.consumers?.items ?? []).flatMap((consumer) => {
-    const sentence = consumerFault(consumer)
-    if (sentence === undefined) return []
-    const key = `${tenantId} ${consumer.keyId} ${consumer.name}`
-    const isKey = consumer.ended !== null || consumer.refused !== null
-    const action = {
-      name: isKey ? 'Look at its key' : 'Look at the feed',
-      place: isKey ? places.keys(tenantId, { key: consumer.keyId }) : places.feed(tenantId, 'property'),
-    }
-    return [{ key, sentence: `${name}: ${sentence}`, remedy: undefined, action, isBad: isKey }]
-  })
+  const furthest = facts?.furthest
+  if (furthest === undefined || furthest === null || furthest.lagSeconds < longestLagSeconds) return []
+  const events = counted(furthest.lagEvents, 'event')
+  const behind = `“${consumerName(furthest)}” is ${events} behind, the first of them for ${spanText(furthest.lagSeconds)}`
+  return [
+    {
+      key: `${furthest.keyId} ${furthest.name}`,
+      sentence: `${name}: ${behind}`,
+      remedy: undefined,
+      action: { name: 'Look at its consumers', place: places.consumers(tenantId) },
+      isBad: false,
+    },
+  ]
 }
 
 const endings: Readonly<Record<string, string>> = {
@@ -99,20 +77,54 @@ const endings: Readonly<Record<string, string>> = {
   key_disabled: 'is disabled',
 }
 
-/** A key that ended and is not used any more is no fault. */
-function consumerFault(consumer: Consumer): string | undefined {
-  const { ended, refused, views } = consumer
-  const name = `“${consumerName(consumer)}”`
-  const refusals = refused === null ? '' : counted(refused.count, 'refusal')
-  if (ended !== null)
-    return refused === null
-      ? undefined
-      : `key ${name} ${endings[ended] ?? 'has ended'}, and is still used: ${refusals}`
-  if (refused !== null) return `${name} is refused (${refused.code}): ${refusals}`
-  const worst = views.reduce((most, { lagSeconds }) => Math.max(most, lagSeconds), 0)
-  if (worst < longestLagSeconds) return undefined
-  const events = Math.max(...views.map(({ lagEvents }) => lagEvents))
-  return `${name} is ${counted(events, 'event')} behind, the first of them for ${spanText(worst)}`
+/** A card for each fault that the service knows of, whatever its tenant. */
+export function faultOf(fault: ServiceFault, nowMs: number): Fault {
+  const { code, tenantId, tenantName, keyId, consumer, since } = fault
+  const isOfConsumer = code === 'consumer_silent'
+  return {
+    // The same consumer as in what is said of a tenant: one card is enough.
+    key: isOfConsumer
+      ? `${keyId ?? ''} ${consumer ?? ''}`
+      : `${code} ${tenantId ?? ''} ${keyId ?? ''} ${consumer ?? ''} ${since}`,
+    sentence: `${tenantName ?? 'Several agencies'}: ${sentenceOf(fault, nowMs)}`,
+    remedy: undefined,
+    action: actionOf(fault),
+    isBad: code === 'key_refused',
+  }
+}
+
+function sentenceOf(
+  { code, feed, keyId, label, consumer, since, endsAt, reason, refusals }: ServiceFault,
+  nowMs: number,
+): string {
+  const name = `“${consumerName({ keyId: keyId ?? '', label: label ?? '', name: consumer ?? 'default' })}”`
+  const span = spanText(Math.abs(nowMs - (readTime(code === 'key_ending' ? endsAt : since) ?? nowMs)) / 1_000)
+  const ending = endings[reason ?? '']
+  const times = counted(refusals ?? 0, 'refusal')
+  if (code === 'key_refused')
+    return ending === undefined
+      ? `${name} is refused (${reason ?? ''}): ${times} within ${span}`
+      : `key ${name} ${ending}, and is still used: ${times} within ${span}`
+  if (code === 'publisher_silent') return `nothing was published to the ${feed ?? ''} feed for ${span}`
+  if (code === 'consumer_silent') return `${name} has asked for nothing for ${span}`
+  return code === 'key_ending' ? `key ${name} ends in ${span}, and is in use` : `${name}: ${code}`
+}
+
+function actionOf({ code, tenantId, keyId }: ServiceFault): Fault['action'] {
+  if (code === 'publisher_silent' && tenantId !== null)
+    return { name: 'Look at what was published', place: places.publications(tenantId) }
+  if (code === 'consumer_silent' && tenantId !== null)
+    return { name: 'Look at its consumers', place: places.consumers(tenantId) }
+  const query = { key: keyId ?? undefined }
+  return {
+    name: 'Look at its key',
+    place: tenantId === null ? places.operatorKeys(query) : places.keys(tenantId, query),
+  }
+}
+
+/** One card for each key, those of the list first. */
+export function distinctFaults(faults: readonly Fault[]): readonly Fault[] {
+  return [...new Map(faults.toReversed().map((fault) => [fault.key, fault])).values()].toReversed()
 }
 
 /** Of the service itself: also that publishing waits for a new epoch. */
@@ -133,21 +145,6 @@ export function standingOf({ suspended, leaving, deletion }: Tenant): string | u
   if (deletion !== null) return `is being deleted (${deletion.state})`
   if (leaving !== null) return 'leaves'
   return suspended ? 'suspended' : undefined
-}
-
-/** The last 24 hours, in hours of the clock that end with the present one: the same request for an hour. */
-export function lastDay(nowMs: number): {
-  readonly from: string
-  readonly to: string
-  readonly buckets: number
-} {
-  const hourMs = 3_600_000
-  const end = (Math.floor(nowMs / hourMs) + 1) * hourMs
-  return { from: instant(end - 24 * hourMs), to: instant(end), buckets: 24 }
-}
-
-function instant(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
 
 /** Whether a tenant published anything since it was looked at: then its facts are asked for again. */

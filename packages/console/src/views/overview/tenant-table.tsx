@@ -5,12 +5,11 @@ import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { firstPlace } from '../../frame/tenant-switcher.tsx'
 import { hrefOf } from '../../root.ts'
-import type { Tenant } from '../../service/answers.ts'
+import type { Tenant, TenantFacts } from '../../service/answers.ts'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { furthestText, headOf, liveOf, refusedOf, standingOf } from './tenant-row.ts'
-import type { TenantFacts } from './tenant-row.ts'
 
 interface Props {
   readonly tenants: readonly Tenant[]
@@ -18,7 +17,7 @@ interface Props {
 }
 
 export function TenantTable({ tenants, facts }: Props) {
-  const of = ({ tenantId }: Tenant): TenantFacts => facts.get(tenantId) ?? {}
+  const of = ({ tenantId }: Tenant): TenantFacts | undefined => facts.get(tenantId)
   const columns: readonly Column<Tenant>[] = [
     { name: 'Name', isName: true, cell: (tenant) => <Name tenant={tenant} /> },
     { name: 'Head', isNumber: true, cell: (tenant) => headOf(of(tenant)) },
@@ -48,8 +47,8 @@ function Name({ tenant }: { readonly tenant: Tenant }) {
   )
 }
 
-function Rate({ facts: { rate } }: { readonly facts: TenantFacts }) {
-  if (rate === undefined) return <>…</>
-  const sum = rate.counts.reduce((total, count) => total + count, 0)
-  return <Spark counts={rate.counts} label={`${counted(sum, 'event')} in 24 hours`} />
+function Rate({ facts }: { readonly facts: TenantFacts | undefined }) {
+  if (facts === undefined) return <>…</>
+  const sum = facts.published.reduce((total, count) => total + count, 0)
+  return <Spark counts={facts.published} label={`${counted(sum, 'event')} in 24 hours`} />
 }

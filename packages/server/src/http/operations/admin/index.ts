@@ -8,7 +8,9 @@ import { getMaskedContact, readMaskedHistory, revealContact } from './contacts.t
 import { deleteTenant, getDeletion, listDeletions } from './deletions.ts'
 import { expectConsumer, expectPublisher } from './expected-intervals.ts'
 import { tenantErasures } from './erasures.ts'
+import { listFaults } from './faults.ts'
 import { listFeeds } from './feeds.ts'
+import { findAnywhere } from './find-anywhere.ts'
 import { importTenants } from './import-tenants.ts'
 import { readHealth, readShownSettings } from './inspect-service.ts'
 import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from './keys.ts'
@@ -17,6 +19,7 @@ import { listPublications } from './publications.ts'
 import { readRate } from './rate.ts'
 import { propertyReads } from './reads.ts'
 import { readSelf } from './self.ts'
+import { readTenantFacts } from './tenant-facts.ts'
 import { readUsage } from './usage.ts'
 import { changeTenant, createTenant, getTenant, listTenants } from './tenants.ts'
 
@@ -32,6 +35,9 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     listDeletions(context),
     getDeletion(context),
     listFeeds(context),
+    readTenantFacts(context),
+    listFaults(context),
+    findAnywhere(context),
     readRate(context),
     listProperties(context),
     listPublications(context),

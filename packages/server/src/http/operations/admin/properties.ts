@@ -12,7 +12,8 @@ import type { Operation } from '../operation.ts'
 import { adminAnswer, tenantOperation } from './admin-operation.ts'
 import { listSchemas, readListParameters } from './list-parameters.ts'
 
-const maxSearch = 100
+/** Characters of a text that is looked for. */
+export const maxSearch = 100
 
 export function listProperties(context: HttpContext): Operation {
   return tenantOperation(context, {
@@ -33,7 +34,10 @@ export function listProperties(context: HttpContext): Operation {
     },
     ok: { description: 'Properties.', schema: 'Properties' },
     problems: ['overloaded'],
-    read: (values, errors) => ({ ...readListParameters(values, errors), search: readSearch(values, errors) }),
+    read: (values, errors) => ({
+      ...readListParameters(values, errors),
+      search: readSearch('search', values, errors),
+    }),
     async answer({ request, tenant: { tenantId }, parameters: { after, limit, search } }) {
       const key = { tenantId, feed: 'property' } as const
       const agentRef = search === undefined ? undefined : parseUuid(search)
@@ -45,7 +49,8 @@ export function listProperties(context: HttpContext): Operation {
       const text = search === undefined ? undefined : searchText(search)
       const asked = { key, text, before: after === 0 ? undefined : after, limit }
       const find = () => findProperties(context.events, asked, () => performance.now())
-      return text === undefined ? propertiesAnswer(await find()) : inTurn(context, request, find)
+      const answer = async (): Promise<Outcome> => propertiesAnswer(await find())
+      return text === undefined ? answer() : searchInTurn(context, request, answer)
     },
   })
 }
@@ -55,17 +60,17 @@ const waitMs = 5_000
 const lookAgainMs = 20
 
 /** A search reads as much as thousands of pages, so the threads of a node together run one at a time. */
-async function inTurn(
+export async function searchInTurn(
   { keyLimits }: HttpContext,
   { gone }: Request,
-  find: () => Promise<FoundProperties>,
+  search: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const untilMs = performance.now() + waitMs
   for (;;) {
     const release = keyLimits.enterSearch()
     if (release !== undefined) {
       try {
-        return propertiesAnswer(await find())
+        return await search()
       } finally {
         release()
       }
@@ -82,12 +87,17 @@ function propertiesAnswer({ found, next, searched }: FoundProperties): Outcome {
   return adminAnswer({ items: found, next: next === undefined ? null : next.toString(36), searched })
 }
 
-function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
-  const text = values.get('search')
+/** `parameter`: its name. `undefined`: it was not given, or cannot be used. */
+export function readSearch(
+  parameter: string,
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): string | undefined {
+  const text = values.get(parameter)
   if (text === undefined) return undefined
   const search = text.trim()
   if (search.length <= maxSearch && searchText(search) !== '') return search
-  const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters, and letters or digits among them.`
-  errors.push({ parameter: 'search', code: 'not_allowed', message })
+  const message = `${quoteInput(text)} is not allowed; ${parameter} has 1 to ${maxSearch} characters, and letters or digits among them.`
+  errors.push({ parameter, code: 'not_allowed', message })
   return undefined
 }
