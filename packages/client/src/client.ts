@@ -12,6 +12,7 @@ import { addHold, endHold, listHolds } from './hold.ts'
 import { list } from './list.ts'
 import type { EventList, ListQuery } from './list.ts'
 import { follow } from './live/follow.ts'
+import { byPages } from './live/page-runs.ts'
 import { followMany } from './live/follow-many.ts'
 import type { EventFollower, FollowedEvent, FollowManyQuery, FollowQuery } from './live/follow-options.ts'
 import { publish, publishText } from './publish.ts'
@@ -122,7 +123,7 @@ export function createClient<F extends FeedName = 'property'>(
   return {
     list: (query) => list(connection, query),
     get: (eventId, call) => getEvent(connection, eventId, call),
-    follow: (query) => follow(connection, query),
+    follow: (query) => follow(connection, query, byPages),
     followMany: (query) => followMany(connection, query),
     sync: (syncOptions) => sync(connection, syncOptions),
     compare: (compareOptions) => compareCopy(connection, compareOptions),

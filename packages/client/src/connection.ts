@@ -64,14 +64,26 @@ export function connectionOf<F extends FeedName = 'property'>(
   options: ClientOptions & { readonly feed?: F },
 ): Connection & { readonly feed: F }
 export function connectionOf(options: ClientOptions): Connection {
-  const { attemptTimeoutMs = 30_000, deadlineMs = 300_000, now = Date.now } = options
-  checkDuration('attemptTimeoutMs', attemptTimeoutMs)
-  checkDuration('deadlineMs', deadlineMs)
+  const connection = uncheckedConnection(options)
+  checkDuration('attemptTimeoutMs', connection.attemptTimeoutMs)
+  checkDuration('deadlineMs', connection.deadlineMs)
   return {
+    ...connection,
     baseUrl: readBaseUrl(options.baseUrl),
     key: readKey(options.key),
     tenant: readTenant(options.tenant),
     consumer: readConsumer(options.consumer),
+  }
+}
+
+/** For our own pages, whose options are right: `baseUrl` without a slash at its end. */
+export function uncheckedConnection(options: ClientOptions): Connection {
+  const { attemptTimeoutMs = 30_000, deadlineMs = 300_000, now = Date.now } = options
+  return {
+    baseUrl: String(options.baseUrl),
+    key: options.key,
+    tenant: options.tenant,
+    consumer: options.consumer,
     feed: options.feed ?? 'property',
     retry: retryLimitsOf(options.retry),
     attemptTimeoutMs,

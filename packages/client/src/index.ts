@@ -31,17 +31,10 @@ export type { Transport } from './live/ways.ts'
 export { readContactPayload } from './payload/contact.ts'
 export type { Contact } from './payload/contact.ts'
 export { readPropertyPayload } from './payload/property.ts'
-export type {
-  Obligations,
-  PayloadReading,
-  PriceInformation,
-  Property,
-  PropertyAddress,
-  PropertyDetails,
-  PropertyMedia,
-  Risks,
-} from './payload/property.ts'
+export type { PriceInformation, PropertyAddress } from './payload/address-and-price.ts'
+export type { Obligations, Property, PropertyDetails, PropertyMedia, Risks } from './payload/property.ts'
 export type { Quirk, QuirkCode } from './payload/quirk.ts'
+export type { PayloadReading } from './payload/read-payload.ts'
 export { readWallTime } from './payload/wall-time.ts'
 export type { WallTime } from './payload/wall-time.ts'
 export type { PublishOptions, PublishTextOptions } from './publish.ts'

@@ -1,5 +1,5 @@
 /** Where a property is. */
-import type { PropertyAddress } from '../payload/property.ts'
+import type { PropertyAddress } from '../payload/address-and-price.ts'
 
 export interface ListingAddress {
   /** As the agency wants it shown; without one, the lines without house name and number. */

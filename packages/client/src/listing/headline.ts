@@ -1,12 +1,30 @@
 /** What a list shows of a property: where it is, what it costs and how it stands, without its texts and media. */
-import { readPropertyPayload } from '../payload/property.ts'
-import type { Property } from '../payload/property.ts'
+import { address, priceInformation } from '../payload/address-and-price.ts'
+import { flag, integer, readMembers, record, text } from '../payload/read-fields.ts'
+import type { Values } from '../payload/read-fields.ts'
+import { readPayload } from '../payload/read-payload.ts'
 import { addressOf } from './address.ts'
 import type { ListingAddress } from './address.ts'
 import { named, nameOf } from './named.ts'
 import type { Named } from './named.ts'
 import { priceOf } from './price.ts'
 import type { ListingPrice } from './price.ts'
+
+/** What of a payload it is made of, and the signs of a letting (D23): a page that shows lists carries no reader of texts and media. */
+const shown = {
+  status: integer,
+  statusstring: text,
+  contract_months: integer,
+  address: record(address),
+  price_information: record(priceInformation),
+  details: record({ furnished_type: integer, deposit_replacement_scheme: flag }),
+  minimum_term: integer,
+  let_type: integer,
+  removal_reason: text,
+}
+
+/** A `Property` is one, too. */
+type Shown = Values<typeof shown>
 
 /** The members of a `Listing` with the same names. */
 export interface Headline {
@@ -21,12 +39,12 @@ export interface Headline {
 
 /** As `listing`, and smaller in a page: it reads no texts and media. Our own pages use it; it is not published by itself. `undefined` when the text is not a JSON object. */
 export function headline(payload: string): Headline | undefined {
-  const { value } = readPropertyPayload(payload)
+  const { value } = readPayload(payload, (object, report) => readMembers(shown, object, '', report))
   return value === undefined ? undefined : headlineOf(value)
 }
 
 /** `category`: where it is known, as from a feed of one category; else it is read from the payload (D23). */
-export function headlineOf(property: Property, category = categoryOf(property)): Headline {
+export function headlineOf(property: Shown, category = categoryOf(property)): Headline {
   return {
     category,
     status: statusOf(property),
@@ -39,7 +57,7 @@ export function headlineOf(property: Property, category = categoryOf(property)):
 const letAgreed = 6
 
 /** By the signs that the service goes by too (D23), for payloads whose event does not say. */
-function categoryOf(property: Property): 'sales' | 'lettings' {
+function categoryOf(property: Shown): 'sales' | 'lettings' {
   const { price_information: price, details } = property
   const signs = [
     price?.rent_frequency,
@@ -58,7 +76,7 @@ function reasonOf(reason: string | null): string | null {
   return reason === null ? null : (nameOf('removalReason', reason) ?? reason)
 }
 
-function statusOf({ status, statusstring: words }: Property): Named | null {
+function statusOf({ status, statusstring: words }: Shown): Named | null {
   const known = named('status', status)
   return known === null ? null : { ...known, name: known.name ?? (words?.trim() || null) }
 }

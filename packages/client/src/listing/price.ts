@@ -1,5 +1,5 @@
 /** What a property costs, in figures and as text. */
-import type { PriceInformation } from '../payload/property.ts'
+import type { PriceInformation } from '../payload/address-and-price.ts'
 import { named, nameOf } from './named.ts'
 import type { Named } from './named.ts'
 

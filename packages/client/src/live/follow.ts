@@ -1,6 +1,6 @@
 /** `client.follow`: the events of a feed as they come, as an async iterable. */
 import type { Connection } from '../connection.ts'
-import { AbortedError, InvalidOptionError, PropertyEventsError } from '../errors.ts'
+import { AbortedError, InvalidAnswerError, InvalidOptionError, PropertyEventsError } from '../errors.ts'
 import { ServiceError } from '../service-errors.ts'
 import { ownHead } from '../sync/own-reads.ts'
 import { resyncReasonOf } from '../sync/read-numbers.ts'
@@ -9,11 +9,13 @@ import { usualPauses } from './asked-runs.ts'
 import type { EventFollower, FollowedEvent, FollowMark, FollowPlace, FollowQuery } from './follow-options.ts'
 import type { LivePlace } from './live-place.ts'
 import { liveRuns } from './live-runs.ts'
-import { pageRuns, pagesPlace } from './page-runs.ts'
-import type { PagesPlace } from './page-runs.ts'
+import type { ByPages, PagesPlace } from './page-runs.ts'
 
-/** Checks the query at once; asks nothing before the first event is asked for. */
-export function follow(connection: Connection, query: FollowQuery = {}): EventFollower {
+/**
+ * Checks the query at once; asks nothing before the first event is asked for. `byPages`: how a server of the contract alone is followed;
+ * without it such a server is refused, and a page that knows its server is smaller.
+ */
+export function follow(connection: Connection, query: FollowQuery = {}, byPages?: ByPages): EventFollower {
   checkQuery(query)
   const state: State = { mark: undefined }
   return {
@@ -26,7 +28,7 @@ export function follow(connection: Connection, query: FollowQuery = {}): EventFo
     get revision() {
       return state.mark?.revision
     },
-    [Symbol.asyncIterator]: () => eventsOf(connection, query, state),
+    [Symbol.asyncIterator]: () => eventsOf(connection, query, byPages, state),
   }
 }
 
@@ -56,11 +58,12 @@ export function checkQuery({ after = 'head', transport, types }: FollowQuery): v
 async function* eventsOf(
   connection: Connection,
   query: FollowQuery,
+  byPages: ByPages | undefined,
   state: State,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const { signal, onMark } = query
   try {
-    for await (const { items, next, head, revision, epoch } of runsFor(connection, query, state)) {
+    for await (const { items, next, head, revision, epoch } of runsFor(connection, query, byPages, state)) {
       const placeAt = (after: number): FollowPlace => (epoch === '' ? { after } : { after, epoch })
       for (const event of items) {
         if (signal?.aborted === true) return
@@ -79,12 +82,13 @@ async function* eventsOf(
 
 type Place =
   | { readonly by: 'numbers'; readonly place: LivePlace }
-  | { readonly by: 'pages'; readonly place: PagesPlace }
+  | { readonly by: 'pages'; readonly place: PagesPlace; readonly byPages: ByPages }
 
 /** For ever: through failures, once there was an answer, and through resets, where the caller has something to do about them. */
 async function* runsFor(
   connection: Connection,
   query: FollowQuery,
+  byPages: ByPages | undefined,
   state: State,
 ): AsyncGenerator<EventRun, void, undefined> {
   const { onReset, onTrouble, signal } = query
@@ -92,7 +96,7 @@ async function* runsFor(
   let hasBegun = false
   for (let at: Place | undefined; ;) {
     try {
-      at ??= await placeOf(connection, start)
+      at ??= await placeOf(connection, start, byPages)
       hasBegun = true
       yield* runsFrom(connection, at, query)
     } catch (error) {
@@ -124,11 +128,15 @@ export async function restAfter(
 async function placeOf(
   connection: Connection,
   { after = 'head', epoch, signal }: FollowQuery,
+  byPages: ByPages | undefined,
 ): Promise<Place> {
   // A number with its epoch is refused where it means nothing; nothing has to be known before.
   if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch)
   const head = await ownHead(connection, signal)
-  if (head === undefined) return { by: 'pages', place: pagesPlace(after) }
+  if (head === undefined) {
+    if (byPages === undefined) throw new InvalidAnswerError('The server does not answer /v1/heads.')
+    return { by: 'pages', place: byPages.placeAt(after), byPages }
+  }
   return numbersAt(after === 'head' ? head.sequenceNumber : after, epoch ?? head.epoch)
 }
 
@@ -142,5 +150,7 @@ function runsFrom(
   { apiEventType, types, transport = 'auto', signal }: FollowQuery,
 ): AsyncGenerator<EventRun, void, undefined> {
   const options = { apiEventType, types, transport, signal }
-  return at.by === 'pages' ? pageRuns(connection, at.place, options) : liveRuns(connection, at.place, options)
+  return at.by === 'pages'
+    ? at.byPages.runs(connection, at.place, options)
+    : liveRuns(connection, at.place, options)
 }

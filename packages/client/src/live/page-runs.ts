@@ -105,3 +105,8 @@ function anotherFeed(): ConflictError {
     retryAfterMs: undefined,
   })
 }
+
+/** Given to `follow` where the server may be one of the contract alone. */
+export const byPages = { placeAt: pagesPlace, runs: pageRuns } as const
+
+export type ByPages = typeof byPages

@@ -1,8 +1,8 @@
 /** The contact payload of our service (PROTOCOL §10.2, D18), read tolerantly. It is personal data. */
 import { date, flag, codesOf, listOf, readMembers, record, text } from './read-fields.ts'
 import type { Values } from './read-fields.ts'
-import { readPayload } from './property.ts'
-import type { PayloadReading } from './property.ts'
+import { readPayload } from './read-payload.ts'
+import type { PayloadReading } from './read-payload.ts'
 
 const contact = {
   contact_ref: text,

@@ -1,49 +1,12 @@
 /** The property payload (spec §2.3–§2.7, with the further fields public clients read), read tolerantly. */
-import { isObject, parseJson } from '../decode.ts'
+import { isObject } from '../decode.ts'
 import type { JsonObject } from '../decode.ts'
 import { codesOf, date, decimal, flag, integer, listOf, readMembers, record, text } from './read-fields.ts'
 import type { Read, Values } from './read-fields.ts'
-import type { Quirk, ReportQuirk } from './quirk.ts'
-
-const address = {
-  house_name_number: text,
-  address_2: text,
-  address_3: text,
-  address_4: text,
-  town: text,
-  postcode_1: text,
-  postcode_2: text,
-  display_address: text,
-  latitude: decimal,
-  longitude: decimal,
-  pov_latitude: decimal,
-  pov_longitude: decimal,
-  pov_pitch: decimal,
-  pov_heading: decimal,
-  pov_zoom: integer,
-}
-
-const priceInformation = {
-  price: decimal,
-  deposit: decimal,
-  price_qualifier: integer,
-  price_qualifier_string: text,
-  administration_fee: text,
-  rent_frequency: integer,
-  tenure_type: integer,
-  auction: flag,
-  tenure_unexpired_years: integer,
-  price_per_unit_area: decimal,
-  price_per_unit_per_annum: decimal,
-  shared_ownership: flag,
-  shared_ownership_percentage: decimal,
-  shared_ownership_rent: decimal,
-  shared_ownership_rent_frequency: integer,
-  annual_ground_rent: decimal,
-  ground_rent_review_period_years: decimal,
-  ground_rent_percentage_increase: decimal,
-  annual_service_charge: decimal,
-}
+import type { ReportQuirk } from './quirk.ts'
+import { address, priceInformation } from './address-and-price.ts'
+import { readPayload } from './read-payload.ts'
+import type { PayloadReading } from './read-payload.ts'
 
 const room = {
   room_name: text,
@@ -189,8 +152,6 @@ export interface Risks {
   readonly flooded_in_last_five_years: boolean | null
 }
 
-export type PropertyAddress = Values<typeof address>
-export type PriceInformation = Values<typeof priceInformation>
 export type PropertyDetails = Values<typeof details>
 export type PropertyMedia = Values<typeof media>
 
@@ -200,37 +161,12 @@ export interface Property extends Values<typeof property> {
   readonly risks: Risks
 }
 
-export interface PayloadReading<T> {
-  /** `undefined` when the text is not a JSON object. */
-  readonly value: T | undefined
-  /** Everything in the payload that is not as the contract says. */
-  readonly quirks: readonly Quirk[]
-  /** The payload, byte for byte. */
-  readonly text: string
-  /** The parsed payload, unknown members included. */
-  readonly raw: unknown
-}
-
 /** Reads the payload of a property event. Never throws. */
 export function readPropertyPayload(payload: string): PayloadReading<Property> {
   return readPayload(payload, (object, report) => ({
     ...readMembers(property, object, '', report),
     risks: readRisks(object, report),
   }))
-}
-
-export function readPayload<T>(
-  payload: string,
-  read: (object: JsonObject, report: ReportQuirk) => T,
-): PayloadReading<T> {
-  const quirks: Quirk[] = []
-  const report: ReportQuirk = (code, pointer, message) => {
-    quirks.push({ code, pointer, message: `${pointer === '' ? 'the payload' : pointer}: ${message}` })
-  }
-  const raw = parseJson(payload)
-  if (isObject(raw)) return { value: read(raw, report), quirks, text: payload, raw }
-  report('not_an_object', '', 'not the JSON text of an object')
-  return { value: undefined, quirks, text: payload, raw }
 }
 
 const riskFields = {
