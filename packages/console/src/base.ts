@@ -39,6 +39,9 @@ export const places = {
   system: () => '/system',
   playground: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/playground`, query),
   erasures: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/erasures`, query),
+  /** Of one operation, or of all of them. Requests themselves go to `/api`, so that the page cannot be there. */
+  api: (operationId?: string, query?: Query) =>
+    withQuery(operationId === undefined ? '/operations' : `/operations/${operationId}`, query),
   operatorKeys: (query?: Query) => withQuery('/keys', query),
 } as const
 

@@ -4,7 +4,16 @@ import { describe, it } from 'node:test'
 import { countText, counted, readCount } from '../src/words/numbers.ts'
 import { oneLine, typeName, webAddress } from '../src/words/plain.ts'
 import { sparkBars } from '../src/words/spark.ts'
-import { ageText, localText, readMoment, readTime, spanText, utcText } from '../src/words/times.ts'
+import {
+  addressTime,
+  ageText,
+  fieldTime,
+  localText,
+  readMoment,
+  readTime,
+  spanText,
+  utcText,
+} from '../src/words/times.ts'
 
 describe('times', () => {
   it('of the service are UTC, with seven digits or a Z (PROTOCOL §1.4)', () => {
@@ -38,6 +47,18 @@ describe('times', () => {
     const ms = new Date(2026, 2, 1, 9, 31, 7).getTime()
     assert.equal(localText(ms, ms), '1 Mar 09:31:07')
     assert.equal(localText(ms, new Date(2027, 0, 1).getTime()), '1 Mar 2026 09:31:07')
+  })
+
+  it('go from an address into a field of the browser and back as the same moment (D31)', () => {
+    const local = new Date(2026, 2, 1, 9, 31).getTime()
+    const inAddress = `${new Date(local).toISOString().slice(0, 16)}Z`
+    assert.equal(addressTime('2026-03-01T09:31'), inAddress)
+    assert.equal(fieldTime(inAddress), '2026-03-01T09:31')
+    assert.equal(fieldTime(new Date(local + 7_123).toISOString()), '2026-03-01T09:31')
+    assert.equal(addressTime(fieldTime('2026-03-01')), '2026-03-01T00:00Z')
+    assert.equal(addressTime(fieldTime('2026-03-01', true)), '2026-03-01T23:59Z')
+    for (const none of [undefined, '', 'soon', '2026-13-01']) assert.equal(fieldTime(none), '')
+    for (const none of ['', 'soon']) assert.equal(addressTime(none), undefined)
   })
 
   it('that somebody types are local, or say their zone; a text that is none does nothing (D5)', () => {

@@ -153,6 +153,7 @@ export interface Finding {
 
 /** One fault of a request. `pointer`: its place in the body (RFC 6901). */
 export interface ProblemFault {
+  readonly parameter?: string
   readonly pointer?: string
   readonly code: string
   readonly message: string

@@ -1,6 +1,6 @@
 /** Sends operations through the door of the console: the one place from which requests leave. */
 import { withQuery } from '../base.ts'
-import { base } from '../root.ts'
+import { base, serviceBase } from '../root.ts'
 import { halfHeader, readHalf } from '../session/second-half.ts'
 import { noteAnswer, noteSilence } from '../state/connection.ts'
 import type { Operation } from './operation.ts'
@@ -22,13 +22,16 @@ export function onSessionEnded(listener: (trouble: Trouble) => void): void {
 
 /** Sends an operation as the session that is signed in. Never throws. */
 export async function call<T>(operation: Operation<T>, options: CallOptions = {}): Promise<Outcome<T>> {
-  const outcome = await send<T>(
-    `${base}/api${withQuery(operation.path, operation.query)}`,
-    operation,
-    options,
-  )
-  if (outcome.kind === 'trouble' && outcome.trouble.kind === 'ended') sessionEnded(outcome.trouble)
+  const { path, query, isOpen } = operation
+  const door = isOpen === true ? serviceBase : `${base}/api`
+  const outcome = await send<T>(`${door}${withQuery(path, query)}`, operation, options)
+  if (outcome.kind === 'trouble') noteEnd(outcome.trouble)
   return outcome
+}
+
+/** Ends the session here, where a trouble says that it is over. */
+export function noteEnd(trouble: Trouble): void {
+  if (trouble.kind === 'ended') sessionEnded(trouble)
 }
 
 /** The same for an address of the console itself, such as its session. */
@@ -37,22 +40,19 @@ export async function send<T>(
   { method, body, text: written, tenant }: Pick<Operation<T>, 'method' | 'body' | 'text' | 'tenant'>,
   { signal, etag }: CallOptions = {},
 ): Promise<Outcome<T>> {
-  const sent = written ?? (body === undefined ? undefined : JSON.stringify(body))
   try {
-    const response = await fetch(url, {
-      method,
-      headers: {
-        ...sessionHeaders(),
-        ...(tenant === undefined ? {} : { 'x-tenant': tenant }),
-        ...(etag === undefined ? {} : { 'if-none-match': etag }),
-        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+    const response = await ask(
+      url,
+      {
+        method,
+        headers: {
+          ...(tenant === undefined ? {} : { 'x-tenant': tenant }),
+          ...(etag === undefined ? {} : { 'if-none-match': etag }),
+        },
+        text: written ?? (body === undefined ? undefined : JSON.stringify(body)),
       },
-      ...(sent === undefined ? {} : { body: sent }),
-      ...(signal === undefined ? {} : { signal }),
-      redirect: 'error',
-      // Tags are compared here; the browser's own cache would hide a 304.
-      cache: 'no-store',
-    })
+      signal,
+    )
     const text = await response.text()
     noteAnswer()
     return outcomeOf<T>(response, text)
@@ -61,6 +61,34 @@ export async function send<T>(
     noteSilence()
     return { kind: 'trouble', trouble: awayTrouble() }
   }
+}
+
+export interface Asking {
+  readonly method: Operation<unknown>['method']
+  readonly headers: Readonly<Record<string, string>>
+  /** Of the body, which is JSON. */
+  readonly text: string | undefined
+}
+
+/** The request itself. Rejects where no answer comes. */
+export function ask(
+  url: string,
+  { method, headers, text }: Asking,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: {
+      ...sessionHeaders(),
+      ...headers,
+      ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: text ?? null,
+    signal: signal ?? null,
+    redirect: 'error',
+    // Tags are compared here; the browser's own cache would hide a 304.
+    cache: 'no-store',
+  })
 }
 
 /** The half of the session that goes with every request. */

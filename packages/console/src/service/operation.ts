@@ -17,6 +17,8 @@ export interface Operation<T> {
   readonly body?: unknown
   /** JSON that is sent as it is written, in place of `body`: digits stay that a number would lose. */
   readonly text?: string
+  /** It asks for no key, and is not at the door of the console. */
+  readonly isOpen?: true
   /** For the types alone: never there. */
   readonly answers?: T
 }

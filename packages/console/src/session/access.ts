@@ -8,7 +8,7 @@ export type AdminScope = 'admin:inspect' | 'admin:manage' | 'admin:reveal' | 'ad
 export type Access = Pick<Key, 'operator' | 'scopes' | 'grants'>
 
 /** What a tenant's key must hold for an operation of administration in its own tenant (PROTOCOL §12). */
-const inTenant: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
+export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
   'admin:inspect': [['tenant:inspect']],
   'admin:audit': [['tenant:inspect']],
   'admin:manage': [['tenant:manage']],
@@ -17,6 +17,10 @@ const inTenant: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
     ['tenant:manage', 'property:erase'],
     ['tenant:manage', 'contact:erase'],
   ],
+}
+
+export function isAdminScope(scope: string): scope is AdminScope {
+  return Object.hasOwn(tenantNeeds, scope)
 }
 
 /** The scopes that the session has in a tenant: none of an operator key. */
@@ -29,7 +33,7 @@ export function mayAdminister(access: Access, scope: AdminScope, tenantId?: stri
   if (access.operator) return access.scopes.includes(scope)
   if (tenantId === undefined) return false
   const held = scopesIn(access, tenantId)
-  return inTenant[scope].some((needed) => needed.every((one) => held.includes(one)))
+  return tenantNeeds[scope].some((needed) => needed.every((one) => held.includes(one)))
 }
 
 /**

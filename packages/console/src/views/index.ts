@@ -2,6 +2,7 @@
 import { isFeedName, places } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, scopesIn, seesAllTenants } from '../session/access.ts'
 import type { Access } from '../session/access.ts'
+import { ApiView } from './api/api-view.tsx'
 import { AuditView } from './audit/audit-view.tsx'
 import { ConsumersView } from './consumers/consumers-view.tsx'
 import { ContactView } from './contact/contact-view.tsx'
@@ -148,5 +149,11 @@ export const views: readonly View[] = [
     isOpen: (access) => mayAdminister(access, 'admin:inspect'),
     menu: (access) =>
       mayAdminister(access, 'admin:inspect') ? [{ name: 'System', place: places.system() }] : [],
+  },
+  {
+    path: '/operations/:operationId?',
+    title: 'API',
+    component: ApiView,
+    menu: () => [{ name: 'API', place: places.api() }],
   },
 ]

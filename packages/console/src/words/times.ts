@@ -88,3 +88,19 @@ function offsetMs(zone: string): number {
   const [hours = 0, minutes = 0] = zone.slice(1).split(':').map(Number)
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
+
+/**
+ * What a field of the browser for a day and time holds of a time in an address: by the clock of the reader, without seconds. A day alone is
+ * one of UTC, as the service reads it, and `isEnd` means its last minute. Empty for what is no time.
+ */
+export function fieldTime(text: string | undefined, isEnd = false): string {
+  const ms = readTime(text?.length === 10 ? `${text}T${isEnd ? '23:59' : '00:00'}` : text)
+  if (ms === undefined) return ''
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** `2026-03-01T09:30Z` of what such a field holds: the same moment for every reader. `undefined` for an empty field. */
+export function addressTime(held: string): string | undefined {
+  const ms = readMoment(held, 0)
+  return ms === undefined ? undefined : `${new Date(ms).toISOString().slice(0, 16)}Z`
+}

@@ -3,9 +3,18 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Key } from '../../src/service/answers.ts'
 import { firstRequest } from '../../src/views/keys/first-request.ts'
-import { givenBy } from '../../src/views/keys/key-scopes.ts'
+import { givenBy, givesAllOf, givesElsewhere } from '../../src/views/keys/key-scopes.ts'
+import type { Giver } from '../../src/views/keys/key-scopes.ts'
 import { keyLines, keyState, leftText, mayWords, stateWords } from '../../src/views/keys/key-state.ts'
-import { emptyForm, readKeyForm } from '../../src/views/keys/new-key.ts'
+import {
+  changeFormOf,
+  emptyForm,
+  readKeyChange,
+  readKeyForm,
+  serviceFaults,
+} from '../../src/views/keys/new-key.ts'
+import type { ChangeForm, KeyForm } from '../../src/views/keys/new-key.ts'
+import { fieldTime } from '../../src/words/times.ts'
 import { usageBars, usageDays, usageRows, usageWords } from '../../src/views/keys/usage.ts'
 
 const nowMs = Date.parse('2026-03-01T09:30:00Z')
@@ -132,44 +141,111 @@ describe('the use of a key', () => {
 
 describe('a new key', () => {
   const form = { ...emptyForm, label: ' Website ' }
+  const other = '8c0f1a52-6f0e-4c83-8a44-c2be8a0a83e2'
+  const operator = { operator: true, scopes: ['admin:manage', 'admin:inspect'], grants: [] }
+  const bodyOf = (given: KeyForm, of: string | undefined = tenantId) => {
+    const reading = readKeyForm(given, of, operator, nowMs)
+    assert(reading.kind === 'body', JSON.stringify(reading))
+    return reading.body
+  }
+  const faultsOf = (given: Partial<KeyForm>, giver: Giver = operator) => {
+    const reading = readKeyForm({ ...form, ...given }, tenantId, giver, nowMs)
+    assert(reading.kind === 'faults', JSON.stringify(reading))
+    return reading.faults
+  }
 
   it('is asked for with what was filled in (PROTOCOL §12.4)', () => {
-    assert.deepEqual(readKeyForm(form, tenantId, nowMs), {
-      kind: 'body',
-      body: { label: 'Website', grants: [{ tenantId, scopes: ['property:read'] }] },
-    })
+    const grant = { tenantId, scopes: ['property:read'] }
+    assert.deepEqual(bodyOf(form), { label: 'Website', grants: [grant] })
     const limited = {
       ...form,
-      days: '30',
+      ends: fieldTime('2026-03-31T09:30Z'),
+      perSecond: '5',
+      burst: '20',
       branches: ' Norwich \n\nAylsham\nNorwich',
       networks: '192.0.2.0/24',
     }
-    assert.deepEqual(readKeyForm(limited, tenantId, nowMs), {
-      kind: 'body',
-      body: {
-        label: 'Website',
-        grants: [{ tenantId, scopes: ['property:read'], branches: ['Norwich', 'Aylsham'] }],
-        expiresAt: '2026-03-31T09:30:00.000Z',
-        networks: ['192.0.2.0/24'],
-      },
+    assert.deepEqual(bodyOf(limited), {
+      label: 'Website',
+      grants: [{ ...grant, branches: ['Norwich', 'Aylsham'] }],
+      expiresAt: '2026-03-31T09:30Z',
+      rate: { perSecond: 5, burst: 20 },
+      networks: ['192.0.2.0/24'],
     })
-    assert.deepEqual(readKeyForm({ ...form, scopes: ['admin:inspect'] }, undefined, nowMs), {
+    assert.deepEqual(bodyOf({ ...form, tenants: `${other}\n` }), {
+      label: 'Website',
+      grants: [grant, { ...grant, tenantId: other }],
+    })
+  })
+
+  it('is one of an operator without an agency (PROTOCOL §12.4)', () => {
+    const reading = readKeyForm({ ...form, scopes: ['admin:inspect'] }, undefined, operator, nowMs)
+    assert.deepEqual(reading, {
       kind: 'body',
       body: { label: 'Website', operator: true, scopes: ['admin:inspect'] },
     })
   })
 
+  it('is limited to contacts and fields only where it reads contacts (PROTOCOL §12.4)', () => {
+    const limits = { roles: ['vendor'], fields: ['last_name'] }
+    const contacts = { ...form, scopes: ['contact:read'], ...limits }
+    assert.deepEqual(bodyOf(contacts), {
+      label: 'Website',
+      grants: [{ tenantId, scopes: ['contact:read'], contact: limits }],
+    })
+    assert.deepEqual(bodyOf({ ...contacts, roles: [] }), {
+      label: 'Website',
+      grants: [{ tenantId, scopes: ['contact:read'], contact: { fields: ['last_name'] } }],
+    })
+    assert.deepEqual(bodyOf({ ...form, ...limits }), {
+      label: 'Website',
+      grants: [{ tenantId, scopes: ['property:read'] }],
+    })
+  })
+
   it('is refused with a sentence at each field that is wrong (PROTOCOL §12.4)', () => {
-    const wrong = { label: ' ', scopes: [], branches: '', days: '0', networks: '' }
-    const reading = readKeyForm(wrong, tenantId, nowMs)
-    assert(reading.kind === 'faults')
+    const wrong = { label: ' ', scopes: [], ends: '2026-02-28T09:00', perSecond: '0', burst: '1.5' }
     assert.deepEqual(
-      reading.faults.map(({ field }) => field),
-      ['label', 'scopes', 'days'],
+      faultsOf(wrong).map(({ field }) => field),
+      ['label', 'ends', 'perSecond', 'burst', 'scopes'],
     )
-    const unlimited = readKeyForm({ ...form, scopes: ['contact:read'], branches: 'x' }, tenantId, nowMs)
-    assert(unlimited.kind === 'faults')
-    assert.match(unlimited.faults[0]?.message ?? '', /Make another key for contact:read/)
+    assert.deepEqual(
+      faultsOf({ perSecond: '5' }).map(({ field }) => field),
+      ['burst'],
+    )
+    const [unlimited] = faultsOf({ scopes: ['contact:read'], branches: 'x' })
+    assert.match(unlimited?.message ?? '', /Make another key for contact:read/)
+    assert.match(faultsOf({ branches: 'x', tenants: other })[0]?.message ?? '', /those of one agency/)
+    assert.match(faultsOf({ tenants: 'Quillon' })[0]?.message ?? '', /^Quillon is not the id/)
+  })
+
+  it('is for no agency in which its maker may not give it (PROTOCOL §12.4)', () => {
+    const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
+    assert.deepEqual(faultsOf({ tenants: other }, manager), [
+      { field: 'tenants', message: `You may not give property:read in ${other}.` },
+    ])
+    assert.equal(givesElsewhere(manager, tenantId), false)
+    assert.equal(givesElsewhere(operator, tenantId), true)
+    const of2 = { ...manager, grants: [...manager.grants, { tenantId: other, scopes: ['tenant:manage'] }] }
+    assert.equal(givesElsewhere(of2, tenantId), true)
+    assert.equal(readKeyForm({ ...form, tenants: other }, tenantId, of2, nowMs).kind, 'body')
+  })
+
+  it('shows what the service found at the field it is of (PROTOCOL §12.4)', () => {
+    const error = (pointer: string, message = 'x') => ({ pointer, code: 'invalid', message })
+    assert.deepEqual(
+      serviceFaults([
+        error('/label'),
+        error('/networks'),
+        error('/expiresAt'),
+        error('/rate'),
+        error('/grants', 'grants is a list'),
+        error('/grants', 'branches is a list'),
+        error('/operator'),
+        error(''),
+      ]).map(({ field }) => field),
+      ['label', 'networks', 'ends', 'perSecond', 'scopes', 'branches'],
+    )
   })
 
   it('gives no more than its maker may give (PROTOCOL §12.4)', () => {
@@ -187,6 +263,19 @@ describe('a new key', () => {
     assert.deepEqual(names(manager, undefined), [])
     const reader = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
     assert.deepEqual(names(reader, tenantId), [])
+  })
+
+  it('is changed and rotated by those alone who could have made it (PROTOCOL §12.4)', () => {
+    const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
+    const inspector = { ...key, grants: [{ tenantId, scopes: ['property:read', 'tenant:inspect'] }] }
+    assert.equal(givesAllOf(manager, key), true)
+    assert.equal(givesAllOf(manager, inspector), false)
+    assert.equal(givesAllOf(operator, inspector), true)
+    assert.equal(
+      givesAllOf(operator, { ...key, operator: true, scopes: ['admin:inspect'], grants: [] }),
+      true,
+    )
+    assert.equal(givesAllOf(operator, { ...key, operator: true, scopes: ['admin:erase'], grants: [] }), false)
   })
 
   it('comes with a request that can be pasted into a terminal (PROTOCOL §12.4)', () => {
@@ -209,5 +298,46 @@ describe('a new key', () => {
       new RegExp(`x-tenant: ${tenantId}`),
     )
     assert.match(firstRequest({ ...use, scopes: [], serviceUrl: "https://x/it's" }), /it'\\''s/)
+  })
+})
+
+describe('a change of a key', () => {
+  const held: Key = {
+    ...key,
+    expiresAt: '2026-06-01T09:30:12.345Z',
+    rate: { perSecond: 5, burst: 20 },
+    networks: ['192.0.2.0/24'],
+  }
+  const form = changeFormOf(held)
+  const bodyOf = (given: Partial<ChangeForm>) => readKeyChange({ ...form, ...given }, held, nowMs)
+
+  it('begins with how the key is, and sends what was changed alone (PROTOCOL §12.4)', () => {
+    assert.deepEqual(
+      [form.label, form.perSecond, form.burst, form.networks],
+      ['website', '5', '20', '192.0.2.0/24'],
+    )
+    assert.deepEqual(bodyOf({}), { kind: 'body', body: {} })
+    assert.deepEqual(bodyOf({ label: 'shop ' }), { kind: 'body', body: { label: 'shop' } })
+    assert.deepEqual(bodyOf({ burst: '30' }), { kind: 'body', body: { rate: { perSecond: 5, burst: 30 } } })
+    assert.deepEqual(bodyOf({ ends: fieldTime('2026-07-01T09:30Z') }), {
+      kind: 'body',
+      body: { expiresAt: '2026-07-01T09:30Z' },
+    })
+  })
+
+  it('takes away what was emptied (PROTOCOL §12.4)', () => {
+    assert.deepEqual(bodyOf({ ends: '', perSecond: '', burst: '', networks: ' \n' }), {
+      kind: 'body',
+      body: { expiresAt: null, rate: null, networks: [] },
+    })
+  })
+
+  it('is refused at its field (PROTOCOL §12.4)', () => {
+    const reading = bodyOf({ label: '', ends: '2026-02-01T00:00', burst: 'x' })
+    assert(reading.kind === 'faults')
+    assert.deepEqual(
+      reading.faults.map(({ field }) => field),
+      ['label', 'ends', 'burst'],
+    )
   })
 })

@@ -1,12 +1,14 @@
 /** Consumers, publications, the audit and the system, in words. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Consumer } from '../../src/service/answers.ts'
+import type { Consumer, Key } from '../../src/service/answers.ts'
 import type { PublicationMinute } from '../../src/service/operations/records.ts'
 import { actorWords, detailWords } from '../../src/views/audit/audit-line.ts'
 import { consumerLines, lagWords } from '../../src/views/consumers/consumer-line.ts'
 import {
+  keyName,
   outcomeWords,
+  publishingKeys,
   refusalWords,
   warningPlaceLines,
   warningWords,
@@ -130,6 +132,32 @@ describe('a minute of publications', () => {
     assert.equal(refusalWords({ ...refusal, faults: [] }), 'invalid_body')
     const many = { ...refusal, faults: Array.from({ length: 10 }, (_, n) => fault(`/${n}`)) }
     assert.match(refusalWords(many), /; 7 further places$/)
+  })
+})
+
+describe('the keys to choose publications by', () => {
+  const key = (keyId: string, label: string, ...scopes: readonly string[]): Key => ({
+    keyId,
+    label,
+    operator: false,
+    scopes: [],
+    grants: [{ tenantId: 't', scopes }],
+    networks: [],
+    rate: null,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    replaces: null,
+  })
+  const keys = [key('aaaaaa', 'nightly', 'property:publish'), key('bbbbbb', 'website', 'property:read')]
+
+  it('are those that publish, by their labels, and the one in the address whatever it is (PROTOCOL §14.2)', () => {
+    assert.deepEqual(publishingKeys(keys, undefined), [['aaaaaa', 'nightly']])
+    assert.deepEqual(publishingKeys(keys, 'aaaaaa'), [['aaaaaa', 'nightly']])
+    assert.deepEqual(publishingKeys(undefined, 'cccccc'), [['cccccc', 'pev_cccc…']])
+    assert.deepEqual(publishingKeys(keys, 'bbbbbb').at(-1), ['bbbbbb', 'website'])
+    assert.equal(keyName('dddddd', [key('dddddd', ' \u202E ')]), 'pev_dddd…')
   })
 })
 

@@ -68,6 +68,20 @@ export async function fitsItsWidth(page: Page, what: string): Promise<void> {
   assert.ok(widths[0] <= widths[1], `${what}: ${widths[0]} of ${widths[1]} pixels`)
 }
 
+/** Presses Tab until the element with this name has the focus. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  const focused = `(() => {
+    const one = document.activeElement
+    const label = one?.labels?.[0]?.textContent
+    return (one?.getAttribute('aria-label') ?? label ?? one?.textContent ?? '').trim()
+  })()`
+  for (let presses = 0; presses < 100; presses += 1) {
+    if ((await page.evaluate<string>(focused)) === name) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`${name} is not reached with Tab`)
+}
+
 /** Kept where `PROPERTY_EVENTS_TEST_SCREENSHOTS` names a folder. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures === '') return

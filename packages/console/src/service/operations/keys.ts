@@ -30,6 +30,11 @@ export function createKey(body: object): Operation<IssuedKey> {
   return { id: 'createKey', method: 'POST', path: '/v1/admin/keys', body }
 }
 
+/** What is left out stays; null takes it away. */
+export function changeKey(keyId: string, body: object): Operation<Key> {
+  return { id: 'changeKey', method: 'PATCH', path: pathOf('/v1/admin/keys/{keyId}', keyId), body }
+}
+
 /** `overlapHours`: how long the key before still works. */
 export function rotateKey(keyId: string, overlapHours: number): Operation<RotatedKey> {
   const path = pathOf('/v1/admin/keys/{keyId}/rotate', keyId)

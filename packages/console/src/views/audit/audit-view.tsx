@@ -1,10 +1,10 @@
 /** Who changed what, the newest first. */
-import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { places } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Filters } from '../../parts/filters.tsx'
 import { Table } from '../../parts/table.tsx'
 import { hrefOf } from '../../root.ts'
 import { readAudit } from '../../service/operations/records.ts'
@@ -15,15 +15,13 @@ import { actorWords, detailWords } from './audit-line.ts'
 import '../records.css'
 
 const limit = 50
-/** What the list can be limited to: each a part of the address. */
-const filters = [
+const fields = [
   { name: 'action', says: 'Action, such as key.created' },
   { name: 'key', says: 'Id of a key' },
-  { name: 'from', says: 'From, such as 2027-01-31' },
-  { name: 'to', says: 'To' },
 ] as const
 
 export function AuditView({ parts: { tenantId }, query }: ViewProps) {
+  const { route } = useLocation()
   const { action, key, from, to, after } = query
   const rows = useAnswer(readAudit({ limit, tenant: tenantId, action, key, from, to, after }))
   return (
@@ -31,7 +29,12 @@ export function AuditView({ parts: { tenantId }, query }: ViewProps) {
       <header>
         <h1>Audit</h1>
       </header>
-      <Filters key={JSON.stringify(query)} tenantId={tenantId} query={query} />
+      <Filters
+        key={JSON.stringify(query)}
+        fields={fields}
+        query={query}
+        look={(values) => route(hrefOf(places.audit(tenantId, values)))}
+      />
       <Answer of={rows} what="the audit">
         {({ items, next }) => (
           <>
@@ -73,35 +76,5 @@ export function AuditView({ parts: { tenantId }, query }: ViewProps) {
         )}
       </Answer>
     </article>
-  )
-}
-
-interface FiltersProps {
-  readonly tenantId: string | undefined
-  readonly query: ViewProps['query']
-}
-
-function Filters({ tenantId, query }: FiltersProps) {
-  const { route } = useLocation()
-  const [typed, type] = useState(query)
-  function submit(event: Event): void {
-    event.preventDefault()
-    const { action, key, from, to } = typed
-    route(hrefOf(places.audit(tenantId, { action, key, from, to })))
-  }
-  return (
-    <form class="filters" role="search" onSubmit={submit}>
-      {filters.map(({ name, says }) => (
-        <label key={name}>
-          {says}
-          <input
-            name={name}
-            value={typed[name] ?? ''}
-            onInput={({ currentTarget }) => type({ ...typed, [name]: currentTarget.value.trim() })}
-          />
-        </label>
-      ))}
-      <button type="submit">Look</button>
-    </form>
   )
 }

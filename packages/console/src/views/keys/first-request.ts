@@ -1,4 +1,5 @@
 /** A request that can be pasted into a terminal as it stands: the first thing to try with a new key. */
+import { curl, quoted } from '../../words/curl.ts'
 
 export interface NewKeyUse {
   /** The whole text of the key, which is shown this one time. */
@@ -35,13 +36,4 @@ export function firstRequest({ text, operator, scopes, tenantId, serviceUrl }: N
   const body = JSON.stringify({ payload })
   const sent = [...parts, "-H 'content-type: application/json'", `--data ${quoted(body)}`]
   return curl(sent, `${serviceUrl}${path}`)
-}
-
-function curl(parts: readonly string[], url: string): string {
-  return ['curl', ...parts, quoted(url)].join(' \\\n  ')
-}
-
-/** For a shell of POSIX. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

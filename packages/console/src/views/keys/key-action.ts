@@ -3,4 +3,4 @@ import type { Key } from '../../service/answers.ts'
 
 export type KeyAction =
   | { readonly kind: 'issue' }
-  | { readonly kind: 'rotate' | 'revoke' | 'usage'; readonly key: Key }
+  | { readonly kind: 'change' | 'rotate' | 'revoke' | 'usage'; readonly key: Key }

@@ -51,3 +51,18 @@ export function givenBy(giver: Giver, tenantId: string | undefined): readonly Sc
       giver.scopes.includes(scope.replace('tenant:', 'admin:')),
   )
 }
+
+/** Whether it could have made this key: whoever could not, changes and rotates it neither. */
+export function givesAllOf(giver: Giver, { operator, scopes, grants }: Giver): boolean {
+  const given = operator ? [{ tenantId: undefined, scopes }] : grants
+  return given.every((one) => {
+    const offered = givenBy(giver, one.tenantId).map(({ scope }) => scope)
+    return one.scopes.every((scope) => offered.includes(scope))
+  })
+}
+
+/** Whether it may make keys for other agencies, too. */
+export function givesElsewhere({ scopes, grants }: Giver, tenantId: string): boolean {
+  const others = grants.filter((grant) => grant.tenantId !== tenantId)
+  return scopes.includes('admin:manage') || others.some((grant) => grant.scopes.includes('tenant:manage'))
+}

@@ -2,9 +2,11 @@
 import { Age } from '../../parts/age.tsx'
 import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
+import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { oneLine } from '../../words/plain.ts'
 import type { KeyAction } from './key-action.ts'
+import { givesAllOf } from './key-scopes.ts'
 import { hasEnded, keyPrefix, mayWords, stateWords } from './key-state.ts'
 import type { KeyLine } from './key-state.ts'
 import { UsageBars } from './usage-bars.tsx'
@@ -83,13 +85,18 @@ function May({ line: { key }, tenantId }: { readonly line: KeyLine; readonly ten
 function Actions({ line: { key, state }, act }: { readonly line: KeyLine; readonly act: Props['act'] }) {
   if (act === undefined || hasEnded(state)) return null
   const label = oneLine(key.label, 80)
+  const kinds =
+    state.kind === 'replaced' || !givesAllOf(signedIn().key, key) ? [] : (['change', 'rotate'] as const)
   return (
     <span class="actions">
-      {state.kind !== 'replaced' && (
-        <button type="button" aria-label={`Rotate ${label}`} onClick={() => act({ kind: 'rotate', key })}>
-          Rotate
-        </button>
-      )}
+      {kinds.map((kind) => {
+        const name = kind === 'change' ? 'Change' : 'Rotate'
+        return (
+          <button key={kind} type="button" aria-label={`${name} ${label}`} onClick={() => act({ kind, key })}>
+            {name}
+          </button>
+        )
+      })}
       <button
         type="button"
         aria-label={state.kind === 'replaced' ? `End the key before of ${label} now` : `Revoke ${label}`}

@@ -11,6 +11,7 @@ import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { counted } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
+import { ChangeDialog } from './change-dialog.tsx'
 import { IssueDialog } from './issue-dialog.tsx'
 import type { KeyAction } from './key-action.ts'
 import { hasEnded, keyLines, keyState } from './key-state.ts'
@@ -72,6 +73,7 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
         }}
       </Answer>
       {action?.kind === 'issue' && <IssueDialog tenantId={tenantId} onClose={closeAndAsk} />}
+      {action?.kind === 'change' && <ChangeDialog keyToChange={action.key} onClose={closeAndAsk} />}
       {action?.kind === 'rotate' && (
         <RotateDialog keyToReplace={action.key} tenantId={tenantId} onClose={closeAndAsk} />
       )}

@@ -1,24 +1,43 @@
-/** What somebody filled in to make a key, read into the body of the request (PROTOCOL §12.4). */
-import { branchScopes } from './key-scopes.ts'
+/** What somebody filled in to make or change a key, read into the body of the request (PROTOCOL §12.4). */
+import type { Key, ProblemFault } from '../../service/answers.ts'
+import { addressTime, fieldTime, readMoment } from '../../words/times.ts'
+import { branchScopes, givenBy } from './key-scopes.ts'
+import type { Giver } from './key-scopes.ts'
 
-/** As the form has it: texts. */
-export interface KeyForm {
+/** What can be changed of a key later. Texts, as the form has them. */
+export interface ChangeForm {
   readonly label: string
-  readonly scopes: readonly string[]
-  /** One a line. */
-  readonly branches: string
-  /** Days until its end; empty: it has none. */
-  readonly days: string
+  /** As a field for a day and time has it; empty: it has no end. */
+  readonly ends: string
+  /** Requests a second and at once; empty: the rate of all keys. */
+  readonly perSecond: string
+  readonly burst: string
   /** Addresses and networks, one a line. */
   readonly networks: string
+}
+
+export interface KeyForm extends ChangeForm {
+  readonly scopes: readonly string[]
+  /** Ids of further agencies, one a line. */
+  readonly tenants: string
+  /** One a line. */
+  readonly branches: string
+  /** Of contacts: none means all. */
+  readonly roles: readonly string[]
+  readonly fields: readonly string[]
 }
 
 export const emptyForm: KeyForm = {
   label: '',
   scopes: ['property:read'],
+  tenants: '',
   branches: '',
-  days: '',
+  ends: '',
+  perSecond: '',
+  burst: '',
   networks: '',
+  roles: [],
+  fields: [],
 }
 
 export interface KeyFault {
@@ -31,38 +50,118 @@ export type KeyReading =
   | { readonly kind: 'faults'; readonly faults: readonly KeyFault[] }
 
 const longestLabel = 200
-const mostDays = 3_650
+const mostRequests = 1_000_000
 
 /** `tenantId`: of a key for one tenant; without one it is an operator key. The service checks it again. */
-export function readKeyForm(form: KeyForm, tenantId: string | undefined, nowMs: number): KeyReading {
-  const faults: KeyFault[] = []
+export function readKeyForm(
+  form: KeyForm,
+  tenantId: string | undefined,
+  giver: Giver,
+  nowMs: number,
+): KeyReading {
+  const { scopes, roles, fields } = form
+  const { faults, label, expiresAt, rate, networks } = readChange(form, nowMs)
   const fault = (field: keyof KeyForm, message: string): void => void faults.push({ field, message })
-  const label = form.label.trim()
-  if (label === '') fault('label', 'Say what will use the key, such as Website.')
-  if (label.length > longestLabel) fault('label', `A label has at most ${longestLabel} characters.`)
-  if (form.scopes.length === 0) fault('scopes', 'Choose one thing at least that the key may do.')
+  if (scopes.length === 0) fault('scopes', 'Choose one thing at least that the key may do.')
+  const further = linesOf(form.tenants)
+  for (const id of further) {
+    const wanting = scopes.find((scope) => !givenBy(giver, id).some((one) => one.scope === scope))
+    if (!uuid.test(id)) fault('tenants', `${id} is not the id of an agency.`)
+    else if (wanting !== undefined) fault('tenants', `You may not give ${wanting} in ${id}.`)
+  }
   const branches = linesOf(form.branches)
-  const unlimited = form.scopes.filter((scope) => !branchScopes.includes(scope))
+  const unlimited = scopes.filter((scope) => !branchScopes.includes(scope))
   if (branches.length > 0 && unlimited.length > 0) {
     const words = `Branches limit ${branchScopes.join(' and ')} alone. Make another key for ${unlimited.join(', ')}.`
     fault('branches', words)
   }
-  const days = form.days.trim()
-  const isDays = /^\d{1,4}$/.test(days) && Number(days) >= 1 && Number(days) <= mostDays
-  if (days !== '' && !isDays) fault('days', `A whole number of days from 1 to ${mostDays}, or nothing.`)
+  if (branches.length > 0 && further.length > 0) {
+    fault('branches', 'Branches are those of one agency. Make another key for the others.')
+  }
   if (faults.length > 0) return { kind: 'faults', faults }
-  const networks = linesOf(form.networks)
-  const grant = { tenantId, scopes: form.scopes, ...(branches.length > 0 && { branches }) }
+  const isLimited = scopes.includes('contact:read') && roles.length + fields.length > 0
+  const contact = { ...(roles.length > 0 && { roles }), ...(fields.length > 0 && { fields }) }
+  const grants = [tenantId, ...further].map((id) => {
+    return { tenantId: id, scopes, ...(branches.length > 0 && { branches }), ...(isLimited && { contact }) }
+  })
   return {
     kind: 'body',
     body: {
       label,
-      ...(tenantId === undefined ? { operator: true, scopes: form.scopes } : { grants: [grant] }),
-      ...(days === '' ? {} : { expiresAt: new Date(nowMs + Number(days) * 86_400_000).toISOString() }),
+      ...(tenantId === undefined ? { operator: true, scopes } : { grants }),
+      ...(expiresAt !== null && { expiresAt }),
+      ...(rate !== null && { rate }),
       ...(networks.length > 0 && { networks }),
     },
   }
 }
+
+export function changeFormOf({ label, expiresAt, rate, networks }: Key): ChangeForm {
+  return {
+    label,
+    ends: fieldTime(expiresAt ?? undefined),
+    perSecond: String(rate?.perSecond ?? ''),
+    burst: String(rate?.burst ?? ''),
+    networks: networks.join('\n'),
+  }
+}
+
+/** What is different from how the key is; nothing else is sent. */
+export function readKeyChange(form: ChangeForm, key: Key, nowMs: number): KeyReading {
+  const { faults, ...after } = readChange(form, nowMs)
+  const { faults: _, ...before } = readChange(changeFormOf(key), nowMs)
+  const told = new Map<string, unknown>(Object.entries(before))
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(told.get(name)),
+  )
+  if (faults.length > 0) return { kind: 'faults', faults }
+  return { kind: 'body', body: Object.fromEntries(changed) }
+}
+
+function readChange(form: ChangeForm, nowMs: number) {
+  const faults: KeyFault[] = []
+  const fault = (field: keyof ChangeForm, message: string): void => void faults.push({ field, message })
+  const label = form.label.trim()
+  if (label === '') fault('label', 'Say what will use the key, such as Website.')
+  if (label.length > longestLabel) fault('label', `A label has at most ${longestLabel} characters.`)
+  if ((readMoment(form.ends, nowMs) ?? Infinity) <= nowMs) fault('ends', 'Choose a time to come, or none.')
+  const [perSecond = 0, burst = 0] = [form.perSecond, form.burst].map(Number)
+  const hasRate = form.perSecond + form.burst !== ''
+  for (const [field, number] of [
+    ['perSecond', perSecond],
+    ['burst', burst],
+  ] as const) {
+    const isWhole = Number.isInteger(number) && number >= 1 && number <= mostRequests
+    if (hasRate && !isWhole) fault(field, `A whole number from 1 to ${mostRequests}, or both empty.`)
+  }
+  return {
+    faults,
+    label,
+    expiresAt: addressTime(form.ends) ?? null,
+    rate: hasRate ? { perSecond, burst } : null,
+    networks: linesOf(form.networks),
+  }
+}
+
+/** The faults that the service found, at the fields that they are of. Others have none. */
+export function serviceFaults(errors: readonly ProblemFault[]): readonly KeyFault[] {
+  return errors.flatMap(({ pointer = '', message }) => {
+    const field = fieldsOfMembers[pointer.split('/')[1] ?? '']
+    if (field === undefined) return []
+    return [{ field: field === 'scopes' && message.startsWith('branches') ? 'branches' : field, message }]
+  })
+}
+
+const fieldsOfMembers: Readonly<Record<string, keyof KeyForm>> = {
+  label: 'label',
+  scopes: 'scopes',
+  grants: 'scopes',
+  expiresAt: 'ends',
+  rate: 'perSecond',
+  networks: 'networks',
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
 function linesOf(text: string): readonly string[] {
   const lines = text.split('\n').map((line) => line.trim())

@@ -1,4 +1,5 @@
 /** What a key did in a minute, in words. */
+import type { Key } from '../../service/answers.ts'
 import type { PublicationMinute, PublicationRefusal } from '../../service/operations/records.ts'
 import { countText, counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
@@ -46,4 +47,21 @@ export function refusalWords({ code, faults }: PublicationRefusal): string {
     [...(places.length > 0 ? [`${code}:`] : [code]), [...places, ...more].join('; ')].join(' '),
     400,
   )
+}
+
+/** How a key is called: by its label, where it is known and has one. */
+export function keyName(keyId: string, keys: readonly Key[] | undefined): string {
+  const label = keys?.find((key) => key.keyId === keyId)?.label ?? ''
+  return oneLine(label, 60) || `pev_${keyId.slice(0, 4)}…`
+}
+
+/** The keys to choose from: those that publish, and the one that is chosen, whatever it is. */
+export function publishingKeys(
+  keys: readonly Key[] = [],
+  chosen: string | undefined,
+): readonly (readonly [keyId: string, name: string])[] {
+  const ids = keys
+    .filter(({ grants }) => grants.some(({ scopes }) => scopes.some((scope) => scope.endsWith(':publish'))))
+    .map(({ keyId }) => keyId)
+  return [...new Set(chosen === undefined ? ids : [...ids, chosen])].map((id) => [id, keyName(id, keys)])
 }

@@ -1,28 +1,45 @@
 /** What was published for an agency, minute by minute, and what was refused. */
+import { useLocation } from 'preact-iso'
 import { places } from '../../base.ts'
+import type { Query } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Filters } from '../../parts/filters.tsx'
 import { Table } from '../../parts/table.tsx'
 import { hrefOf } from '../../root.ts'
+import { listKeys } from '../../service/operations/keys.ts'
 import { listOwnPublications, listPublications } from '../../service/operations/records.ts'
 import type { PublicationMinute } from '../../service/operations/records.ts'
+import type { Key } from '../../service/answers.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
-import { outcomeWords, refusalWords, warningPlaceLines, warningWords } from './publication-line.ts'
+import {
+  keyName,
+  outcomeWords,
+  publishingKeys,
+  refusalWords,
+  warningPlaceLines,
+  warningWords,
+} from './publication-line.ts'
 import '../records.css'
 
 const limit = 50
+/** In one answer: more than any agency has in use. */
+const mostKeys = 200
 
 export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps) {
+  const { route } = useLocation()
   const isAdmin = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
-  const asked = { limit, after: query['after'], key: query['key'] }
+  const { key, from, to, after } = query
+  const asked = { limit, after, key, from, to }
   const list = isAdmin ? listPublications(tenantId, asked) : listOwnPublications(tenantId, asked)
   const minutes = useAnswer(list)
+  const keys = useAnswer(isAdmin ? listKeys({ tenant: tenantId, limit: mostKeys }) : undefined).value?.items
   return (
     <article class="publications">
       <header>
@@ -34,16 +51,25 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
       <p class="quiet">
         By key and minute, the newest first, for 14 days. A minute shows 35 seconds later at the latest.
       </p>
+      <Filters
+        key={JSON.stringify(query)}
+        fields={isAdmin ? [{ name: 'key', says: 'Key', among: publishingKeys(keys, key) }] : []}
+        query={query}
+        look={(values) => route(hrefOf(places.publications(tenantId, values)))}
+      />
       <Answer of={minutes} what="what was published">
         {({ items, next }) => (
           <>
             {items.length === 0 ? (
-              <Nothing isFirst={query['after'] === undefined} />
+              <Nothing
+                isFirst={after === undefined}
+                isAll={[key, from, to].every((one) => one === undefined)}
+              />
             ) : (
-              <Minutes tenantId={tenantId} items={items} />
+              <Minutes tenantId={tenantId} items={items} keys={keys} query={{ from, to }} />
             )}
             {next !== null && (
-              <a href={hrefOf(places.publications(tenantId, { after: next, key: query['key'] }))}>Earlier</a>
+              <a href={hrefOf(places.publications(tenantId, { key, from, to, after: next }))}>Earlier</a>
             )}
           </>
         )}
@@ -52,10 +78,12 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
   )
 }
 
-function Nothing({ isFirst }: { readonly isFirst: boolean }) {
+function Nothing({ isFirst, isAll }: { readonly isFirst: boolean; readonly isAll: boolean }) {
+  if (!isFirst) return <Empty title="There is nothing earlier." />
+  if (!isAll) return <Empty title="Nothing was published by this key or in this time." />
   return (
-    <Empty title={isFirst ? 'Nothing was published in the last 14 days.' : 'There is nothing earlier.'}>
-      {isFirst && <p>The reference at /docs shows how to publish the first event.</p>}
+    <Empty title="Nothing was published in the last 14 days.">
+      <p>The reference at /docs shows how to publish the first event.</p>
     </Empty>
   )
 }
@@ -63,9 +91,12 @@ function Nothing({ isFirst }: { readonly isFirst: boolean }) {
 interface MinutesProps {
   readonly tenantId: string
   readonly items: readonly PublicationMinute[]
+  readonly keys: readonly Key[] | undefined
+  /** What stays where one key is chosen. */
+  readonly query: Query
 }
 
-function Minutes({ tenantId, items }: MinutesProps) {
+function Minutes({ tenantId, items, keys, query }: MinutesProps) {
   return (
     <Table
       caption="Publications"
@@ -74,8 +105,8 @@ function Minutes({ tenantId, items }: MinutesProps) {
         {
           name: 'Key',
           cell: ({ keyId }) => (
-            <a href={hrefOf(places.publications(tenantId, { key: keyId }))} title={keyId}>
-              <code>pev_{keyId.slice(0, 4)}…</code>
+            <a href={hrefOf(places.publications(tenantId, { ...query, key: keyId }))} title={keyId}>
+              {keyName(keyId, keys)}
             </a>
           ),
         },

@@ -1,0 +1,48 @@
+/** Changing what a key is called, its end, its rate and where it may be used from. */
+import { useEffect, useState } from 'preact/hooks'
+import { Dialog } from '../../parts/dialog.tsx'
+import type { Key } from '../../service/answers.ts'
+import { changeKey } from '../../service/operations/keys.ts'
+import { useAction } from '../../service/use-action.ts'
+import { oneLine } from '../../words/plain.ts'
+import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { TextFields } from './key-fields.tsx'
+import { changeFormOf, readKeyChange, serviceFaults } from './new-key.ts'
+import type { ChangeForm, KeyFault } from './new-key.ts'
+
+interface Props {
+  readonly keyToChange: Key
+  readonly onClose: () => void
+}
+
+export function ChangeDialog({ keyToChange, onClose }: Props) {
+  const [form, setForm] = useState<ChangeForm>(() => changeFormOf(keyToChange))
+  const [faults, setFaults] = useState<readonly KeyFault[]>([])
+  const action = useAction<Key>()
+  const isDone = action.done !== undefined
+  useEffect(() => {
+    if (isDone) onClose()
+  }, [isDone])
+  function submit(event: Event): void {
+    event.preventDefault()
+    const reading = readKeyChange(form, keyToChange, Date.now())
+    setFaults(reading.kind === 'faults' ? reading.faults : [])
+    if (reading.kind === 'body') void action.run(changeKey(keyToChange.keyId, reading.body))
+  }
+  return (
+    <Dialog title={`Change ${oneLine(keyToChange.label, 80) || keyToChange.keyId}`} onClose={onClose}>
+      <form class="key-action" onSubmit={submit} noValidate>
+        <TextFields
+          of={['label', 'ends', 'networks', 'perSecond', 'burst']}
+          form={form}
+          faults={[...faults, ...serviceFaults(action.trouble?.errors ?? [])]}
+          change={(part) => setForm({ ...form, ...part })}
+        />
+        <button class="main" type="submit" disabled={action.isBusy}>
+          {action.isBusy ? 'Waiting for the service …' : 'Change the key'}
+        </button>
+      </form>
+      <ActionTrouble action={action} />
+    </Dialog>
+  )
+}

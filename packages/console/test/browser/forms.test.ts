@@ -1,0 +1,355 @@
+/** The forms of the console in a real browser, at a real service: filters, keys, and operations that are tried. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { startBrowser, withBrowser } from '../../../server/test/support/browser.ts'
+import { call, publish } from '../../../server/test/support/http-client.ts'
+import { property } from '../../../server/test/support/property.ts'
+import { isLongRun } from '../../../server/test/support/on-engines.ts'
+import { until } from '../../../server/test/support/until.ts'
+import { signedIn, startConsoleService } from '../support/signed-in.ts'
+import type { ConsoleService, SignedIn } from '../support/signed-in.ts'
+import { everyLook, fitsItsWidth, hasNoFindings, picture, tabTo } from '../support/visit.ts'
+
+const minuteMs = 60_000
+
+describe('the forms of the console', withBrowser, () => {
+  let service: ConsoleService
+  let browser: Browser
+  let operator: SignedIn
+  const of = (place: string): string => `/tenants/${service.tenant.tenantId}${place}`
+
+  before(async () => {
+    service = await startConsoleService()
+    browser = await startBrowser()
+    operator = await signedIn(browser, service, service.operatorKey)
+    await publish(service, { payload: property({ agent_ref: randomUUID() }) })
+  })
+  after(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  /** Nothing is complained of, and no other host is asked. */
+  function isClean({ complaints, strangers }: SignedIn): void {
+    assert.deepEqual([...complaints, ...strangers], [])
+  }
+
+  async function visiting(key: string, use: (visitor: SignedIn) => Promise<void>): Promise<void> {
+    const visitor = await signedIn(browser, service, key)
+    await use(visitor)
+    isClean(visitor)
+    await visitor.close()
+  }
+
+  async function read(path: string): Promise<Record<string, unknown>> {
+    const answer = await call(service, path, { key: service.operatorKey })
+    assert.equal(answer.status, 200, answer.text)
+    return JSON.parse(answer.text)
+  }
+
+  it('lists publications of one key and of a time, at an address that a colleague can open (PROTOCOL §14.2)', async () => {
+    const { tenantId } = service.tenant
+    const publisher = (label: string) =>
+      service.issue({ label, grants: [{ tenantId, scopes: ['property:publish'] }] })
+    const [nightly, office] = await Promise.all([publisher('nightly'), publisher('office')])
+    const minute = Math.floor(Date.now() / minuteMs)
+    const counts = {
+      requests: 1,
+      stored: 3,
+      repeated: 0,
+      unchanged: 0,
+      warnings: {},
+      warningPlaces: {},
+      refused: 0,
+    }
+    const key = { tenantId, feed: 'property' } as const
+    await service.storage.publications.add(
+      [
+        { ...counts, key, keyId: nightly.keyId, minute: minute - 10, numbers: [1, 3] },
+        {
+          ...counts,
+          key,
+          keyId: office.keyId,
+          minute: minute - 300,
+          numbers: undefined,
+          stored: 0,
+          refused: 1,
+        },
+      ],
+      [],
+    )
+    const { page, go } = operator
+    await go(of('/publications'))
+    const rows = page.locator('.table tbody tr')
+    await rows.nth(1).waitFor()
+    await page.getByRole('combobox', { name: 'Key' }).selectOption('nightly')
+    await page.getByRole('button', { name: 'Look', exact: true }).click()
+    await page.waitForURL((url) => url.searchParams.get('key') === nightly.keyId)
+    await rows.nth(1).waitFor({ state: 'detached' })
+    assert.match(await rows.innerText(), /3 stored/)
+    // Five hours ago, office alone published.
+    await page.getByRole('button', { name: 'All' }).click()
+    await page.waitForURL((url) => url.search === '')
+    await page.getByLabel('To', { exact: true }).fill(localMinute((minute - 200) * minuteMs))
+    await page.keyboard.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('to') === utcMinute((minute - 200) * minuteMs))
+    await rows.nth(1).waitFor({ state: 'detached' })
+    assert.match(await rows.innerText(), /office/)
+    await page.reload()
+    await rows.first().waitFor()
+    assert.equal(
+      await page.getByLabel('To', { exact: true }).inputValue(),
+      localMinute((minute - 200) * minuteMs),
+    )
+    await page.getByLabel('From', { exact: true }).fill(localMinute((minute - 250) * minuteMs))
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing was published by this key or in this time.').waitFor()
+    isClean(operator)
+    await visiting(office.text, async ({ page, go }) => {
+      await go(of(`/publications?from=${utcMinute((minute - 301) * minuteMs)}`))
+      await page.getByText('1 request').waitFor()
+      assert.equal(await page.getByRole('combobox', { name: 'Key' }).count(), 0)
+      await page.getByLabel('From', { exact: true }).fill(localMinute((minute - 5) * minuteMs))
+      await page.keyboard.press('Enter')
+      await page.getByText('Nothing was published by this key or in this time.').waitFor()
+    })
+  })
+
+  it('issues a key with everything that a key can be limited by, and shows a fault at its field (PROTOCOL §12.4)', async () => {
+    const { page, go } = operator
+    await go(of('/keys'))
+    await page.getByRole('button', { name: 'Issue a key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What will use it').fill('Solicitors')
+    await dialog.getByLabel('read property events').uncheck()
+    await dialog.getByLabel('read contact events').check()
+    await dialog.getByText('Some contacts, or some of their fields, alone').click()
+    await dialog.getByLabel('vendor').check()
+    await dialog.getByLabel('last_name').check()
+    await dialog.getByLabel('Ends').fill('2090-01-31T09:30')
+    await dialog.getByText('Limit it further').click()
+    await dialog.getByLabel('Further agencies').fill(service.otherTenant.tenantId)
+    const networks = dialog.getByLabel('Addresses or networks')
+    await networks.fill('192.0.2.0/99')
+    await dialog.getByLabel('Requests a second').fill('5')
+    await dialog.getByLabel('Requests at once').fill('20')
+    await dialog.getByRole('button', { name: 'Issue the key' }).click()
+    const fault = dialog.locator('#key-networks-fault')
+    await fault.getByText('networks is a list of at most 100 addresses').waitFor()
+    assert.equal(await networks.getAttribute('aria-invalid'), 'true')
+    await hasNoFindings(page, 'issuing a key')
+    await picture(page, 'key-fault')
+    await networks.fill('192.0.2.0/24')
+    await dialog.getByRole('button', { name: 'Issue the key' }).click()
+    const text = await dialog.locator('.issued .secret').innerText()
+    const [, keyId = ''] = /^pev_([^_]+)_/.exec(text) ?? []
+    const { label, grants, networks: from, rate, expiresAt } = await read(`/v1/admin/keys/${keyId}`)
+    const grant = { scopes: ['contact:read'], contact: { roles: ['vendor'], fields: ['last_name'] } }
+    assert.deepEqual(
+      { label, grants, from, rate, expiresAt },
+      {
+        label: 'Solicitors',
+        grants: [service.tenant, service.otherTenant].map(({ tenantId }) => ({ tenantId, ...grant })),
+        from: ['192.0.2.0/24'],
+        rate: { perSecond: 5, burst: 20 },
+        expiresAt: new Date(2090, 0, 31, 9, 30).toISOString(),
+      },
+    )
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('button', { name: 'Change Solicitors' }).click()
+    assert.equal(await dialog.getByLabel('Ends').inputValue(), '2090-01-31T09:30')
+    await dialog.getByLabel('What will use it').fill('Solicitors of Mill Lane')
+    await dialog.getByLabel('Ends').fill('2001-01-31T09:30')
+    await dialog.getByRole('button', { name: 'Change the key' }).click()
+    await dialog.getByText('Choose a time to come, or none.').waitFor()
+    await dialog.getByLabel('Ends').fill('')
+    await networks.fill('')
+    await hasNoFindings(page, 'changing a key')
+    await picture(page, 'key-change')
+    await dialog.getByRole('button', { name: 'Change the key' }).click()
+    await page.getByRole('rowheader', { name: 'Solicitors of Mill Lane' }).waitFor()
+    const changed = await read(`/v1/admin/keys/${keyId}`)
+    assert.deepEqual(
+      [changed['label'], changed['expiresAt'], changed['networks'], changed['rate']],
+      ['Solicitors of Mill Lane', null, [], { perSecond: 5, burst: 20 }],
+    )
+    isClean(operator)
+  })
+
+  it('offers nothing that whoever issues a key does not hold (PROTOCOL §12.4)', async () => {
+    const { tenantId } = service.tenant
+    const { text } = await service.issue({
+      label: 'manager',
+      grants: [{ tenantId, scopes: ['tenant:inspect', 'tenant:manage'] }],
+    })
+    await service.issue({ label: 'eraser', grants: [{ tenantId, scopes: ['contact:erase'] }] })
+    await visiting(text, async ({ page, go }) => {
+      await go(of('/keys'))
+      await page.getByRole('button', { name: 'Change eraser' }).waitFor()
+      await page.getByRole('button', { name: 'Issue a key' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('What will use it').waitFor()
+      assert.equal(await dialog.getByText('admin:').count(), 0)
+      assert.equal(await dialog.getByLabel('Further agencies').count(), 0)
+      await dialog.getByText('Limit it further').click()
+      await dialog.getByLabel('Branches').fill('Norwich')
+      await dialog.getByLabel('read contact events').check()
+      await dialog.getByLabel('What will use it').fill('x')
+      await dialog.getByRole('button', { name: 'Issue the key' }).click()
+      await dialog.locator('#key-branches-fault').getByText('Make another key for contact:read').waitFor()
+    })
+  })
+
+  it('finds an operation and runs it as the session, from the keyboard alone, at an address of its own (D31)', async () => {
+    const { page, go, asked } = operator
+    asked.length = 0
+    await go(of('/keys'))
+    await page.locator('.table').waitFor()
+    assert.ok(
+      !asked.some((address) => address.endsWith('/openapi.json')),
+      'it is asked for where it is shown',
+    )
+    await tabTo(page, 'API')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Find an operation').waitFor()
+    await tabTo(page, 'Find an operation')
+    await page.keyboard.type('count events over')
+    await page.waitForURL((url) => url.searchParams.get('find') === 'count events over')
+    await go('/operations?find=feeds%20rate')
+    const link = page.locator('.api li a')
+    await link.waitFor()
+    await tabTo(page, await link.innerText())
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/operations\/readRate$/)
+    const tenant = page.getByLabel('tenantId')
+    assert.equal(await tenant.inputValue(), service.tenant.tenantId)
+    await tabTo(page, 'Run')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is a part of the address, so it is needed.').waitFor()
+    assert.equal(asked.filter((address) => address.includes('/rate')).length, 0)
+    await page.getByLabel('feed (needed)').selectOption('property')
+    await page.getByLabel('buckets').fill('7000')
+    await page.getByLabel('buckets').press('Enter')
+    await page.locator('#parameter-buckets-fault').waitFor()
+    assert.match(await page.locator('.api p[role=status]').innerText(), /^400 in \d+ ms/)
+    await page.getByLabel('from', { exact: true }).fill('2026-01-01')
+    await page.getByLabel('to', { exact: true }).fill('2026-01-02')
+    await page.getByLabel('buckets').fill('2')
+    await page.getByLabel('buckets').press('Enter')
+    await page.locator('.api p[role=status]', { hasText: /^200 in/ }).waitFor()
+    const body = await page.getByRole('region', { name: 'Payload of the answer' }).innerText()
+    assert.match(body, /"counts": \[/)
+    await page.getByText('Headers', { exact: true }).click()
+    const answer = await page.getByLabel('Answer', { exact: true }).innerText()
+    assert.match(answer, /x-request-id: /)
+    const curl = await page.getByLabel('The same with curl').innerText()
+    assert.match(curl, /-H "x-api-key: \$KEY"/)
+    assert.ok(
+      curl.includes(
+        `${service.url}/v1/admin/tenants/${service.tenant.tenantId}/feeds/property/rate?from=2026-01-01&to=2026-01-02&buckets=2'`,
+      ),
+      curl,
+    )
+    const shown = await page.content()
+    const half = await page.evaluate<string>(
+      `Object.values(localStorage).find((value) => value.length === 43) ?? ''`,
+    )
+    assert.equal(half.length, 43)
+    for (const secret of [service.operatorKey, half]) assert.ok(!shown.includes(secret))
+    for (const { value } of await page.context().cookies()) assert.ok(!shown.includes(value))
+    const address = new URL(page.url())
+    assert.deepEqual(
+      [address.searchParams.get('feed'), address.searchParams.get('buckets')],
+      ['property', '2'],
+    )
+    await picture(page, 'api-answer')
+    await hasNoFindings(page, 'an operation')
+    await page.reload()
+    assert.equal(await page.getByLabel('buckets').inputValue(), '2')
+    isClean(operator)
+  })
+
+  it('asks before it sends what may change something, and the audit has it under the key of the session (D31)', async () => {
+    const { page, go } = operator
+    const name = `Garthwick ${randomUUID()}`
+    await go('/operations/createTenant')
+    await page.getByLabel('Body (JSON)').fill(JSON.stringify({ name }))
+    await page.getByRole('button', { name: 'Run …' }).click()
+    await page.getByRole('dialog').getByText('This is sent as the key that you signed in with').waitFor()
+    await page.keyboard.press('Escape')
+    const found = async () => (await read(`/v1/admin/tenants?search=${encodeURIComponent(name)}`))['items']
+    assert.deepEqual(await found(), [])
+    await page.getByRole('button', { name: 'Run …' }).click()
+    await page.getByRole('button', { name: 'Send it' }).click()
+    await page.locator('.api p[role=status]', { hasText: /^201 in/ }).waitFor()
+    await until(async () => JSON.stringify(await found()).includes(name), { what: 'the agency' })
+    const [, keyId = ''] = /^pev_([^_]+)_/.exec(service.operatorKey) ?? []
+    const { items } = await read('/v1/admin/audit?action=tenant.created&limit=1')
+    assert.ok(JSON.stringify(items).includes(`"actor":"key:${keyId}"`), JSON.stringify(items))
+    isClean(operator)
+  })
+
+  it('says of an operation that the key may not use which scope it needs, and has no form for it (D31)', async () => {
+    await visiting(service.tenant.readKey, async ({ page, go }) => {
+      await go('/operations?find=createKey')
+      await page.getByText('needs admin:manage, or tenant:manage in the agency').waitFor()
+      await page.locator('.api li a').click()
+      await page.getByText('The key that you signed in with may not use this operation.').waitFor()
+      assert.equal(await page.locator('main form').count(), 0)
+      await go('/operations/streamPropertyEvents?after=0')
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByText('the beginning of it alone').waitFor()
+      assert.match(await page.getByRole('region', { name: 'Payload of the answer' }).innerText(), /data:/)
+      await go('/operations/none')
+      await page.getByText('The service has no such operation.').waitFor()
+    })
+  })
+
+  it('fits every width in both themes, and axe finds nothing (D31)', async () => {
+    const places = {
+      api: ['/operations', '.api li'],
+      operation: ['/operations/publishPropertyEvents', '.empty'],
+      trial: [`/operations/createKey`, '.api form'],
+      publications: [of('/publications'), '.table'],
+      audit: ['/audit', '.table'],
+    } as const
+    const usual = everyLook.filter(
+      ({ width, scheme }) => (width === 360) === (scheme === 'dark') && width !== 768,
+    )
+    for (const look of isLongRun ? everyLook : usual) {
+      const visitor = await signedIn(browser, service, service.operatorKey, look)
+      const { page, go } = visitor
+      const check = async (name: string): Promise<void> => {
+        const what = `${name}-${look.width}-${look.scheme}`
+        await picture(page, what)
+        await fitsItsWidth(page, what)
+        if (isLongRun || look.width === 1_440) await hasNoFindings(page, what)
+      }
+      for (const [name, [place, ready]] of Object.entries(places)) {
+        await go(place)
+        await page.locator(ready).first().waitFor()
+        await check(name)
+      }
+      await go(of('/keys'))
+      await page.getByRole('button', { name: 'Issue a key' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('read contact events').check()
+      for (const summary of await dialog.locator('summary').all()) await summary.click()
+      await check('issue')
+      isClean(visitor)
+      await visitor.close()
+    }
+  })
+})
+
+/** As a field for a day and time has it, by the clock of this machine, which is the browser's. */
+function localMinute(ms: number): string {
+  return new Date(ms - new Date(ms).getTimezoneOffset() * minuteMs).toISOString().slice(0, 16)
+}
+
+function utcMinute(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16)}Z`
+}
