@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeTenant } from './make-tenant.ts'
+import { runShared } from './shared-process.ts'
 
 const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
 
@@ -30,22 +31,52 @@ export interface RunOptions {
 const stateHome = mkdtempSync(join(tmpdir(), 'property-events-cli-state-'))
 process.on('exit', () => rmSync(stateHome, { recursive: true, force: true }))
 
+/** All variables of a command. */
+function variablesOf({ environment }: RunOptions): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME, XDG_STATE_HOME: stateHome, ...environment }
+}
+
 /** Starts one command and leaves it to the caller. */
 export function spawnProgram(args: readonly string[], options: RunOptions = {}): ChildProcess {
-  const { PATH = '', HOME = '' } = process.env
   const own = [process.execPath, ...(options.nodeArguments ?? []), door, ...args]
   const { openFiles } = options
   const [program = '', ...rest] =
     openFiles === undefined ? own : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...own]
   return spawn(program, rest, {
-    env: { PATH, HOME, XDG_STATE_HOME: stateHome, ...options.environment },
+    env: variablesOf(options),
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })
 }
 
-/** Runs one command to its end. */
+/** Runs one command to its end: in a process of its own where that can make a difference, and in the long run always. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  return inLongRun || needsProcess(args, options) ? runAlone(args, options) : runInTurn(args, options)
+}
+
+const inLongRun = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
+/** Variables that are read while a command runs, and not while Node starts or the program is loaded. */
+const readLate = /^(PROPERTY_EVENTS_\w+|XDG_STATE_HOME|TMPDIR|NO_COLOR|FORCE_COLOR)$/
+/** `serve` and `demo` replace the process that started them; a sync minds signals, and ends with what its copy is kept in. */
+const aloneCommands: readonly unknown[] = ['serve', 'demo', 'sync']
+
+function needsProcess(args: readonly string[], options: RunOptions): boolean {
+  if (options.nodeArguments !== undefined || options.openFiles !== undefined) return true
+  return (
+    aloneCommands.includes(args[0]) ||
+    !Object.keys(options.environment ?? {}).every((name) => readLate.test(name))
+  )
+}
+
+/** The same in a process that has run other commands before. */
+export function runInTurn(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const { input = '', cwd = process.cwd() } = options
+  return runShared({ args, environment: variablesOf(options), input, cwd })
+}
+
+/** The same in a process that runs nothing else. */
+export function runAlone(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const child = spawnProgram(args, options)
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(options.input ?? '')
