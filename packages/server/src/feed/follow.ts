@@ -1,4 +1,5 @@
 /** Waits until a feed has reached a number (P8), for readers who learnt of the number from another node. */
+import type { EndSignal } from '../end-signal.ts'
 import type { EventStore, FeedKey, Head } from '../storage/storage.ts'
 import type { FeedFollower, LiveTail } from './live-tail.ts'
 
@@ -22,7 +23,7 @@ export async function waitForHead(
   key: FeedKey,
   sequenceNumber: number,
   timeoutMs: number,
-  signal: AbortSignal,
+  signal: EndSignal,
 ): Promise<HeadWait> {
   const untilMs = performance.now() + timeoutMs
   const head = await events.head(key)
@@ -41,7 +42,7 @@ async function whileFollowing(
   first: Head,
   sequenceNumber: number,
   untilMs: number,
-  signal: AbortSignal,
+  signal: EndSignal,
 ): Promise<HeadWait> {
   let head = first
   for (;;) {

@@ -1,20 +1,35 @@
 /** A feed that readers wait for, on one thread, and how they are woken. */
+import type { EndSignal } from '../end-signal.ts'
 import type { FeedKey, FeedView, Head } from '../storage/storage.ts'
 import type { LiveTape } from './live-tape.ts'
 
 export interface FollowedFeed {
   readonly key: FeedKey
   followers: number
+  /** Until it is dropped, where nobody follows it. */
+  lingering: NodeJS.Timeout | undefined
   /** `unread`: not looked at since it is followed. `undefined`: there is no such tenant. */
   head: Head | undefined | 'unread'
   readonly tapes: Map<FeedView, LiveTape>
   /** Reads that bring tapes to the head, each shared by all who wait for it. */
   readonly filling: Map<FeedView, Promise<void>>
+  /** Each is called once. */
   readonly wakers: Set<() => void>
+  /** Each is called with every change. */
+  readonly listeners: Set<() => void>
 }
 
 export function followedFeed(key: FeedKey): FollowedFeed {
-  return { key, followers: 0, head: 'unread', tapes: new Map(), filling: new Map(), wakers: new Set() }
+  return {
+    key,
+    followers: 0,
+    lingering: undefined,
+    head: 'unread',
+    tapes: new Map(),
+    filling: new Map(),
+    wakers: new Set(),
+    listeners: new Set(),
+  }
 }
 
 /** Takes the head as it was read now. What was read of another epoch or revision is not told any more. */
@@ -27,10 +42,11 @@ export function takeHead(feed: FollowedFeed, head: Head | undefined): void {
   wakeAll(feed)
 }
 
-export function wakeAll({ wakers }: FollowedFeed): void {
+export function wakeAll({ wakers, listeners }: FollowedFeed): void {
   const woken = [...wakers]
   wakers.clear()
   for (const wake of woken) wake()
+  for (const listener of listeners) listener()
 }
 
 /** Whether a reader who has seen the feed like this has something to read, or to be told. */
@@ -46,7 +62,7 @@ export function hasMoved({ head }: FollowedFeed, seen: Head): boolean {
 export function nextChange(
   { wakers }: FollowedFeed,
   atMostMs: number,
-  signal: AbortSignal | undefined,
+  signal: EndSignal | undefined,
 ): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -2,6 +2,7 @@
  * The ends of the feeds that readers wait for (PROTOCOL §13). Each thread has one. It hears of changes before it looks, looks at all
  * feeds that have changed in one call, and reads a view once for all who wait for it. What it tells has been read from the store.
  */
+import type { EndSignal } from '../end-signal.ts'
 import type { TaskReport } from '../background-task.ts'
 import type { EventStore, FeedKey, FeedView, Head } from '../storage/storage.ts'
 import { feedName } from '../storage/storage.ts'
@@ -23,10 +24,14 @@ export interface LiveTail {
 export interface FeedFollower {
   /** The head when the feed was looked at last. `undefined`: there is no such tenant, or nothing could be read within 5 s. */
   head(): Promise<Head | undefined>
+  /** The same at once; `unread`: it has not been looked at since it is followed. */
+  readonly known: Head | undefined | 'unread'
+  /** Calls the listener, of which there is one, whenever the head has changed, and when all are woken, until `stop`. It may not throw. */
+  onChange(listener: () => void): void
   /** Resolves when the head is after `seen`, or of another epoch or revision; when `signal` is aborted; and after `atMostMs`. */
-  moved(seen: Head, atMostMs: number, signal: AbortSignal): Promise<void>
+  moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void>
   /** As `LiveTapes.read`. */
-  read(view: FeedView, after: number, mostBytes: number): Promise<TapeReading>
+  read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading>
   /** Safe to call twice. */
   stop(): void
 }
@@ -38,15 +43,18 @@ export interface LiveTailOptions {
   readonly keptBytes?: number
   /** Notices of changes may be lost: it looks by itself as often as this. Default: 1 s. */
   readonly lookEveryMs?: number
+  /** A feed that nobody follows any more is followed on for so long: who waits for runs comes back with the next request. Default: 2 s. */
+  readonly lingerMs?: number
 }
 
 const defaultKeptBytes = 16 * 2 ** 20
 
 export function createLiveTail(options: LiveTailOptions): LiveTail {
-  const { events, report, keptBytes = defaultKeptBytes, lookEveryMs = 1_000 } = options
+  const { events, report, keptBytes = defaultKeptBytes, lookEveryMs = 1_000, lingerMs = 2_000 } = options
   const feeds = new Map<string, FollowedFeed>()
   const looks = feedLooks(events, report)
   const tapes = liveTapes(events, () => feeds.values(), keptBytes)
+  const read: ReadTape = (feed, ...asked) => tapes.read(feed, ...asked)
   let stopWatching: (() => void) | undefined
 
   function watch(): () => void {
@@ -72,6 +80,12 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
   function leave(feed: FollowedFeed): void {
     feed.followers -= 1
     if (feed.followers > 0) return
+    clearTimeout(feed.lingering)
+    feed.lingering = setTimeout(() => drop(feed), lingerMs).unref()
+  }
+
+  function drop(feed: FollowedFeed): void {
+    if (feed.followers > 0 || feeds.get(feedName(feed.key)) !== feed) return
     feeds.delete(feedName(feed.key))
     looks.drop(feed)
     if (feeds.size > 0) return
@@ -86,9 +100,9 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
       const feed = feeds.get(feedName(key)) ?? followedFeed(key)
       feeds.set(feedName(key), feed)
       feed.followers += 1
-      looks.want(feed)
-      const read: FeedFollower['read'] = (view, after, mostBytes) => tapes.read(feed, view, after, mostBytes)
-      return followerOf(feed, read, () => leave(feed))
+      clearTimeout(feed.lingering)
+      if (feed.head === 'unread') looks.want(feed)
+      return new Follower(feed, read, leave)
     },
     forget(key) {
       feeds.get(feedName(key))?.tapes.clear()
@@ -105,20 +119,52 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
 /** As long as a read with `x-feed-min-sequence` waits. */
 const firstLookMs = 5_000
 
-function followerOf(feed: FollowedFeed, read: FeedFollower['read'], leave: () => void): FeedFollower {
-  let isStopped = false
-  return {
-    async head() {
-      if (feed.head === 'unread') await nextChange(feed, firstLookMs, undefined)
-      return feed.head === 'unread' ? undefined : feed.head
-    },
-    async moved(seen, atMostMs, signal) {
-      if (!signal.aborted && !hasMoved(feed, seen)) await nextChange(feed, atMostMs, signal)
-    },
-    read,
-    stop() {
-      if (!isStopped) leave()
-      isStopped = true
-    },
+type ReadTape = (
+  feed: FollowedFeed,
+  ...asked: Parameters<FeedFollower['read']>
+) => ReturnType<FeedFollower['read']>
+
+/** A class: of an object that is written out with a getter, V8 makes the getter anew each time. */
+class Follower implements FeedFollower {
+  readonly #feed: FollowedFeed
+  readonly #read: ReadTape
+  readonly #leave: (feed: FollowedFeed) => void
+  #listener: (() => void) | undefined
+  #isStopped = false
+
+  constructor(feed: FollowedFeed, read: ReadTape, leave: (feed: FollowedFeed) => void) {
+    this.#feed = feed
+    this.#read = read
+    this.#leave = leave
+  }
+
+  get known(): Head | undefined | 'unread' {
+    return this.#feed.head
+  }
+
+  onChange(listener: () => void): void {
+    this.#listener = listener
+    this.#feed.listeners.add(listener)
+  }
+
+  async head(): Promise<Head | undefined> {
+    const feed = this.#feed
+    if (feed.head === 'unread') await nextChange(feed, firstLookMs, undefined)
+    return feed.head === 'unread' ? undefined : feed.head
+  }
+
+  async moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void> {
+    if (!signal.aborted && !hasMoved(this.#feed, seen)) await nextChange(this.#feed, atMostMs, signal)
+  }
+
+  read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading> {
+    return this.#read(this.#feed, view, after, mostBytes)
+  }
+
+  stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    if (this.#listener !== undefined) this.#feed.listeners.delete(this.#listener)
+    this.#leave(this.#feed)
   }
 }

@@ -7,7 +7,8 @@ export interface LiveTape {
   add(events: readonly StoredEvent[], through: number): void
   /**
    * The events after a number, of at most `mostBytes` together but at least one, and the number through which they tell everything.
-   * `undefined`: the tape does not reach back so far, or not yet so far.
+   * `undefined`: the tape does not reach back so far, or not yet so far. Who asks as the one before is given the same object: what is made
+   * of it can be made once for all of them.
    */
   after(number: number, mostBytes: number): TapeReading | undefined
   /** Everything up to this number has been read. */
@@ -22,6 +23,15 @@ export interface TapeReading {
   readonly through: number
 }
 
+interface LastReading {
+  readonly number: number
+  readonly mostBytes: number
+  readonly reading: TapeReading
+}
+
+/** Long-polls and streams ask for two lengths, at the head and a little before it. */
+const mostReadings = 4
+
 /** An empty tape, of a view that has been read up to `start`. */
 export function liveTape(start: number): LiveTape {
   let events: StoredEvent[] = []
@@ -30,6 +40,8 @@ export function liveTape(start: number): LiveTape {
   let from = start
   let through = start
   let bytes = 0
+  /** What was read lately, until the tape changes. */
+  let readings: LastReading[] = []
 
   return {
     get through() {
@@ -42,9 +54,12 @@ export function liveTape(start: number): LiveTape {
       events.push(...more)
       bytes += lengthOf(more)
       through = upTo
+      readings = []
     },
     after(number, mostBytes) {
       if (number < from || number > through) return undefined
+      const known = readings.find((one) => one.number === number && one.mostBytes === mostBytes)
+      if (known !== undefined) return known.reading
       const first = firstAfter(events, number, oldest)
       let end = first
       let taken = 0
@@ -55,12 +70,16 @@ export function liveTape(start: number): LiveTape {
         end += 1
       }
       const found = events.slice(first, end)
-      const last = found.at(-1)?.sequenceNumber ?? number
-      return { events: found, through: end === events.length ? through : last }
+      const isAll = end === events.length
+      const reading = { events: found, through: isAll ? through : (found.at(-1)?.sequenceNumber ?? number) }
+      if (readings.length === mostReadings) readings.shift()
+      readings.push({ number, mostBytes, reading })
+      return reading
     },
     dropOldest() {
       const dropped = events[oldest]
       if (dropped === undefined) return 0
+      readings = []
       oldest += 1
       // In one go for many: to move the rest for each would take longer than to read it again.
       if (oldest * 2 > events.length) {

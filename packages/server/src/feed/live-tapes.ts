@@ -1,5 +1,5 @@
 /** Reads for those who wait for feeds: each event is read once, and kept for a while for all of them. */
-import type { EventStore, FeedView } from '../storage/storage.ts'
+import type { EventStore, FeedView, Head } from '../storage/storage.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import { liveTape } from './live-tape.ts'
 import type { LiveTape, TapeReading } from './live-tape.ts'
@@ -7,9 +7,14 @@ import type { LiveTape, TapeReading } from './live-tape.ts'
 export interface LiveTapes {
   /**
    * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
-   * them. Rejects with the store's `StorageFailure`.
+   * them. At once where they are kept, and one object for all who ask for the same. Rejects with the store's `StorageFailure`.
    */
-  read(feed: FollowedFeed, view: FeedView, after: number, mostBytes: number): Promise<TapeReading>
+  read(
+    feed: FollowedFeed,
+    view: FeedView,
+    after: number,
+    mostBytes: number,
+  ): TapeReading | Promise<TapeReading>
 }
 
 /** In one read of the store: at 4.5 kB an event some 500 kB. */
@@ -52,24 +57,43 @@ export function liveTapes(
     return filling
   }
 
+  async function stored(
+    feed: FollowedFeed,
+    view: FeedView,
+    head: Head,
+    after: number,
+    mostBytes: number,
+  ): Promise<TapeReading> {
+    const query = { key: feed.key, view, after, limit: storedAtOnce, latestOnly: false }
+    const found = await events.readAfter(query)
+    const fitting = fittingIn(found, mostBytes)
+    const last = fitting.at(-1)?.sequenceNumber ?? after
+    const isAll = fitting.length === found.length && found.length < storedAtOnce
+    return { events: fitting, through: isAll ? Math.max(last, head.sequenceNumber) : last }
+  }
+
   return {
-    async read(feed, view, after, mostBytes) {
+    read(feed, view, after, mostBytes) {
       const { head } = feed
       if (head === undefined || head === 'unread') return { events: [], through: after }
-      const tape = feed.tapes.get(view) ?? liveTape(head.sequenceNumber)
+      const tape = feed.tapes.get(view) ?? liveTape(startOf(head.sequenceNumber, after))
       feed.tapes.set(view, tape)
-      if (tape.through < head.sequenceNumber) await filled(feed, view, tape, head.sequenceNumber)
       // Not what was read before the epoch or the revision changed.
-      const kept = feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
-      if (kept !== undefined) return kept
-      const query = { key: feed.key, view, after, limit: storedAtOnce, latestOnly: false }
-      const found = await events.readAfter(query)
-      const fitting = fittingIn(found, mostBytes)
-      const last = fitting.at(-1)?.sequenceNumber ?? after
-      const isAll = fitting.length === found.length && found.length < storedAtOnce
-      return { events: fitting, through: isAll ? Math.max(last, head.sequenceNumber) : last }
+      const kept = (): TapeReading | undefined =>
+        feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
+      if (tape.through < head.sequenceNumber) {
+        return filled(feed, view, tape, head.sequenceNumber).then(
+          () => kept() ?? stored(feed, view, head, after, mostBytes),
+        )
+      }
+      return kept() ?? stored(feed, view, head, after, mostBytes)
     },
   }
+}
+
+/** Where the first reader was a moment ago the others are too; one that has much to read begins no tape with it. */
+function startOf(headNumber: number, after: number): number {
+  return headNumber - after < eventsAtOnce ? Math.min(after, headNumber) : headNumber
 }
 
 function fittingIn<Event extends { readonly json: Uint8Array }>(

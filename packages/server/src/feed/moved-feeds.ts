@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { EndSignal } from '../end-signal.ts'
 import type { TaskReport } from '../background-task.ts'
 import { feedName } from '../storage/storage.ts'
 import type { FeedKey } from '../storage/storage.ts'
@@ -36,7 +37,7 @@ export interface MovedFeeds {
     token: string | undefined,
     readable: ReadableFeeds,
     atMostMs: number,
-    signal: AbortSignal,
+    signal: EndSignal,
   ): Promise<Moved>
   /** Nobody waits any more: what is asked is answered at once. */
   endWaits(): void

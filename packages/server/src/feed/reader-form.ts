@@ -95,8 +95,19 @@ export function formedCopies(
   return events.map((event) => ({ ...event, json: formed(Buffer.from(event.json), form) }))
 }
 
-/** A filter that goes by the types that the reader sees: a contact that is hidden from a key is a removal to it. */
+const seenFilters = new WeakMap<ReaderForm, WeakMap<TypeFilter, TypeFilter>>()
+
+/**
+ * A filter that goes by the types that the reader sees: a contact that is hidden from a key is a removal to it. One object for the same
+ * two.
+ */
 export function asSeen(filter: TypeFilter | undefined, form: ReaderForm | undefined): TypeFilter | undefined {
   if (filter === undefined || form?.narrow === undefined) return filter
-  return ({ json }) => filter({ json: formed(Buffer.from(json), form) })
+  const ofForm = seenFilters.get(form) ?? new WeakMap<TypeFilter, TypeFilter>()
+  seenFilters.set(form, ofForm)
+  const known = ofForm.get(filter)
+  if (known !== undefined) return known
+  const seen: TypeFilter = ({ json }) => filter({ json: formed(Buffer.from(json), form) })
+  ofForm.set(filter, seen)
+  return seen
 }

@@ -6,15 +6,12 @@ const endLength = '2026-01-31T09:30:00.0000000"}'.length
 const millisecondLength = '2026-01-31T09:30:00.000'.length
 
 /**
- * Seconds since the oldest of these was committed, by its `createdDate`, which may be ahead of the clock after a crash, and is of another
- * clock where another node has stamped it. 0 without events.
+ * When the oldest of these was committed, in milliseconds since 1970, by its `createdDate`, which may be ahead of the clock after a crash, and
+ * is of another clock where another node has stamped it. `undefined` without events.
  */
-export function secondsSince(
-  events: readonly Pick<StoredEvent, 'json'>[],
-  nowMs: number = Date.now(),
-): number {
+export function committedMs(events: readonly Pick<StoredEvent, 'json'>[]): number | undefined {
   const [oldest] = events
-  if (oldest === undefined) return 0
+  if (oldest === undefined) return undefined
   const { buffer, byteOffset, byteLength } = oldest.json
   const start = byteLength - endLength
   const created = Buffer.from(buffer, byteOffset, byteLength).toString(
@@ -22,5 +19,5 @@ export function secondsSince(
     start,
     start + millisecondLength,
   )
-  return Math.max(0, nowMs - Date.parse(`${created}Z`)) / 1_000
+  return Date.parse(`${created}Z`)
 }

@@ -1,16 +1,29 @@
 /** Events of some types alone, for readers that asked for these (PROTOCOL §13.4). Removals are among them always. */
 import { standardCodes } from '@property-events/protocol'
 import type { FeedEvent, FeedName } from '@property-events/protocol'
+import { BoundedMap } from '../bounded-map.ts'
 import type { StoredEvent } from '../storage/storage.ts'
 
 /** Whether a reader gets an event. */
 export type TypeFilter = (event: Pick<StoredEvent, 'json'>) => boolean
 
+/** Of the sets that are asked for, some dozens at most: what is made for readers of one filter is shared. */
+const filters = new BoundedMap<string, TypeFilter>(500)
+
 /**
  * Lets events with these short codes through, and whatever removes its subject: a copy that missed a removal would show for ever what is
- * gone.
+ * gone. One object for the same codes.
  */
-export function typeFilter(feed: FeedName, codes: Iterable<string>): TypeFilter {
+export function typeFilter(feed: FeedName, codes: readonly string[]): TypeFilter {
+  const name = `${feed} ${[...new Set(codes)].sort().join()}`
+  const known = filters.get(name)
+  if (known !== undefined) return known
+  const filter = newFilter(feed, codes)
+  filters.set(name, filter)
+  return filter
+}
+
+function newFilter(feed: FeedName, codes: readonly string[]): TypeFilter {
   const { appeared, changed, gone } = standardCodes[feed]
   const passing = new Set([...codes, gone])
   const known = new Set([appeared, changed, gone])

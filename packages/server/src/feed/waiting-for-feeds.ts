@@ -1,5 +1,6 @@
 /** Those who wait for a feed among many, and the looks that wake them. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { EndSignal } from '../end-signal.ts'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import type { Changed } from './known-marks.ts'
@@ -8,7 +9,7 @@ import type { ReadableFeeds } from './moved-feeds.ts'
 
 export interface WaitingForFeeds {
   /** Resolves when one of the feeds may have changed, when `signal` is aborted, and after `atMostMs`. */
-  nextChange(readable: ReadableFeeds, atMostMs: number, signal: AbortSignal): Promise<void>
+  nextChange(readable: ReadableFeeds, atMostMs: number, signal: EndSignal): Promise<void>
   /** Wakes those who wait for one of the feeds with these names. */
   wake(changed: Changed): void
 }

@@ -41,6 +41,7 @@ const statusOfKind = {
   notModified: success.notModified,
   pieces: success.ok,
   stream: success.ok,
+  live: success.ok,
   none: 0,
 } as const
 
@@ -65,12 +66,14 @@ function addBodyHeaders(answer: Answer, add: (name: string, value: string) => vo
   if ((kind === 'pieces' || kind === 'stream') && answer.coding !== 'identity') {
     add('content-encoding', answer.coding)
   }
-  if (kind !== 'text' && kind !== 'none' && answer.etag !== undefined) add('etag', answer.etag)
+  if (kind !== 'text' && kind !== 'none' && kind !== 'live' && answer.etag !== undefined) {
+    add('etag', answer.etag)
+  }
 }
 
 /** Whether the answer's length is unknown, so that it is sent in chunks (RFC 9112 §7.1). */
 export function isChunked(answer: Answer): boolean {
-  return answer.kind === 'stream' && answer.byteLength === undefined
+  return answer.kind === 'live' || (answer.kind === 'stream' && answer.byteLength === undefined)
 }
 
 /** The same as lines, without an object in between: most answers have one or two of them. */

@@ -14,6 +14,10 @@ export function exchangeEnded(
   aborted: boolean,
 ): void {
   reportExchange(context, exchange, aborted)
+  const { answer } = exchange
+  if (!aborted && answer.kind === 'pieces' && answer.committedMs !== undefined) {
+    context.metrics.live.told('long_poll', (Date.now() - answer.committedMs) / 1_000)
+  }
   noteReading(context, exchange, aborted)
 }
 
@@ -32,6 +36,6 @@ function noteReading(
     readings.noteRefusal({ keyId, name, tenantId, code: problem, status: statusOf(answer) })
     return
   }
-  if (aborted || answer.kind === 'text' || answer.kind === 'none' || answer.told === undefined) return
+  if (aborted || !('told' in answer) || answer.told === undefined) return
   readings.note(keyId, consumerNameOf(request), answer.told, statusOf(answer))
 }

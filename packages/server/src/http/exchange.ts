@@ -1,10 +1,12 @@
 /** A request and its answer as values: everything an operation is given, and everything it can return. No transport shows through. */
 import type { AdminScope, ContactLimits } from '@property-events/protocol'
+import type { EndSignal } from '../end-signal.ts'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Told } from '../feed/noted-parts.ts'
 import type { Sent } from '../feed/sent.ts'
 import type { FeedKey, Grant, Head, KeyReading } from '../storage/storage.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
+import type { LiveOut } from './live-piece.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
 import type { Routed } from './router.ts'
 import type { Spending } from './key-limits.ts'
@@ -24,7 +26,7 @@ export interface Request {
   /** The address of the other end of the connection; `undefined` once that is closed. */
   readonly remote: string | undefined
   /** Aborted when the client has gone before it had its answer. Created on first use. */
-  readonly gone: AbortSignal
+  readonly gone: EndSignal
   /** A header by its name in lower case. Several lines of one name are one value, joined by commas (RFC 9110 §5.3). */
   header(name: string): string | undefined
   /**
@@ -88,6 +90,8 @@ export type Answer =
       readonly told?: Told | undefined
       /** Nothing was new, so the request gets its token back (D10). */
       readonly isFree?: boolean
+      /** When the oldest of its events was committed, in milliseconds since 1970, if the reader was waiting for it. */
+      readonly committedMs?: number | undefined
     }
   | {
       readonly kind: 'text'
@@ -118,6 +122,17 @@ export type Answer =
        */
       readonly pieces: () => AsyncGenerator<Uint8Array>
       /** The transport calls this once: when the answer has left, or nobody is left to take it. */
+      readonly release: () => void
+    }
+  | {
+      /** 200 whose pieces are sent when there are events. The operation notes what it sends while it sends it. */
+      readonly kind: 'live'
+      readonly headers: Headers
+      readonly feed: Head
+      readonly use: FlightUse
+      /** Called once, and not at all for `HEAD`. */
+      readonly begin: (out: LiveOut) => void
+      /** As in `stream`. Nothing is written after it. */
       readonly release: () => void
     }
   /** Nobody is left to answer. */

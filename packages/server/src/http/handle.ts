@@ -108,7 +108,7 @@ function withRoom(context: HttpContext, exchange: Exchange, outcome: Outcome): O
   const refusal = refusalOfAnswer(context, exchange, outcome)
   if (refusal === undefined) return outcome
   if (outcome.kind === 'pieces') outcome.body.release()
-  if (outcome.kind === 'stream') outcome.release()
+  if (outcome.kind === 'stream' || outcome.kind === 'live') outcome.release()
   return refused(refusal)
 }
 

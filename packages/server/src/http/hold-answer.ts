@@ -31,7 +31,7 @@ export function refusalOfAnswer(
     if (ownBytes === 0) return undefined
     return inFlight.refuses(keyId, ownBytes > wholeBytes ? 'largePage' : 'page', ownBytes)
   }
-  if (outcome.kind !== 'stream') return undefined
+  if (outcome.kind !== 'stream' && outcome.kind !== 'live') return undefined
   exchange.flight = inFlight.begin(keyId, outcome.use)
   return exchange.flight.take(bytesOfUse[outcome.use])
 }
@@ -43,7 +43,7 @@ export function holdUntaken(
   waitingBytes: number,
 ): void {
   const { answer, keyId } = exchange
-  if (answer.kind === 'stream') return
+  if (answer.kind === 'stream' || answer.kind === 'live') return
   // Bytes in the page memory are counted there.
   const bytes = answer.kind === 'pieces' ? answer.body.ownBytes : waitingBytes
   exchange.flight = inFlight.begin(keyId, 'page')

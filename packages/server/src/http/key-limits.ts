@@ -182,7 +182,7 @@ function tooManyAtOnce(most: number): Refused {
 /** A stream is under way until it has ended, any other request until its answer is ready. */
 function leaveWithAnswer(exchange: Exchange, { limit: { own }, isUnderWay }: Spending): void {
   const { answer } = exchange
-  if (answer.kind !== 'stream') {
+  if (answer.kind !== 'stream' && answer.kind !== 'live') {
     if (isUnderWay) own.leave()
     return
   }

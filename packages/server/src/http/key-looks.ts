@@ -2,6 +2,8 @@
  * Ends waiting requests when their key ends, and when the service stops (D11). Each key is checked once for all its requests: with a
  * thousand waiting readers, checks by each of them twice a second took 5 % of a core.
  */
+import { EndController } from '../end-signal.ts'
+import type { EndSignal } from '../end-signal.ts'
 import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
 import type { OpenSession } from './exchange.ts'
 
@@ -10,21 +12,21 @@ export type { KeyVerdict }
 /** A waiting request. */
 export interface WatchedKey {
   /** Aborted when the reader has gone, when `isOver` says so of its key, when the service stops, and when the store does not answer. */
-  readonly signal: AbortSignal
+  readonly signal: EndSignal
   /** The request has been answered. Safe to call twice. */
   readonly end: () => void
 }
 
 export interface KeyLooks {
   /**
-   * Watches the key for a waiting request. `isOver`: whether the present state of the key ends the request; called twice a second.
-   * `gone`: aborted when the reader has gone. `session`: what the request came with in place of the key; the request also ends when the
-   * session does.
+   * Watches the key for a waiting request. `isOver`: whether the present state of the key ends the request; called once, and whenever
+   * that state has changed. `gone`: aborted when the reader has gone. `session`: what the request came with in place of the key; the
+   * request also ends when the session does.
    */
   watch(
     keyId: string,
     isOver: (verdict: KeyVerdict) => boolean,
-    gone: AbortSignal,
+    gone: EndSignal,
     session?: OpenSession,
   ): WatchedKey
 }
@@ -44,6 +46,8 @@ export function keyParts(verifier: KeyVerifier, stopping: () => boolean): KeyPar
 const lookEveryMs = 500
 
 interface Watch {
+  /** What was known of the key when the request was looked at last: while it is the same, so is the answer. */
+  verdict: KeyVerdict | undefined
   readonly isOver: (verdict: KeyVerdict) => boolean
   readonly abort: () => void
   readonly session: OpenSession | undefined
@@ -56,7 +60,7 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
   async function lookAt(keyId: string, watches: ReadonlySet<Watch>): Promise<void> {
     const verdict = await verifier.look(keyId).catch(() => undefined)
     for (const watch of watches) {
-      if (verdict === undefined || stopping() || watch.isOver(verdict)) watch.abort()
+      if (verdict === undefined || stopping() || isOver(watch, verdict)) watch.abort()
       else if (watch.session !== undefined && !(await lasts(watch.session))) watch.abort()
     }
   }
@@ -70,9 +74,9 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
 
   return {
     watch(keyId, isOver, gone, session) {
-      const over = new AbortController()
+      const over = new EndController()
       const abort = (): void => over.abort()
-      const watch = { isOver, abort, session }
+      const watch: Watch = { verdict: undefined, isOver, abort, session }
       const watches = byKey.get(keyId) ?? new Set()
       byKey.set(keyId, watches.add(watch))
       if (gone.aborted) abort()
@@ -88,6 +92,12 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
       }
     },
   }
+}
+
+function isOver(watch: Watch, verdict: KeyVerdict): boolean {
+  if (watch.verdict === verdict) return false
+  watch.verdict = verdict
+  return watch.isOver(verdict)
 }
 
 function lasts({ isOpen }: OpenSession): Promise<boolean> {

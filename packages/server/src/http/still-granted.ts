@@ -1,6 +1,7 @@
 /** The grants of a waiting request's key end for that request as for all others (D11). */
 import { isDeepStrictEqual } from 'node:util'
 import { feeds } from '@property-events/protocol'
+import type { EndSignal } from '../end-signal.ts'
 import type { KeyVerdict } from '../keys/index.ts'
 import type { FeedKey } from '../storage/storage.ts'
 import { standingCodes } from './access.ts'
@@ -14,7 +15,7 @@ export function watchKey(
   { looks }: Pick<HttpContext, 'looks'>,
   access: Access,
   key: FeedKey,
-  gone: AbortSignal,
+  gone: EndSignal,
 ): WatchedKey {
   return looks.watch(
     access.keyId ?? '',

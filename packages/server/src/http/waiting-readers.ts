@@ -1,9 +1,13 @@
 /** Counts the requests that wait for events at the same time: for each key, and for a node with all its threads. */
 import type { WaitingKind } from '../observability/live-metrics.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import { nodeCounts, nodeCountWords } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { ServiceLimits } from './limits.ts'
-import type { TokenBuckets } from './token-bucket.ts'
+import type { Bucket, TokenBuckets } from './token-bucket.ts'
+
+/** As many as can wait: the name of each is hashed once. */
+const keptKeys = 2_000
 
 export interface WaitingReaders {
   /**
@@ -20,10 +24,18 @@ export function createWaitingReaders(
   counts: NodeCounts = nodeCounts(),
 ): WaitingReaders {
   const words = new Int32Array(counts.words)
+  const ofKeys = new BoundedMap<string, Bucket>(keptKeys)
+  const bucketOf = (keyId: string): Bucket => {
+    const known = ofKeys.get(keyId)
+    if (known !== undefined) return known
+    const bucket = buckets.of(`waiting of ${keyId}`)
+    ofKeys.set(keyId, bucket)
+    return bucket
+  }
   const own = { long_poll: 0, heads: 0, stream: 0 }
   return {
     enter(keyId, kind) {
-      const ofKey = buckets.of(`waiting of ${keyId}`)
+      const ofKey = bucketOf(keyId)
       if (ofKey.underWay >= limits.waitingPerKey) return undefined
       if (Atomics.load(words, nodeCountWords.waiting) >= limits.waitingPerNode) return undefined
       ofKey.enter()

@@ -12,6 +12,7 @@ import { cachedFinder } from './find-cached.ts'
 import { knownIds } from './known-ids.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
+import { rememberedLooks } from './remembered-looks.ts'
 import { createUseLog } from './use-log.ts'
 
 /** A key whose secret was right. */
@@ -54,7 +55,10 @@ export interface KeyVerifier {
    * for every key that could be one, so that it tells nobody which ids exist.
    */
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
-  /** What has become of a key that was found valid before: the answer is never `unknown` unless the key is gone from the store. */
+  /**
+   * What has become of a key that was found valid before: the answer is never `unknown` unless the key is gone from the store. One object as
+   * long as it stays the same: who waits has nothing to look at in it.
+   */
   look(keyId: string): Promise<KeyVerdict>
   /** As `look`, for a request that comes with a session in place of the key's text: counts as a use. `unknown` also of a test key where none works. */
   use(keyId: string): Promise<KeyVerdict>
@@ -101,7 +105,6 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   // at most a second), the HMAC need not be made again: 4 of the 6 µs of a verification (measured manually).
   const proven = new BoundedMap<string, ProvenKey>(provenLimit)
   const rehash = secretRehasher(keys, peppers, report)
-
   async function verify(text: string | undefined): Promise<KeyVerdict> {
     const parts = partsOf(text, options)
     if (text === undefined || parts === undefined) return { kind: 'unknown' }
@@ -149,7 +152,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       return entry.key
     },
 
-    look: async (keyId) => verdictOf(await finder.find(keyId), clock()),
+    look: rememberedLooks(finder, clock, verdictOf, lookEndOf),
 
     async use(keyId) {
       const verdict = verdictInUse(await finder.find(keyId), clock(), options)
@@ -252,6 +255,13 @@ function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
 function nextEndOf({ leaving }: FoundKey, nowMs: number): number {
   const ends = leaving.map(({ readingEndsMs }) => readingEndsMs).filter((endMs) => endMs > nowMs)
   return Math.min(Infinity, ...ends)
+}
+
+/** When the key expires, or reading ends of one of its tenants. */
+function lookEndOf(found: FoundKey | undefined, nowMs: number): number {
+  if (found === undefined) return Infinity
+  const { expiresMs = Infinity } = found.record
+  return Math.min(nextEndOf(found, nowMs), expiresMs > nowMs ? expiresMs : Infinity)
 }
 
 /** The final reason comes first: a revoked key never works again, and an expired one may be extended. */

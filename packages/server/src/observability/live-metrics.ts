@@ -7,10 +7,7 @@ export const waitingKinds = ['long_poll', 'heads', 'stream'] as const
 export type WaitingKind = (typeof waitingKinds)[number]
 
 export interface LiveMetrics {
-  /**
-   * An event was told to a reader that had caught up, so many seconds after its commit: on a stream, when its last byte was with the
-   * kernel; of a long-poll, when its answer was made.
-   */
+  /** An event was told to a reader that had caught up: its last byte was with the kernel so many seconds after its commit. */
   told(kind: WaitingKind, seconds: number): void
   /** How to find, at each scrape, how many wait. */
   watchWaiting(state: () => Readonly<Record<WaitingKind, number>>): void

@@ -99,7 +99,7 @@ describe('the tail of a feed', () => {
 
   it('reads an event once for all who wait for it (docs/decisions/0037)', async () => {
     const store = feedStore()
-    const tail = createLiveTail({ ...byHintsAlone, events: store.events })
+    const tail = createLiveTail({ ...byHintsAlone, events: store.events, lingerMs: 1 })
     const followers = Array.from({ length: 100 }, () => tail.follow(key))
     const seen = await Promise.all(followers.map(headOf))
     for (const follower of followers) await follower.read('all', 0, 65_536)
@@ -112,7 +112,33 @@ describe('the tail of a feed', () => {
     for (const texts of await Promise.all(waiting)) assert.deepEqual(texts, ['one'])
     assert.equal(store.calls.readAfter, 1)
     for (const follower of followers) follower.stop()
-    assert.equal(store.listeners.size, 0, 'nobody listens for nobody')
+    await until(() => store.listeners.size === 0, { what: 'that nobody listens for nobody' })
+  })
+
+  it('reads an event once also for those who wait for it with one request after the other (docs/decisions/0037)', async () => {
+    const store = feedStore()
+    const tail = createLiveTail({ ...byHintsAlone, events: store.events })
+    const calls: number[] = []
+    for (let round = 1; round <= 3; round += 1) {
+      const followers = Array.from({ length: 100 }, () => tail.follow(key))
+      const seen = await Promise.all(followers.map(headOf))
+      const waiting = followers.map(async (follower, index) => {
+        await follower.moved(seen[index] ?? assert.fail(), longMs, never)
+        return follower.read('all', round - 1, 65_536)
+      })
+      const before = store.calls.readAfter
+      store.publish(`round ${round}`)
+      const readings = await Promise.all(waiting)
+      for (const reading of readings) {
+        assert.deepEqual(textsOf(reading), [`round ${round}`])
+        assert.equal(reading, readings[0], 'one object, of which the answer is made once')
+      }
+      calls.push(store.calls.readAfter - before)
+      // All are answered, and come back.
+      for (const follower of followers) follower.stop()
+    }
+    assert.deepEqual(calls, [1, 1, 1])
+    tail.close()
   })
 
   for (const what of ['epoch', 'revision'] as const) {

@@ -26,10 +26,10 @@ export const cacheHeaders: Headers = {
 export const jsonHeaders: Headers = { 'content-type': 'application/json', ...cacheHeaders }
 
 /** Below this, a gzip header and another trip through the thread pool cost more than they save. */
-const minGzipBytes = 1_024
+export const minGzipBytes = 1_024
 
 /** Level 1: an event's 4.5 kB lose two thirds of their bytes either way. */
-const gzipLevel = 1
+export const gzipLevel = 1
 
 /** A body with bytes of its own, which no other answer shares. */
 export function ownBody(bytes: Uint8Array): PageBody {

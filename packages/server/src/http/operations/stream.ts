@@ -1,6 +1,7 @@
 /** `GET /v1/property-events/stream` and the same for contacts: events as they are published (PROTOCOL §13). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import type { EndSignal } from '../../end-signal.ts'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import { checkCursor } from '../../feed/read-run.ts'
 import type { TapeReading } from '../../feed/live-tape.ts'
@@ -8,12 +9,14 @@ import { formedCopies } from '../../feed/reader-form.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { ofTypes } from '../../feed/type-filter.ts'
 import { toldAfter } from '../../feed/told.ts'
-import type { FeedKey, FeedView, Head } from '../../storage/storage.ts'
+import type { Sent } from '../../feed/sent.ts'
+import type { FeedKey, FeedView, Head, StoredEvent } from '../../storage/storage.ts'
 import { consumerNameOf } from '../consumer-name.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Access, Outcome, Request } from '../exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
+import type { LivePiece } from '../live-piece.ts'
 import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { success } from '../problem.ts'
@@ -21,9 +24,12 @@ import { refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { lastIdHeader, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
 import type { StreamQuery, StreamStart } from '../requests/stream-parameters.ts'
 import { watchKey } from '../still-granted.ts'
-import { secondsSince } from '../../feed/told-delay.ts'
-import { eventStream } from './event-stream.ts'
+import { committedMs } from '../../feed/told-delay.ts'
+import { sendEventStream } from './event-stream.ts'
+import type { StreamParts, StreamReading } from './event-stream.ts'
 import type { Operation, OperationSchema } from './operation.ts'
+import { sharedPieces } from './shared-pieces.ts'
+import { eventsPiece } from './stream-pieces.ts'
 
 const mediaType = 'text/event-stream'
 
@@ -93,20 +99,26 @@ async function openStream(
       return refused(refusalOfCursor(head))
     }
     const from = after === 'head' ? head.sequenceNumber : after
-    const { types } = query
     const view = feedViewOf(asked.access, query.view)
-    const pieces = () =>
-      piecesOf(context, asked, { follower, over: watched.signal, head, view, types, after: from })
+    const parts = partsOf(context, asked, {
+      follower,
+      over: watched.signal,
+      head,
+      view,
+      types: query.types,
+      after: from,
+    })
+    let stop = (): void => undefined
     return {
-      kind: 'stream',
+      kind: 'live',
       headers,
-      etag: undefined,
       feed: head,
-      coding: 'identity',
-      byteLength: undefined,
       use: 'stream',
-      pieces,
-      release,
+      begin: (out) => void (stop = sendEventStream(parts, out)),
+      release() {
+        stop()
+        release()
+      },
     }
   } catch (error) {
     release()
@@ -116,56 +128,73 @@ async function openStream(
 
 interface StreamPlace {
   readonly follower: FeedFollower
-  readonly over: AbortSignal
+  readonly over: EndSignal
   readonly head: Head
   readonly view: FeedView
   readonly types: StreamQuery['types']
   readonly after: number
 }
 
-function piecesOf(
+/** What readers of one form and types are sent of the same events: laid out once for all of them. */
+interface SharedReading {
+  readonly events: readonly StoredEvent[]
+  /** Of the events alone. */
+  readonly eventBytes: number
+  readonly sent: Sent | undefined
+  /** Of the oldest of them, in milliseconds since 1970. */
+  readonly committedMs: number | undefined
+  readonly piece: LivePiece | undefined
+}
+
+const shared = sharedPieces<SharedReading>(({ piece }) => piece?.chunk.byteLength ?? 0)
+
+function partsOf(
   context: HttpContext,
   { request, access, key }: StreamAsked,
   { follower, over, head, view, types, after }: StreamPlace,
-): AsyncGenerator<Uint8Array> {
+): StreamParts {
   const { limits, metrics, ledger, reads, readings } = context
   const { keyId = '' } = access
   const name = consumerNameOf(request)
   const form = context.formOf(access, key.feed)
-  const readNow = async (from: number): Promise<TapeReading> => {
-    const found = await follower.read(view, from, pieceBytes)
-    // Copies, because all waiting readers share the events. The types are those that the reader sees.
-    const events = ofTypes(formedCopies(found.events, form), types)
-    const reading = { ...found, events }
-    metrics.streamed(
-      key.tenantId,
-      reading.events.reduce((sum, { json }) => sum + json.byteLength, 0),
-    )
-    const sent = sentEvents(key, reading.events)
-    if (sent !== undefined) ledger.note(keyId, sent)
-    return reading
+  const toSend = ({ events, through }: TapeReading): StreamReading => {
+    const made = shared.of(events, [form, types], () => {
+      // Copies, because all waiting readers share the events. The types are those that the reader sees.
+      const passing = ofTypes(formedCopies(events, form), types)
+      return {
+        events: passing,
+        eventBytes: passing.reduce((sum, { json }) => sum + json.byteLength, 0),
+        sent: sentEvents(key, passing),
+        committedMs: committedMs(passing),
+        piece: passing.length === 0 ? undefined : eventsPiece(head.epoch, passing),
+      }
+    })
+    metrics.streamed(key.tenantId, made.eventBytes)
+    if (made.sent !== undefined) ledger.note(keyId, made.sent)
+    return { events: made.events, committedMs: made.committedMs, piece: made.piece, through }
   }
-  return eventStream({
+  return {
     follower,
-    view,
     head,
     after,
     markEveryMs: Math.min(limits.markEveryMs, limits.idleSocketTimeoutMs / 2),
     endsMs: performance.now() + limits.streamMs * (0.9 + 0.2 * Math.random()),
     over,
     read(from) {
-      const reading = readNow(from)
+      const found = follower.read(view, from, pieceBytes)
+      if (!(found instanceof Promise)) return toSend(found)
+      const reading = found.then(toSend)
       // An erasure waits for this read, and not for the whole stream.
       reads.add(reading)
       return reading
     },
-    told: (events) => metrics.live.told('stream', secondsSince(events)),
+    told: (ms) => metrics.live.told('stream', (Date.now() - ms) / 1_000),
     taken(from, next, events) {
       const told = toldAfter({ key, view, after: from, route: 'stream', isPart: types !== undefined })
       const run = { events, next, headNumber: from === next ? next : Infinity }
       readings.note(keyId, name, told(run), success.ok)
     },
-  })
+  }
 }
 
 function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema {

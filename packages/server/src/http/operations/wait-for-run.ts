@@ -1,19 +1,24 @@
 /** Long-poll: a run of events that is answered once it has any (PROTOCOL §13). */
+import type { EndSignal } from '../../end-signal.ts'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import { readRun } from '../../feed/read-run.ts'
 import type { EventRun, RunQuery } from '../../feed/read-run.ts'
-import { secondsSince } from '../../feed/told-delay.ts'
-import { ofTypes } from '../../feed/type-filter.ts'
 import type { Head } from '../../storage/storage.ts'
+import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Outcome } from '../exchange.ts'
+import type { Answer, Outcome } from '../exchange.ts'
+import { minSequenceHeader } from '../min-sequence.ts'
 import type { Refusal } from '../problem.ts'
+import { preferredCoding } from '../requests/accept.ts'
 import { refusalSince, watchKey } from '../still-granted.ts'
+import { ownBody } from './answers.ts'
+import { readKept } from './kept-run.ts'
+import type { KeptRun } from './kept-run.ts'
 import { answerRun, runAnswer } from './run-answer.ts'
 import type { RunAsked } from './run-answer.ts'
 
-/** The most that one answer has of the new events; the next request gets the rest. */
+/** The most that one answer has of events that were there already; the next request gets the rest. */
 const mostBytes = 2 ** 20
 
 /** Such an answer is valid for one moment only. */
@@ -49,34 +54,62 @@ async function whileWaiting(
   asked: RunAsked,
   query: RunQuery,
   follower: FeedFollower,
-  { untilMs, over }: { readonly untilMs: number; readonly over: AbortSignal },
+  { untilMs, over }: { readonly untilMs: number; readonly over: EndSignal },
 ): Promise<Outcome> {
-  let after = query.after
-  let seen: Head | undefined
+  let { after } = query
+  let seen = knownHead(asked, follower, query)
   for (;;) {
-    // Reads from the store the first time, while there is more to read, and when numbers may have changed their meaning.
-    const head = seen === undefined || after < seen.sequenceNumber ? undefined : await follower.head()
-    const isContinued = seen !== undefined && head?.epoch === seen.epoch
-    const reading = isContinued
-      ? keptRun(follower, head, { ...query, after })
-      : storedRun(context, { ...query, after })
-    context.reads.add(reading)
-    const found = await reading
-    if (found.kind !== 'run') return answerRun(context, asked, () => Promise.resolve(found))
+    const head = follower.known
+    const isContinued =
+      seen !== undefined &&
+      after >= seen.sequenceNumber &&
+      head !== undefined &&
+      head !== 'unread' &&
+      head.epoch === seen.epoch
+    let found: EventRun
+    let kept: KeptRun | undefined
+    if (isContinued) {
+      const reading = readKept(context, asked, follower, head, { ...query, after })
+      if (reading instanceof Promise) context.reads.add(reading)
+      kept = reading instanceof Promise ? await reading : reading
+      found = kept.run
+    } else {
+      // Reads from the store the first time, while there is more to read, and when numbers may have changed their meaning.
+      const reading = storedRun(context, { ...query, after })
+      context.reads.add(reading)
+      const read = await reading
+      if (read.kind !== 'run') return answerRun(context, asked, () => Promise.resolve(read))
+      found = read
+    }
     const leftMs = untilMs - performance.now()
     const isOver = leftMs <= 0 || over.aborted || context.stopping()
-    if (found.events.length > 0 && isContinued)
-      context.metrics.live.told('long_poll', secondsSince(found.events))
-    if (found.events.length > 0 || isOver) return answerOf(context, asked, found)
+    if (found.events.length > 0 || isOver) {
+      return kept === undefined ? answerOf(context, asked, found) : keptAnswer(context, asked, kept)
+    }
     after = found.next
     seen = found.head
     if (after >= seen.sequenceNumber) await follower.moved(seen, leftMs, over)
-    const refusal = await refusalSince(context, asked.access, asked.key)
-    if (refusal !== undefined) return refused(refusal)
+    if (over.aborted) {
+      const refusal = await refusalSince(context, asked.access, asked.key)
+      if (refusal !== undefined) return refused(refusal)
+    }
   }
 }
 
-type FoundRun = Awaited<ReturnType<typeof storedRun>>
+/**
+ * The head, where the reader has everything up to it and others wait for the feed already: it was looked at when it last changed, and a
+ * second ago at most, so that there is nothing to ask the store.
+ */
+function knownHead(
+  { request }: RunAsked,
+  { known }: FeedFollower,
+  { after, epoch }: RunQuery,
+): Head | undefined {
+  if (known === undefined || known === 'unread' || request.header(minSequenceHeader) !== undefined)
+    return undefined
+  const isThere = after === known.sequenceNumber && (epoch === undefined || epoch === known.epoch)
+  return isThere ? known : undefined
+}
 
 /** Answers of this kind are small; if there is no room for more, they end before their limit. */
 function storedRun({ events }: HttpContext, query: RunQuery) {
@@ -87,22 +120,31 @@ function storedRun({ events }: HttpContext, query: RunQuery) {
   })
 }
 
-/** A run from what has been read for all waiting readers. */
-async function keptRun(follower: FeedFollower, head: Head | undefined, query: RunQuery): Promise<FoundRun> {
-  const { view, after, limit, types } = query
-  if (head === undefined) return { kind: 'unknownFeed' }
-  const reading =
-    after < head.sequenceNumber ? await follower.read(view, after, mostBytes) : { events: [], through: after }
-  const passing = ofTypes(reading.events, types)
-  const events = passing.slice(0, limit)
-  const last = events.at(-1)?.sequenceNumber ?? after
-  const next = events.length < passing.length ? last : reading.through
-  return { kind: 'run', events, next, headNumber: Math.max(head.sequenceNumber, next), head }
-}
-
 async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
   const { sent, ...answer } = await runAnswer(context, asked, run)
   // Noted here, because an erasure waits for reads, and not for waiting requests.
   if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
   return { ...answer, headers, isFree: run.events.length === 0 }
+}
+
+/** The same bytes for all who have asked the same. */
+function keptAnswer(
+  context: HttpContext,
+  { request, access, told }: RunAsked,
+  { run, sent, committedMs, body }: KeptRun,
+): Answer | Promise<Answer> {
+  if (sent !== undefined) context.ledger.note(access.keyId ?? '', sent)
+  const isCompressed = preferredCoding(request.header('accept-encoding')) !== 'identity'
+  return whenThere(body(isCompressed), ({ bytes, isCompressed }) => ({
+    kind: 'pieces',
+    headers,
+    etag: undefined,
+    feed: { ...run.head, sequenceNumber: run.headNumber },
+    // Counted as its own: what a reader does not take is held for it.
+    body: ownBody(bytes),
+    coding: isCompressed ? 'gzip' : 'identity',
+    told: told(run),
+    isFree: run.events.length === 0,
+    committedMs,
+  }))
 }

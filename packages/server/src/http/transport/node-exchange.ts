@@ -12,6 +12,7 @@ import { handle } from '../handle.ts'
 import { holdUntaken } from '../hold-answer.ts'
 import type { Router } from '../router.ts'
 import { NodeRequest } from './node-request.ts'
+import { beginLive } from './node-live.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
 import { sendPieces } from './send-pieces.ts'
 import type { StreamAnswer } from './send-pieces.ts'
@@ -39,7 +40,6 @@ export function nodeExchanges(
   heads: AnswerHeads,
   underWay: ResponsesUnderWay,
 ): RequestListener {
-  const requests = new WeakMap<Socket, number>()
   const answerRequest = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -53,19 +53,17 @@ export function nodeExchanges(
 
   return (incoming, response) => {
     const { socket } = incoming
-    // Node itself marks the last request as such, and leaves closing to the client or to the time-out.
-    const number = (requests.get(socket) ?? 0) + 1
-    requests.set(socket, number)
+    // Node itself says of the last one that it is, and leaves the end to its client or to the time-out.
+    const { before, number } = underWay.add(socket, response)
     const answer = (): void => {
       answerRequest(incoming, response, number).catch((error: unknown) => {
         context.outages.requestFailed(error, undefined, false)
         response.destroy()
       })
     }
-    const before = underWay.add(socket, response)
-    // Pipelined requests are answered one after the other: a client that takes no answers holds only one of them in memory, and no `100
-    // Continue` gets into the previous answer. Each request has its own turn of the event loop: when 500 that had come together were
-    // answered in one turn, ten such connections kept everybody else waiting for a second.
+    // Pipelined requests are answered one after the other: a client that takes no answers holds one of them in memory and no more,
+    // and no `100 Continue` gets into the answer before. Each has a turn of the event loop of its own: 500 that had come together
+    // were answered in one, and ten such connections kept everybody else waiting for a second.
     if (before === undefined) answer()
     else {
       before.once('close', () => {
@@ -130,6 +128,11 @@ function sendBody(
     response.cork()
     for (const piece of answer.body.pieces) response.write(piece)
     response.end()
+  } else if (answer.kind === 'live') {
+    beginLive(exchange, answer, response, (error) => {
+      response.destroy()
+      context.outages.requestFailed(error, request.id, false)
+    })
   } else {
     return sendStream(exchange, answer, response).catch((error: unknown) => {
       // The answer is cut off; its reader notices the missing end.
@@ -141,7 +144,7 @@ function sendBody(
 
 function releaseAnswer({ answer, flight }: Exchange): void {
   if (answer.kind === 'pieces') answer.body.release()
-  if (answer.kind === 'stream') answer.release()
+  if (answer.kind === 'stream' || answer.kind === 'live') answer.release()
   flight?.end()
 }
 

@@ -1,6 +1,8 @@
 /** A request that Node's HTTP has read, as a value. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { EndController } from '../../end-signal.ts'
+import type { EndSignal } from '../../end-signal.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import type { Body, Request, RequestHead } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
@@ -16,7 +18,7 @@ export class NodeRequest implements Request {
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   readonly #maxBodyBytes: number
-  #gone: AbortController | undefined
+  #gone: EndController | undefined
 
   constructor(
     incoming: IncomingMessage,
@@ -41,9 +43,9 @@ export class NodeRequest implements Request {
     return this.#socket.remoteAddress
   }
 
-  get gone(): AbortSignal {
+  get gone(): EndSignal {
     if (this.#gone === undefined) {
-      const gone = new AbortController()
+      const gone = new EndController()
       this.#gone = gone
       if (this.#socket.destroyed) gone.abort()
       this.#response.once('close', () => gone.abort())

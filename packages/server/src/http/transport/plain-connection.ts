@@ -177,7 +177,7 @@ export class PlainConnection {
     this.#progress += 1
     const { request, answer } = exchange
     if (answer.kind === 'pieces') answer.body.release()
-    if (answer.kind === 'stream') answer.release()
+    if (answer.kind === 'stream' || answer.kind === 'live') answer.release()
     exchange.flight?.end()
     // A client that closes its side while something is being published has usually given up waiting for it.
     const gaveUp = request.method === 'POST' && this.#isHalfClosed
@@ -275,6 +275,7 @@ function writeAnswer(socket: Socket, head: string, { answer }: Exchange): void {
       socket.uncork()
       return
     case 'stream':
+    case 'live':
     case 'none':
       throw new Error(`a plain connection has no way to send an answer of the kind ${answer.kind}`)
   }

@@ -1,5 +1,7 @@
 /** A plain request, as a value. */
 import type { Socket } from 'node:net'
+import { EndController } from '../../end-signal.ts'
+import type { EndSignal } from '../../end-signal.ts'
 import { freeBytes } from '../../free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import { refused } from '../exchange.ts'
@@ -20,7 +22,7 @@ export class PlainRequest implements Request {
   readonly #bytes: Buffer
   readonly #body: Buffer | undefined
   readonly #socket: Socket
-  #gone: AbortController | undefined
+  #gone: EndController | undefined
 
   /** `bytes`: everything that came, of which the head's parts are slices. */
   constructor(
@@ -46,9 +48,9 @@ export class PlainRequest implements Request {
     return this.#socket.remoteAddress
   }
 
-  get gone(): AbortSignal {
+  get gone(): EndSignal {
     if (this.#gone === undefined) {
-      this.#gone = new AbortController()
+      this.#gone = new EndController()
       if (this.#socket.destroyed) this.#gone.abort()
     }
     return this.#gone.signal

@@ -4,10 +4,13 @@ import type { Socket } from 'node:net'
 /** Responses that Node's HTTP has handed out and not ended, by connection: pipelined requests have several. */
 export interface ResponsesUnderWay {
   /**
-   * The one that leaves before it, if any: the last that was added. While one waits for another, nothing more is read from the
-   * connection.
+   * `before`: the one that leaves before it, if any, which is the last that was added. While one waits for another, nothing more is read
+   * from the connection. `number`: how many there have been of this connection, this one included.
    */
-  add(socket: Socket, response: ServerResponse): ServerResponse | undefined
+  add(
+    socket: Socket,
+    response: ServerResponse,
+  ): { readonly before: ServerResponse | undefined; readonly number: number }
   /** The answer that a connection is at; it may not have been begun. */
   of(socket: Socket): ServerResponse | undefined
 }
@@ -17,7 +20,18 @@ export interface ResponsesUnderWay {
  * waits on the client's side. Further requests do not keep its connection open either: bytes that are not read begin no time-out anew.
  */
 export function responsesUnderWay(): ResponsesUnderWay {
-  const bySocket = new WeakMap<Socket, Line>()
+  // No weak map: with a thousand requests that wait, the garbage collector would look through it again and again.
+  const bySocket = new Map<Socket, Line>()
+
+  const lineOf = (socket: Socket): Line => {
+    const known = bySocket.get(socket)
+    if (known !== undefined) return known
+    const line = { responses: new Set<ServerResponse>(), last: undefined, number: 0 }
+    if (socket.destroyed) return line
+    bySocket.set(socket, line)
+    socket.once('close', () => bySocket.delete(socket))
+    return line
+  }
 
   /** Node reads on after each request, and after each answer, and tells the socket one tick later. */
   const rest = (socket: Socket, { responses }: Line): void => {
@@ -29,11 +43,11 @@ export function responsesUnderWay(): ResponsesUnderWay {
 
   return {
     add(socket, response) {
-      const line = bySocket.get(socket) ?? { responses: new Set(), last: undefined }
-      bySocket.set(socket, line)
+      const line = lineOf(socket)
       const { responses, last } = line
       responses.add(response)
       line.last = response
+      line.number += 1
       const before = responses.size > 1 ? last : undefined
       if (before !== undefined) rest(socket, line)
       response.once('close', () => {
@@ -41,7 +55,7 @@ export function responsesUnderWay(): ResponsesUnderWay {
         if (responses.size === 1) socket.resume()
         else if (responses.size > 1) rest(socket, line)
       })
-      return before
+      return { before, number: line.number }
     },
     of(socket) {
       // A set keeps its order, and answers leave in the order of their requests.
@@ -56,4 +70,5 @@ interface Line {
   readonly responses: Set<ServerResponse>
   /** The one that was added last; it may have left. */
   last: ServerResponse | undefined
+  number: number
 }

@@ -1,0 +1,37 @@
+/** What a stream of events says, as `text/event-stream` has it. */
+import type { Head, StoredEvent } from '../../storage/storage.ts'
+import { livePiece } from '../live-piece.ts'
+import type { LivePiece } from '../live-piece.ts'
+
+/** How long a reader waits before it connects again. */
+const retryMs = 2_000
+
+export const beginningPiece = textPiece(`retry: ${retryMs}\n`)
+
+const lineEnd = Buffer.from('\n\n')
+
+/** At least one event. The bytes of an event have no line end in them: JSON writes it as an escape. */
+export function eventsPiece(epoch: string, events: readonly StoredEvent[]): LivePiece {
+  return livePiece(
+    events.flatMap(({ sequenceNumber, json }) => [
+      Buffer.from(`id: ${epoch}.${sequenceNumber}\ndata: `),
+      json,
+      lineEnd,
+    ]),
+  )
+}
+
+/** Everything up to `after` has been sent. */
+export function markPiece({ epoch, sequenceNumber, revision }: Head, after: number): LivePiece {
+  const mark = { next: after, head: Math.max(sequenceNumber, after), revision }
+  return textPiece(`id: ${epoch}.${after}\nevent: mark\ndata: ${JSON.stringify(mark)}\n\n`)
+}
+
+/** Numbers mean something else now. */
+export function resetPiece(epoch: string): LivePiece {
+  return textPiece(`event: reset\ndata: ${JSON.stringify({ epoch })}\n\n`)
+}
+
+function textPiece(text: string): LivePiece {
+  return livePiece([Buffer.from(text)])
+}

@@ -1,0 +1,35 @@
+/** What is known of keys whose requests wait: one object for as long as it stays the same, so that nothing has to be compared. */
+import { BoundedMap } from '../bounded-map.ts'
+import type { FoundKey } from '../storage/storage.ts'
+import type { KeyFinder } from './find-cached.ts'
+
+interface LookedAt<Verdict> {
+  readonly found: FoundKey | undefined
+  readonly verdict: Verdict
+  readonly fromMs: number
+  /** It stays the same until then. */
+  readonly untilMs: number
+}
+
+/** Keys in use at once. */
+const knownLimit = 20_000
+
+/** `endOf`: until when a verdict stays the same while the store's answer does. Rejects as the store does. */
+export function rememberedLooks<Verdict>(
+  finder: Pick<KeyFinder, 'find'>,
+  clock: () => number,
+  verdictOf: (found: FoundKey | undefined, nowMs: number) => Verdict,
+  endOf: (found: FoundKey | undefined, nowMs: number) => number,
+): (keyId: string) => Promise<Verdict> {
+  const looked = new BoundedMap<string, LookedAt<Verdict>>(knownLimit)
+  return async (keyId) => {
+    const found = await finder.find(keyId)
+    const nowMs = clock()
+    const before = looked.get(keyId)
+    const isSame = before !== undefined && before.found === found
+    if (isSame && nowMs >= before.fromMs && nowMs < before.untilMs) return before.verdict
+    const verdict = verdictOf(found, nowMs)
+    looked.set(keyId, { found, verdict, fromMs: nowMs, untilMs: endOf(found, nowMs) })
+    return verdict
+  }
+}

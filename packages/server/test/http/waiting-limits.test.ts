@@ -1,0 +1,52 @@
+/** How many requests may wait for events: of a key, and of a node with all its threads (PROTOCOL §13, W5). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defaultLimits } from '../../src/http/limits.ts'
+import { openStream } from '../support/event-stream.ts'
+import type { StreamReader } from '../support/event-stream.ts'
+import { call, problemOf } from '../support/http-client.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestEngine, TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
+
+const path = '/v1/property-events'
+
+/** One for each key, so that a limit of keys holds nobody. */
+async function keysOf(service: TestService, count: number): Promise<readonly string[]> {
+  const grants = [{ tenantId: service.tenant.tenantId, scopes: ['property:read' as const] }]
+  const issued = await Promise.all(Array.from({ length: count }, () => service.issue({ grants })))
+  return issued.map(({ text }) => text)
+}
+
+describe('requests that wait', () => {
+  it('are 20 of a key and 2,000 of a node, unless it is said otherwise (PROTOCOL §13)', () => {
+    assert.equal(defaultLimits.waitingPerKey, 20)
+    assert.equal(defaultLimits.waitingPerNode, 2_000)
+  })
+
+  for (const engine of ['memory', 'threads'] as const satisfies readonly TestEngine[]) {
+    it(`are so many of a node, whatever their keys, ${engine === 'threads' ? 'on all its threads together' : 'on one thread'} (W5)`, async () => {
+      const most = 6
+      const service = await startTestService({ engine, limits: { waitingPerNode: most } })
+      const readers: StreamReader[] = []
+      try {
+        const [stranger = '', ...keys] = await keysOf(service, most + 1)
+        // Connections are spread over the threads by the system.
+        for (const key of keys) readers.push(await openStream(service, `${path}/stream?after=head`, { key }))
+        assert.ok(readers.every(({ status }) => status === 200))
+        const ask = (query: string) => call(service, `${path}${query}`, { key: stranger })
+        for (const query of ['/stream?after=head', '?after=0&wait=30']) {
+          const refused = await ask(query)
+          assert.equal(refused.status, 429, query)
+          assert.equal(problemOf(refused).code, 'too_many_waiting')
+        }
+        assert.equal((await ask('?after=0')).status, 200, 'what does not wait is answered')
+        readers.shift()?.close()
+        await until(async () => (await ask('?after=0&wait=1')).status === 200, { what: 'a free place' })
+      } finally {
+        for (const reader of readers) reader.close()
+        await service.stop()
+      }
+    })
+  }
+})
