@@ -79,6 +79,8 @@ function startSparing() {
   const namesThreads = workers !== undefined || args.some((arg) => arg.startsWith('--workers'))
   const nodeArguments = [
     '--expose-gc',
+    // `node:ffi`, by which memory is given back, says each time that it is experimental.
+    '--disable-warning=ExperimentalWarning',
     ...(namesThreads ? [] : ['--max-semi-space-size=8']),
     ...process.execArgv,
   ]

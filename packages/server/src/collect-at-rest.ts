@@ -2,11 +2,16 @@
  * V8 collects garbage when new objects come. A thread that comes to rest keeps what its last burst left for as long as nothing comes, so it is
  * told to collect then. A collection takes some tens of milliseconds, and V8 forgets the code that it has compiled: after one, each
  * publication cost up to 40 µs more for some seconds. So it happens once after a burst, and never under a light but steady load.
+ *
+ * What the C library keeps of a burst is given back as soon as the thread is calm. That forgets nothing, so it needs no rest.
  */
 import { performance } from 'node:perf_hooks'
+import { trimMemory } from './trim-memory.ts'
 
 interface RestOptions {
   readonly collect?: (() => void) | undefined
+  /** Gives back to the system what the C library keeps. */
+  readonly trim?: () => void
   readonly lookMs?: number
   /** A burst keeps the thread busy for at least so long. */
   readonly burstMs?: number
@@ -23,6 +28,9 @@ interface Busy {
 /** A thread that is busy for less of its time than this is at rest. */
 const restShare = 0.05
 
+/** One that is busy for no more of its time than this is calm: nobody notices the millisecond or so that trimming takes. */
+const calmShare = 0.2
+
 /** So many looks in a row have to find the thread at rest: 15 s. */
 const looksAtRest = 3
 
@@ -31,12 +39,16 @@ const looksAtRest = 3
  * Returns what ends it.
  */
 export function collectAtRest(options: RestOptions = {}): () => void {
-  const { collect = collectAll(), lookMs = 5_000, burstMs = 2_000, busySince = nodeLooks() } = options
+  const { collect = collectAll(), trim = trimMemory, busySince = nodeLooks() } = options
+  const { lookMs = 5_000, burstMs = 2_000 } = options
   if (collect === undefined) return () => undefined
+  const trimming = trimWhenCalm(trim, burstMs)
   let busyMs = 0
   let rested = 0
   const look = (): void => {
-    const { activeMs, share } = busySince()
+    const busy = busySince()
+    const { activeMs, share } = busy
+    trimming.look(busy)
     if (share > restShare) {
       busyMs += activeMs
       rested = 0
@@ -46,10 +58,35 @@ export function collectAtRest(options: RestOptions = {}): () => void {
     if (rested < looksAtRest || busyMs < burstMs) return
     busyMs = 0
     collect()
+    trimming.trim()
   }
   const timer = setInterval(look, lookMs)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** Trims at the first look that finds the thread calm after a burst, and at the next. */
+function trimWhenCalm(trim: () => void, burstMs: number) {
+  let busyMs = 0
+  let times = 0
+  return {
+    look({ activeMs, share }: Busy): void {
+      if (share > calmShare) {
+        busyMs += activeMs
+        if (busyMs < burstMs) return
+        busyMs = 0
+        times = 2
+      } else if (times > 0) {
+        times -= 1
+        trim()
+      }
+    },
+    /** Now, and at the next calm look: V8 frees the memory of buffers beside the thread, and other threads may free theirs later. */
+    trim(): void {
+      times = 1
+      trim()
+    },
+  }
 }
 
 function nodeLooks(): () => Busy {

@@ -17,6 +17,7 @@ it('garbage is collected once after a burst, and not while nothing was done sinc
       collections += 1
       told.push(isOver)
     },
+    trim: () => undefined,
     lookMs: 50,
     burstMs: 200,
   })
@@ -35,13 +36,21 @@ it('garbage is collected once after a burst, and not while nothing was done sinc
   assert.equal(collections, 1)
 })
 
-/** Times of collections, in looks, for a thread that is busy for `shares` of the time between looks. */
-function collectionsFor(shares: readonly number[]): readonly number[] {
+interface Done {
+  /** When, in looks. */
+  readonly collected: readonly number[]
+  readonly trimmed: readonly number[]
+}
+
+/** For a thread that is busy for `shares` of the time between looks. */
+function doneFor(shares: readonly number[]): Done {
   mock.timers.enable({ apis: ['setInterval'] })
   const collected: number[] = []
+  const trimmed: number[] = []
   let look = 0
   const stop = collectAtRest({
     collect: () => void collected.push(look),
+    trim: () => void trimmed.push(look),
     busySince() {
       const share = shares[look] ?? 0
       look += 1
@@ -51,7 +60,11 @@ function collectionsFor(shares: readonly number[]): readonly number[] {
   mock.timers.tick(5_000 * shares.length)
   stop()
   mock.timers.reset()
-  return collected
+  return { collected, trimmed }
+}
+
+function collectionsFor(shares: readonly number[]): readonly number[] {
+  return doneFor(shares).collected
 }
 
 it('a light but steady load is never interrupted by a collection, and keeps its compiled code (P5)', () => {
@@ -68,4 +81,15 @@ it('garbage is collected once a thread has rested for 15 s after each burst, how
   const rest = Array.from({ length: 10 }, () => 0.04)
   assert.deepEqual(collectionsFor([0.5, ...rest, 0.3, 0.3, ...rest]), [4, 16])
   assert.deepEqual(collectionsFor([0.3, ...rest]), [])
+})
+
+it('what the C library keeps of a burst is given back at the first two looks that find the thread calm, and after a collection (P5)', () => {
+  const calm = Array.from({ length: 8 }, () => 0.1)
+  assert.deepEqual(doneFor([0.9, 0.9, 0.9, ...calm]), { collected: [], trimmed: [4, 5] })
+  const rest = Array.from({ length: 8 }, () => 0.01)
+  assert.deepEqual(doneFor([0.9, ...rest]), { collected: [4], trimmed: [2, 3, 4, 5] })
+  // Steady loads of every kind.
+  for (const share of [0.01, 0.1, 0.2, 0.21, 0.9]) {
+    assert.deepEqual(doneFor(Array.from({ length: 100 }, () => share)).trimmed, [], `busy for ${share}`)
+  }
 })

@@ -45,6 +45,10 @@ describe('the sources of a service', () => {
     assert.deepEqual(filesWith(/\beval\(|\bnew Function\b|\bFunction\(|'node:vm'|'node:child_process'/), [])
   })
 
+  it('call the C library by one function alone, which takes nothing that was sent', () => {
+    assert.deepEqual(filesWith(/node:ffi|process\.(?:dlopen|binding)\(/), ['server/src/trim-memory.ts'])
+  })
+
   it('make regular expressions of constants and of the patterns of our own schemas', () => {
     const made = filesWith(/\bnew RegExp\(|\bRegExp\(/)
     assert.deepEqual(made, [

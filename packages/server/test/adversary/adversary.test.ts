@@ -8,6 +8,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defaultLimits } from '../../src/index.ts'
+import { memoryTrimmer } from '../../src/trim-memory.ts'
 import type { Setting } from './attacked-service.ts'
 import { faultsOf, tableOf, talliesOf } from './check-siege.ts'
 import { adversaries, phases } from './adversaries.ts'
@@ -44,14 +45,10 @@ const besideBytes = 200 * mebibyte
 const slackBytes = 128 * mebibyte
 const boundOf = (workers: number): number =>
   pageMemoryBytes + budgetBytes + workers * (besideBytes + slackBytes)
-/** In the short form nobody waits until memory is given back: it is printed, and bounded as before. */
+/** Without what gives memory back (trim-memory.ts), and in the short form, where nobody waits for it, it is bounded as before. */
+const comesBack = isLong && memoryTrimmer() !== undefined
 const backBytesOf = ({ beforeBytes }: SiegeReport, workers: number): number =>
-  isLong ? 1.2 * beforeBytes + pageMemoryBytes + workers * keptBytes : boundOf(workers)
-/**
- * What the C library keeps of a burst for the next one, in blocks of less than 128 kB. V8 keeps nothing: after walkers its heaps had 23 MiB
- * again, of 84, and the C library 117 MiB, where it had 42 before.
- */
-const keptBytes = 128 * mebibyte
+  comesBack ? 1.2 * beforeBytes : boundOf(workers)
 
 /** Of the service, while a request waits: its own answer, and whatever else has its turn before. With several threads it is not known whose it was. */
 const workMs = 5_000

@@ -26,6 +26,12 @@ export interface TransportAddress {
   readonly sharePort: boolean
 }
 
+/**
+ * How many new connections the system keeps until they are taken; Linux allows 4,096 by default. With Node's 511, strangers who connected by the
+ * thousand had it drop those of others, whose next try comes after 1, 3, 7 and 15 s.
+ */
+const waitingConnections = 4_096
+
 const tooManyConnections: Refusal = {
   code: 'overloaded',
   detail:
@@ -62,7 +68,7 @@ export function createTransport(
     listen({ host, port, sharePort }) {
       return new Promise((resolve, reject) => {
         server.once('error', reject)
-        server.listen({ host, port, reusePort: sharePort }, () => {
+        server.listen({ host, port, reusePort: sharePort, backlog: waitingConnections }, () => {
           server.off('error', reject)
           resolve(server.address())
         })
