@@ -1,18 +1,22 @@
 /**
  * How long the answer takes to why a property is not on a site, in a feed of a million events that 30 consumers read here and there: by the
  * route, and by `property-events why` with its process, whose requests are counted. The service (and its database) share a machine with those.
- * Writes `bench/results/why-<engine>-<events>.json`.
+ * Prints a table, writes `bench/results/why-<engine>-<events>.json`, and ends with 1 where the command takes more than two requests.
  *
- *     node bench/why.ts [sqlite|postgres] [events] [folder of results]
+ *     node bench/why.ts sqlite|postgres [EVENTS] [FOLDER]
+ *
+ * EVENTS are a million by default, and FOLDER is that of the results.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { issueKey, loadPeppers, openStorage } from '../packages/server/src/index.ts'
+import type { Scope } from '../packages/protocol/src/index.ts'
 import { median, rounded } from './support/figures.ts'
 import { startPostgres } from './support/postgres.ts'
 import { startService } from './support/service.ts'
@@ -26,13 +30,15 @@ const consumers = 30
 const pagesEach = 40
 const pageSize = 100
 const properties = 20
+/** What `why` may ask of the service. */
+const mostRequests = 2
 
-interface Times {
+export interface WhyTimes {
   readonly medianMs: number
   readonly mostMs: number
 }
 
-async function measure(kind: string, events: number, results: string): Promise<void> {
+async function measure(kind: 'sqlite' | 'postgres', events: number, results: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-why-'))
   await using database = kind === 'postgres' ? await startPostgres() : undefined
   const place: StorePlace =
@@ -43,16 +49,12 @@ async function measure(kind: string, events: number, results: string): Promise<v
     await using storage = await emptyStore(place, 1)
     await fillStorage(storage, events, averageBytes)
   }
-  const of = place.kind === 'sqlite' ? ['--data', folder] : ['--data', folder, '--database', place.url]
-  const keyFor = async (label: string, scope: string): Promise<string> => {
-    const tenant = ['--tenant', tenantIdOf(0), '--label', label, '--scope', scope]
-    return (await run(process.execPath, [program, 'keys', 'create', ...tenant, ...of])).stdout.trim()
-  }
-  const publishKey = await keyFor('publisher', 'property:publish')
-  const readKeys: string[] = []
-  for (let site = 1; site <= consumers; site += 1)
-    readKeys.push(await keyFor(`site ${site}`, 'property:read'))
-  await using service = await startService(folder, { args: of.slice(2) })
+  const [publishKey = ''] = await makeKeys(folder, place, ['publisher'], 'property:publish')
+  const sites = Array.from({ length: consumers }, (_, index) => `site ${index + 1}`)
+  const readKeys = await makeKeys(folder, place, sites, 'property:read')
+  await using service = await startService(folder, {
+    args: place.kind === 'sqlite' ? [] : ['--database', place.url],
+  })
   const references = await readHereAndThere(service.url, readKeys, events)
   const answers = await timed(references, (reference) => ask(service.url, publishKey, reference))
   await using counting = await countRequests(service.url)
@@ -61,18 +63,66 @@ async function measure(kind: string, events: number, results: string): Promise<v
     const { stdout } = await run(process.execPath, [program, 'why', reference, ...key])
     if (!stdout.includes(`site ${consumers}`)) throw new Error(`not told of every consumer: ${stdout}`)
   })
-  const result = {
+  const requestsEach = counting.requests() / references.length
+  const result: WhyResult = {
     measuredAt: new Date().toISOString(),
     engine: kind,
     machine: { cores: cpus().length, processor: cpus()[0]?.model ?? '', node: process.version },
     events,
     consumers,
     route: answers,
-    command: { ...commands, requestsEach: counting.requests() / references.length },
+    command: { ...commands, requestsEach },
   }
   writeFileSync(join(results, `why-${kind}-${events}.json`), `${JSON.stringify(result, undefined, 1)}\n`)
-  console.log(JSON.stringify(result))
+  console.log(tableOf(result))
   rmSync(folder, { recursive: true, force: true })
+  if (requestsEach <= mostRequests) return
+  console.error(`why took ${requestsEach} requests, and not ${mostRequests} at most`)
+  process.exitCode = 1
+}
+
+/** As it stands in the file. */
+export interface WhyResult {
+  readonly measuredAt: string
+  readonly engine: 'sqlite' | 'postgres'
+  readonly machine: { readonly cores: number; readonly processor: string | undefined; readonly node: string }
+  readonly events: number
+  readonly consumers: number
+  readonly route: WhyTimes
+  readonly command: WhyTimes & { readonly requestsEach: number }
+}
+
+function tableOf({ engine, events, consumers: sites, route, command }: WhyResult): string {
+  const line = (what: string, { medianMs, mostMs }: WhyTimes, requests: number): string =>
+    `| ${what} | ${requests} | ${medianMs} ms | ${mostMs} ms |`
+  return [
+    `${engine}, ${events.toLocaleString('en-GB')} events, ${sites} consumers, ${properties} properties`,
+    '',
+    '| | requests each | median | slowest |',
+    '|---|---|---|---|',
+    line('GET /v1/properties/{ref}/consumers', route, 1),
+    line('property-events why REF', command, command.requestsEach),
+  ].join('\n')
+}
+
+/** One for each label. The folder has their pepper. */
+async function makeKeys(
+  folder: string,
+  place: StorePlace,
+  labels: readonly string[],
+  scope: Scope,
+): Promise<readonly string[]> {
+  await using storage = await openStorage({ ...place, create: false })
+  const [pepper] = loadPeppers({ folder, given: undefined })
+  const keys: string[] = []
+  for (const label of labels) {
+    const grants = [{ tenantId: tenantIdOf(0), scopes: [scope] }]
+    const asked = { label, operator: false, grants, expiresMs: undefined, nowMs: Date.now() }
+    const issued = await issueKey(storage.keys, pepper, { ...asked, actor: 'cli:bench' })
+    if (issued.kind !== 'issued') throw new Error(`no key for ${label}`)
+    keys.push(issued.text)
+  }
+  return keys
 }
 
 /** Pages all over the feed, each consumer others. Resolves to references of properties that stand in them. */
@@ -110,7 +160,7 @@ async function getText(url: string, key: string): Promise<string> {
 async function timed(
   references: readonly string[],
   act: (reference: string) => Promise<void>,
-): Promise<Times> {
+): Promise<WhyTimes> {
   const times: number[] = []
   for (const reference of references) {
     const startedMs = performance.now()
@@ -148,6 +198,13 @@ async function countRequests(to: string): Promise<Counting> {
   }
 }
 
-const [kind = 'sqlite', events = '1000000', results = join(import.meta.dirname, 'results')] =
-  process.argv.slice(2)
-await measure(kind, Number(events), results)
+if (import.meta.main) {
+  const [kind, events = '1000000', results = join(import.meta.dirname, 'results')] = process.argv.slice(2)
+  if ((kind === 'sqlite' || kind === 'postgres') && /^[1-9]\d{3,8}$/.test(events)) {
+    mkdirSync(results, { recursive: true })
+    await measure(kind, Number(events), results)
+  } else {
+    console.error('usage: node bench/why.ts sqlite|postgres [EVENTS, 1000 at least] [FOLDER]')
+    process.exitCode = 1
+  }
+}

@@ -4,8 +4,10 @@ import type { TargetResult } from '../support/targets.ts'
 import { jobTexts } from './job-texts.ts'
 import type { ReportedJob } from './read-results.ts'
 import { caseTable, number, targetTable } from './tables.ts'
+import { whySection } from './why.ts'
+import type { WhyResult } from '../why.ts'
 
-export function performanceDocument(jobs: readonly ReportedJob[]): string {
+export function performanceDocument(jobs: readonly ReportedJob[], whys: readonly WhyResult[] = []): string {
   const targets = jobs.flatMap((job) => job.targets)
   const missed = targets.filter(({ reached }) => !reached)
   return `${[
@@ -32,6 +34,7 @@ export function performanceDocument(jobs: readonly ReportedJob[]): string {
     losses(missed, targets.length),
     ...skippedPeers(jobs),
     ...jobs.flatMap(section),
+    ...whySection(whys),
   ]
     .map(wrapped)
     .join('\n\n')}\n`

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { performanceDocument } from '../../../../bench/report/document.ts'
 import { readResults } from '../../../../bench/report/read-results.ts'
+import { readWhys } from '../../../../bench/report/why.ts'
 import type { ReportedJob } from '../../../../bench/report/read-results.ts'
 import { caseResult } from '../../../../bench/support/figures.ts'
 import { targetResult } from '../../../../bench/support/targets.ts'
@@ -51,7 +52,11 @@ describe('docs/performance.md', () => {
   it('is what the generator makes of the committed results', () => {
     const jobs = readResults(join(root, 'bench/results'), join(root, 'bench/remarks'))
     const document = readFileSync(join(root, 'docs/performance.md'), 'utf8')
-    assert.ok(document === performanceDocument(jobs), 'run `npm run bench:report` and commit what it writes')
+    const whys = readWhys(join(root, 'bench/results'))
+    assert.ok(
+      document === performanceDocument(jobs, whys),
+      'run `npm run bench:report` and commit what it writes',
+    )
   })
 
   it('names every target that was missed, with its ratio', () => {
@@ -61,6 +66,17 @@ describe('docs/performance.md', () => {
       text,
       /1 of 1 targets were missed:\n\n- J1, page of 100: of nginx: 0\.66, wanted at least 0\.85/,
     )
+  })
+
+  it('says what `why` took, of the run with the most events', () => {
+    const [sqlite] = readWhys(join(root, 'bench/results'))
+    assert.equal(sqlite?.engine, 'sqlite')
+    const text = performanceDocument([], [{ ...sqlite, events: 123_456 }])
+    assert.match(
+      text,
+      /\| SQLite \| 123,456 \| 30 \| `property-events why REF` \| 1 \| [\d,.]+ \| [\d,.]+ \|/,
+    )
+    assert.doesNotMatch(performanceDocument([]), /Why a property/)
   })
 
   it('says so when every target was reached', () => {
