@@ -84,6 +84,12 @@ export function deliverySentence(
   return `${sentences[delivery.state](words)}${silence(words)}${numbersOther(words)}`
 }
 
+/** Where a publisher stands that should have published: its property may have changed, and the feed does not know it. */
+export function silentPublisherSentence(silentSince: string, now: Date, time: TimeWords = utcTime): string {
+  const ago = duration(now.getTime() - Date.parse(silentSince))
+  return `Nothing has been published for the agency since ${time(silentSince, now)} (${ago}), for longer than is expected: what it has changed since then is not in the feed.`
+}
+
 interface Words {
   readonly event: DeliveredEvent
   readonly delivery: ConsumerDelivery

@@ -1,7 +1,7 @@
 /** The one sentence about a property at a consumer, case by case (D28). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { deliverySentence, deliveryStates } from '../src/index.ts'
+import { deliverySentence, deliveryStates, silentPublisherSentence } from '../src/index.ts'
 import type { ConsumerDelivery, DeliveredEvent } from '../src/index.ts'
 
 const now = new Date('2026-03-01T09:58:30Z')
@@ -278,6 +278,13 @@ describe('the sentence about a property at a consumer', () => {
       assert.equal(deliverySentence(of, { ...nothing, ...delivery }, now), sentence)
     })
   }
+
+  it('says of a publisher that should have published that its changes are not in the feed (PROTOCOL §14.6)', () => {
+    assert.equal(
+      silentPublisherSentence('2026-03-01T06:28:30.000Z', now),
+      'Nothing has been published for the agency since 06:28 (3 h 30 min), for longer than is expected: what it has changed since then is not in the feed.',
+    )
+  })
 
   it('has a case for every state, and times as its reader wants them (D28)', () => {
     const tried = new Set(cases.map(({ delivery }) => delivery.state ?? nothing.state))

@@ -75,6 +75,9 @@ const propertyConsumers = Type.Object(
         sequenceNumber: whole("Of the feed's last event."),
         epoch,
         lastPublishedAt: time('When anything was last published; null in an empty feed.'),
+        silentSince: time(
+          'The publisher has been silent for longer than is expected since then; null: it has not, or the key sees itself alone.',
+        ),
       },
       { description: 'Where the feed stands.' },
     ),

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
 import type { PropertyConsumers } from '@property-events/client'
-import { parseUuid } from '@property-events/protocol'
+import { parseUuid, silentPublisherSentence } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
@@ -51,7 +51,10 @@ function whyText({ event, feed, consumers }: PropertyConsumers): string {
     feed.lastPublishedAt === null
       ? ''
       : ` Anything was last published for the agency ${at(feed.lastPublishedAt)}.`
-  if (consumers.length === 0) return plainText(`${latest}${published} No key may read it.`) + '\n'
+  const { silentSince = null } = feed
+  const silence = silentSince === null ? '' : ` ${silentPublisherSentence(silentSince, new Date())}`
+  const head = plainText(`${latest}${published}${silence}`)
+  if (consumers.length === 0) return `${head} No key may read it.\n`
   const names = consumers.map(({ label, keyId, name }) => {
     const key = label === '' ? keyId : label
     return plainText(name === 'default' ? key : `${key} ${name}`)
@@ -60,5 +63,5 @@ function whyText({ event, feed, consumers }: PropertyConsumers): string {
   const lines = consumers.map(
     ({ sentence }, index) => `${(names[index] ?? '').padEnd(width)}  ${plainText(sentence)}`,
   )
-  return `${plainText(latest + published)}\n${lines.join('\n')}\n`
+  return `${head}\n${lines.join('\n')}\n`
 }

@@ -1,7 +1,7 @@
 /** Why a site shows something else: the lines of the answer. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { answerHeadline, answerLines } from '../../src/views/property/answer.ts'
+import { answerHeadline, answerLines, publisherLine } from '../../src/views/property/answer.ts'
 import type { AnsweredConsumer, AnswerMark, DeliveryAnswer } from '../../src/views/property/answer.ts'
 
 const nowMs = Date.parse('2026-03-01T09:58:30Z')
@@ -223,7 +223,7 @@ function answerOf(
   return {
     agentRef: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
     event: { ...event, ...of },
-    feed: { sequenceNumber: 1_300, lastPublishedAt: null },
+    feed: { sequenceNumber: 1_300, lastPublishedAt: null, silentSince: null },
     consumers: consumers.map((consumer) => ({ ...nothing, ...consumer })),
   }
 }
@@ -264,6 +264,16 @@ describe('the answer of a property', () => {
     )
     assert.equal(answerHeadline(lines), '1 stopped, 1 waiting, 1 was sent it')
     assert.equal(answerHeadline([]), 'No key may read this property, so no site is sent it')
+  })
+
+  it('says where the publisher has fallen silent, and nothing where it has not (PROTOCOL §14.6)', () => {
+    const answer = answerOf([])
+    assert.equal(publisherLine(answer, nowMs), undefined)
+    const silent = { ...answer, feed: { ...answer.feed, silentSince: '2026-03-01T06:28:30.000Z' } }
+    assert.match(
+      publisherLine(silent, nowMs) ?? '',
+      /^Nothing has been published for the agency since 06:28 \(3 h 30 min\)/,
+    )
   })
 
   it('writes times by the clock of the reader (D28)', () => {

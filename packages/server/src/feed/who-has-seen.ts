@@ -1,5 +1,5 @@
 /** Who has seen the latest event of a property: what is kept of each consumer that may read it, put together (D28). */
-import { catalogues, parseCreatedDate } from '@property-events/protocol'
+import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-events/protocol'
 import type { ConsumerDelivery, DeliveredEvent, FeedEvent } from '@property-events/protocol'
 import { parseEventJson } from '../storage/event-json.ts'
 import { branchViewName } from '../storage/storage.ts'
@@ -27,6 +27,8 @@ export type SeenStore = Pick<
 export interface Seen {
   readonly event: DeliveredEvent
   readonly head: Head
+  /** Since when the feed's publisher has been silent for too long; `undefined`: it has not, or that is not for this reader. */
+  readonly publisherSilentMs: number | undefined
   /** By key in the order of their making, and name. */
   readonly consumers: readonly ConsumerDelivery[]
 }
@@ -71,7 +73,20 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
       eventType: eventTypeOf(store, consumer, event),
     })
   })
-  return { event: describe(event, places), head, consumers: decided }
+  const publisherSilentMs = query.keyId === undefined ? await silenceOfPublisher(store, key, head) : undefined
+  return { event: describe(event, places), head, publisherSilentMs, consumers: decided }
+}
+
+/** What came after the last look of the nodes has ended the silence, though nobody has told of that yet. */
+async function silenceOfPublisher(
+  { silence }: SeenStore,
+  { tenantId, feed }: FeedKey,
+  { created = 0n }: Head,
+): Promise<number | undefined> {
+  const [presence] = await silence.find([{ kind: 'publisher', tenantId, feed }])
+  const silentMs = presence?.silentMs
+  // A presence is noted to some minutes.
+  return silentMs !== undefined && millisecondsOfTicks(created) > silentMs + minuteMs ? undefined : silentMs
 }
 
 /** The event's ordinal in each view that it stands in; of `all`, its position. */

@@ -54,6 +54,14 @@ async function whyOf(
   )
 }
 
+/** What `why` says of the publisher. */
+async function publisherOf(service: TestService, key: string, path: string): Promise<string | null> {
+  const { feed } = JSON.parse((await call(service, path, { key })).text) as {
+    readonly feed: { readonly silentSince: string | null }
+  }
+  return feed.silentSince
+}
+
 async function listed(service: TestService, key: string, feed = 'property'): Promise<Listed> {
   const path = `/v1/admin/tenants/${service.tenant.tenantId}/consumers?feed=${feed}`
   const answer = await call(service, path, { key })
@@ -185,7 +193,10 @@ onEngines('silence', {}, (service) => {
       const ofPortal = await whyOf(service(), key, path, { keyId: portal.keyId, name: 'default' })
       assert.equal(ofPortal.silentSince === null, key !== operator)
       assert.equal(isSaid.test(ofPortal.sentence), key === operator)
+      assert.equal(await publisherOf(service(), key, path), after.publisher.silentSince)
     }
+    // Who sees itself alone is not told of the agency.
+    assert.equal(await publisherOf(service(), own.text, consumers), null)
     // It is back, and nobody has looked since.
     await call(service(), listPath, { key: own.text, headers: { 'x-feed-consumer': 'website' } })
     const back = await whyOf(service(), operator, delivery, { keyId: own.keyId, name: 'website' })

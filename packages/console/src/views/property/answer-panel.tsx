@@ -3,7 +3,7 @@ import type { Asked } from '../../service/use-answer.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Moment } from '../../parts/age.tsx'
 import { now } from '../../state/clock.ts'
-import { answerHeadline, answerLines } from './answer.ts'
+import { answerHeadline, answerLines, publisherLine } from './answer.ts'
 import type { AnswerLine, AnswerMark, DeliveryAnswer } from './answer.ts'
 
 export function AnswerPanel({ asked }: { readonly asked: Asked<DeliveryAnswer> }) {
@@ -19,11 +19,13 @@ export function AnswerPanel({ asked }: { readonly asked: Asked<DeliveryAnswer> }
 
 function Lines({ answer }: { readonly answer: DeliveryAnswer }) {
   const lines = answerLines(answer, now.value)
+  const silence = publisherLine(answer, now.value)
   return (
     <>
       <p class="quiet">
         The latest version was published <Moment at={answer.event.publishedAt} />. {answerHeadline(lines)}.
       </p>
+      {silence !== undefined && <p class="mark-stopped">{silence}</p>}
       <ul>
         {lines.map((line) => (
           <Line key={`${line.keyId} ${line.who}`} line={line} />

@@ -1,5 +1,5 @@
 /** Why a site shows something else: one sentence for each consumer of a property. */
-import { deliverySentence, deliveryStates } from '@property-events/protocol/plain'
+import { deliverySentence, deliveryStates, silentPublisherSentence } from '@property-events/protocol/plain'
 import type { ConsumerDelivery, DeliveredEvent, DeliveryState } from '@property-events/protocol/plain'
 import { oneLine, webAddress } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'
@@ -8,7 +8,12 @@ import { readTime } from '../../words/times.ts'
 export interface DeliveryAnswer {
   readonly agentRef: string
   readonly event: DeliveredEvent
-  readonly feed: { readonly sequenceNumber: number; readonly lastPublishedAt: string | null }
+  readonly feed: {
+    readonly sequenceNumber: number
+    readonly lastPublishedAt: string | null
+    /** Its publisher should have published since then. A node of the version before does not say it. */
+    readonly silentSince?: string | null
+  }
   readonly consumers: readonly AnsweredConsumer[]
 }
 
@@ -136,6 +141,11 @@ function partsOf(sentence: string, url: string | null): readonly SentencePart[] 
 /** One line, with the blank at its end. */
 function spaced(text: string): string {
   return `${oneLine(text, longestSentence)}${/\s$/.test(text) ? ' ' : ''}`
+}
+
+/** What the feed may lack, because its publisher is silent; `undefined`: nothing is known to be missing. */
+export function publisherLine({ feed: { silentSince = null } }: DeliveryAnswer, nowMs: number) {
+  return silentSince === null ? undefined : silentPublisherSentence(silentSince, new Date(nowMs), localTime)
 }
 
 /** What stands above the sentences, for those who read only that; without its full stop. */

@@ -56,7 +56,8 @@ function publishesFor({ grants }: Access, tenantId: string): boolean {
   return grants.some((grant) => grant.tenantId === tenantId && grant.scopes.includes('property:publish'))
 }
 
-export function seenAnswer(subjectId: string, { event, head, consumers }: Seen, nowMs: number): object {
+export function seenAnswer(subjectId: string, seen: Seen, nowMs: number): object {
+  const { event, head, publisherSilentMs, consumers } = seen
   const now = new Date(nowMs)
   return {
     agentRef: subjectId,
@@ -65,6 +66,7 @@ export function seenAnswer(subjectId: string, { event, head, consumers }: Seen, 
       sequenceNumber: head.sequenceNumber,
       epoch: head.epoch,
       lastPublishedAt: head.created === undefined ? null : `${formatTicks(head.created).slice(0, 23)}Z`,
+      silentSince: publisherSilentMs === undefined ? null : new Date(publisherSilentMs).toISOString(),
     },
     consumers: consumers.map((consumer) => ({
       ...consumer,
