@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { adminScopes } from '@property-events/protocol'
 import { startTestService } from '../../../server/test/support/test-service.ts'
-import type { TestService } from '../../../server/test/support/test-service.ts'
+import type { TestService, TestServiceOptions } from '../../../server/test/support/test-service.ts'
 import { visit, waitMs } from './visit.ts'
 import type { Look, Visit } from './visit.ts'
 
@@ -12,9 +12,11 @@ export interface ConsoleService extends TestService {
   readonly operatorKey: string
 }
 
-export async function startConsoleService(): Promise<ConsoleService> {
+export async function startConsoleService({
+  clock,
+}: Pick<TestServiceOptions, 'clock'> = {}): Promise<ConsoleService> {
   const folder = join(import.meta.dirname, '../../built')
-  const service = await startTestService({ console: { folder } })
+  const service = await startTestService({ console: { folder }, ...(clock && { clock }) })
   const { text } = await service.issue({ operator: true, adminScopes: [...adminScopes] })
   return { ...service, operatorKey: text }
 }
