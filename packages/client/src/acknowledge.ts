@@ -20,7 +20,7 @@ export interface Applied {
 /** The longest that a consumer waits for an answer that it does not need. */
 const acknowledgeMs = 5_000
 
-/** One attempt: the next one says more. Rejects as every call does. */
+/** Makes one attempt only, because the next acknowledgement covers more. Rejects as every call does. */
 export async function acknowledge(
   connection: Connection,
   { sequenceNumber, epoch }: Applied,
@@ -37,8 +37,9 @@ export async function acknowledge(
 const resultsPerRequest = 1_000
 
 /**
- * Says what became of properties, in as few requests as the limit allows, one after the other. A repeat changes nothing, so each is sent
- * until it is stored; if it fails half-way, all of it can be sent again. Pointers of faults count from the first result given.
+ * Reports what became of properties, in as few requests as the limit allows, one after the other. A repeat changes nothing, so each
+ * request is sent until it is stored. If the call fails half-way, you can send everything again. Pointers of faults count from the first
+ * result given.
  */
 export async function report(
   connection: Connection,

@@ -6,11 +6,11 @@ import type { PropertyEventsError } from './errors.ts'
 export interface Attempt {
   /** Ends the request when one of the limits is reached, or `end` is called. */
   readonly signal: AbortSignal
-  /** From now on, silence counts. */
+  /** From now on, silence ends the attempt. */
   listen(): void
   /** The caller is reading: until `listen`, a pause is not the sender's silence. */
   pause(): void
-  /** The deadline does not count any more. */
+  /** The deadline no longer ends the attempt. */
   lift(): void
   /** The error to throw for an error that ended the attempt; it says which limit was the reason. */
   explain(cause: unknown): PropertyEventsError

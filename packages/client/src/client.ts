@@ -46,19 +46,19 @@ export interface Client<F extends FeedName = 'property'> {
   /** The event with this id; `undefined` if the feed has none. */
   get(eventId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /**
-   * The events of the feed as they come: `for await (const event of client.follow())`. In order, each once; it connects again by itself.
-   * `event.checkpoint` is the place to go on from. It takes no more from the network than the loop takes, and leaving the loop closes
-   * the connection. For a copy use `sync`.
+   * The events of the feed as they come: `for await (const event of client.follow())`, in order, each once. It reconnects by itself.
+   * `event.checkpoint` is the place to continue from. It takes from the network only what the loop takes, and leaving the loop closes the
+   * connection. For a copy use `sync`.
    */
   follow(query?: FollowQuery): EventFollower
   /**
-   * The same for all tenants of a key, over one request that waits. Events of one tenant come in order; `event.tenantId` says whose
-   * they are. Needs PROTOCOL §11.
+   * The same for all tenants of a key, over one waiting request. Events of one tenant come in order; `event.tenantId` names the tenant.
+   * Needs PROTOCOL §11.
    */
   followMany(query?: FollowManyQuery): AsyncIterable<FollowedEvent>
   /** Keeps a copy in step with the feed. */
   sync(options: SyncOptions<F>): Promise<SyncResult>
-  /** What of a copy is not as its feed, in a few requests and without reading an event. Needs PROTOCOL §14. */
+  /** Finds out where a copy differs from its feed, in a few requests and without reading an event. Needs PROTOCOL §14. */
   compare(options: CompareOptions): Promise<Comparison>
   /** Publishes events in batches; repeats within the call publish nothing twice. */
   publish(
@@ -66,17 +66,20 @@ export interface Client<F extends FeedName = 'property'> {
     options?: PublishOptions,
   ): Promise<PublishReceipt>
   /**
-   * Publishes one request of NDJSON as it is written, so that digits and members that JavaScript would change stay.
-   * Give each event an id, so that nothing is published twice. A service accepts at most 1,000 events and 16 MiB.
+   * Publishes one request of NDJSON as it is written, which preserves digits and members that JavaScript would change. Give each event an
+   * id, so that nothing is published twice. A service accepts at most 1,000 events and 16 MiB.
    */
   publishText(ndjson: string, options?: PublishTextOptions): Promise<PublishReceipt>
-  /** Says what became of properties on your site, in requests of 1,000. Needs PROTOCOL §14, as the next ones do. */
+  /** Reports what became of properties on your site, in requests of 1,000. Needs PROTOCOL §14, as the next methods do. */
   report(results: readonly ConsumerResult[], options?: CallOptions): Promise<ResultsReceipt>
-  /** Says that everything up to a number has been applied, in one attempt. `sync` does so by itself. */
+  /** Reports that everything up to a number has been applied, in one attempt. `sync` does this by itself. */
   acknowledge(applied: Applied, options?: CallOptions): Promise<void>
   /** Who has seen the latest event of a property, with a sentence for each; `undefined` if the feed has none. */
   delivery(agentRef: string, options?: CallOptions): Promise<PropertyConsumers | undefined>
-  /** What publishes to the feed, and its consumers with what each lacks. Needs a key that inspects its tenant, or an operator's and `tenant`. */
+  /**
+   * The publisher of the feed, and its consumers with what each lacks. Needs a key that inspects its tenant, or an operator's key and
+   * `tenant`.
+   */
   consumers(options?: CallOptions): Promise<FeedConsumers>
   /** The latest event of a property or contact; `undefined` if the feed has none. Needs PROTOCOL §11. */
   subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
@@ -87,35 +90,35 @@ export interface Client<F extends FeedName = 'property'> {
   /** The heads of the feeds that the key can read. Needs PROTOCOL §11. */
   heads(options?: CallOptions): Promise<readonly FeedHead[]>
   /**
-   * The heads of the feeds that have changed since the `next` of an earlier answer; of all without one. For a key of many tenants:
+   * The heads of the feeds that have changed since the `next` of an earlier answer; without one, all heads. For a key of many tenants:
    * read the feeds that it names, each with a client that has its `tenant`. Needs PROTOCOL §11.
    */
   movedHeads(since?: string, options?: MovedHeadsOptions): Promise<Heads>
-  /** Takes the payloads of a property, a contact or one event out of the feed. Needs a key with the feed's erase scope. */
+  /** Removes the payloads of a property, a contact or one event from the feed. Needs a key with the feed's erase scope. */
   erase(request: ErasureRequest, options?: CallOptions): Promise<Erasure>
   /** How many events `erase` would reduce. */
   countErased(request: ErasureRequest, options?: CallOptions): Promise<ErasureCount>
-  /** The receipt as it stands; `undefined` if there is none that the key may see. */
+  /** The present receipt; `undefined` if there is none that the key may see. */
   erasure(erasureId: string, options?: CallOptions): Promise<Erasure | undefined>
   /** All receipts that the key may see, the oldest first. */
   erasures(options?: CallOptions): AsyncIterable<Erasure>
-  /** Keeps a property or contact from being erased until the end of a day. Needs a key with the feed's erase scope. */
+  /** Protects a property or contact from erasure until the end of a day. Needs a key with the feed's erase scope. */
   addHold(request: HoldRequest, options?: CallOptions): Promise<Hold>
   /** Ends a hold; `undefined` if there is none that the key may see. */
   endHold(holdId: string, options?: CallOptions): Promise<Hold | undefined>
   /** All holds that the key may see, the oldest first. */
   holds(options?: CallOptions): AsyncIterable<Hold>
-  /** Keeps a contact and shows it to nobody. Needs a key with the scope `contact:erase`, as the next ones do. */
+  /** Keeps a contact but shows it to nobody. Needs a key with the scope `contact:erase`, as the next methods do. */
   restrict(request: RestrictionRequest, options?: CallOptions): Promise<Restriction>
-  /** Shows it again; `undefined` if there is none that the key may see. */
+  /** Shows the contact again; `undefined` if there is no restriction that the key may see. */
   endRestriction(restrictionId: string, options?: CallOptions): Promise<Restriction | undefined>
-  /** As it stands; `undefined` if there is none that the key may see. */
+  /** The present state of a restriction; `undefined` if there is none that the key may see. */
   restriction(restrictionId: string, options?: CallOptions): Promise<Restriction | undefined>
-  /** All of them, the oldest first. */
+  /** All restrictions, the oldest first. */
   restrictions(options?: CallOptions): AsyncIterable<Restriction>
 }
 
-/** Throws `InvalidOptionError` when an option cannot be used. Sends nothing. */
+/** Throws `InvalidOptionError` for an unusable option. Sends nothing. */
 export function createClient<F extends FeedName = 'property'>(
   options: ClientOptions & { readonly feed?: F },
 ): Client<F> {

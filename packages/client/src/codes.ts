@@ -1,8 +1,8 @@
 /** Every code of an error of this package: its family, and whether another try is worth it. */
 
 /**
- * `later`: the same request may succeed in a moment. `operator`: it may succeed after an operator has done something,
- * for which no call waits. `never`: the request, the key, an option or the copy has to change first.
+ * `later`: the same request may succeed in a moment. `operator`: it may succeed after an operator has acted, for which no call waits.
+ * `never`: the request, the key, an option or the copy has to change first.
  */
 export type Again = 'later' | 'operator' | 'never'
 

@@ -1,6 +1,6 @@
 /**
- * Compares a copy with its feed, in a few requests (PROTOCOL §14.3): where the digests of two parts agree, so do all subjects in
- * them. Reads no event.
+ * Compares a copy with its feed, in a few requests (PROTOCOL §14.3): if the digests of two parts agree, so do all subjects in them. Reads
+ * no event.
  */
 import type { Connection } from './connection.ts'
 import { decodeDigest } from './decode-digest.ts'
@@ -8,7 +8,7 @@ import type { DigestPart, FeedDigest, HeldSubject } from './decode-digest.ts'
 import { requestJson } from './http.ts'
 import { feedPaths } from './wire.ts'
 
-/** One subject in which the copy is not as its feed. Numbers are of its latest event, there and here. */
+/** One subject that differs between the copy and its feed. Numbers are those of its latest event, in each. */
 export type Difference =
   /** The feed shows it, and the copy does not have it. */
   | { readonly kind: 'missing'; readonly subjectId: string; readonly sequenceNumber: number }
@@ -22,23 +22,25 @@ export type Difference =
     }
 
 export interface CompareOptions {
-  /** All that the copy holds, in any order, each once: references in lower case, with the number of the event that is kept. */
+  /**
+   * Everything that the copy holds, in any order, each subject once: references in lower case, with the number of the event that is kept.
+   */
   readonly held: Iterable<HeldSubject> | AsyncIterable<HeldSubject>
-  /** One category alone, as the copy was made with. */
+  /** Compares one category only, if the copy was made with it. */
   readonly apiEventType?: string | undefined
   readonly signal?: AbortSignal
 }
 
 export interface Comparison {
-  /** By reference. What is published while it runs may stand here: compare again after a sync, and take what is in both. */
+  /** By reference. Events published while it runs may appear here: compare again after a sync, and take what is in both. */
   readonly differences: readonly Difference[]
   readonly requests: number
-  /** Subjects that the feed shows. */
+  /** The number of subjects that the feed shows. */
   readonly shown: number
   readonly held: number
 }
 
-/** A subject of the copy, with the digits that it is looked for by. */
+/** A subject of the copy, with the digits that it is looked up by. */
 interface Held extends HeldSubject {
   readonly digits: string
 }
@@ -59,7 +61,7 @@ export async function compareCopy(connection: Connection, options: CompareOption
     return (await requestJson(connection, request, decodeDigest, options.signal)).value
   }
 
-  /** `own`: what the copy holds with this prefix. */
+  /** `own`: the subjects of the copy with this prefix. */
   async function compare(answer: FeedDigest, own: readonly Held[]): Promise<void> {
     if (await isSame(answer, own)) return
     const { parts, subjects } = answer

@@ -16,18 +16,18 @@ export interface ClientOptions {
   /** The tenant's id, for a key that covers several: sent as `x-tenant` with every request. */
   readonly tenant?: string
   /**
-   * What the key is used for here, where it is used for several things, such as `website`: sent as `x-feed-consumer`. 1 to 64 letters,
-   * digits, `.`, `_` and `-`.
+   * The name of this consumer, for a key that is used for several, such as `website`: sent as `x-feed-consumer`. 1 to 64 letters, digits,
+   * `.`, `_` and `-`.
    */
   readonly consumer?: string
   /** Which feed the client reads and publishes to; `property` by default. */
   readonly feed?: FeedName
   readonly retry?: RetryOptions
-  /** An attempt ends when nothing arrives for so long, neither headers nor a piece of the body. 30 s by default. */
+  /** An attempt ends if nothing arrives for this long, neither headers nor a piece of the body. 30 s by default. */
   readonly attemptTimeoutMs?: number
   /**
-   * A call ends after so long, retries and waits included, even in the middle of an answer. 5 minutes by default. A
-   * sync has no deadline as a whole, but each page of it has: on a slow line, ask for smaller pages with `pageSize`.
+   * A call ends after this time, retries and waits included, even in the middle of an answer. 5 minutes by default. A sync has no
+   * deadline as a whole, but each of its pages has: on a slow line, ask for smaller pages with `pageSize`.
    */
   readonly deadlineMs?: number
   /** For tests and special transports. */
@@ -53,9 +53,9 @@ export interface Connection {
   readonly sleep: Sleep
   readonly random: () => number
   readonly now: () => number
-  /** What is known of the ways to wait for events. */
+  /** What is known about the ways to wait for events. */
   readonly ways: Ways
-  /** What was acknowledged by syncs. */
+  /** What syncs have acknowledged. */
   readonly said: Said
 }
 
@@ -88,7 +88,7 @@ export function uncheckedConnection(options: ClientOptions): Connection {
     retry: retryLimitsOf(options.retry),
     attemptTimeoutMs,
     deadlineMs,
-    // Called as a plain function: browsers refuse a fetch that is called as a method of something else.
+    // Called as a plain function: browsers refuse a fetch that is called as a method of another object.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
@@ -137,6 +137,6 @@ function readConsumer(consumer: string | undefined): string | undefined {
 }
 
 function checkDuration(name: string, ms: number): void {
-  // 2^31 - 1 ms is the longest a timer can wait; beyond it timers fire at once.
+  // A timer can wait 2^31 - 1 ms at most; with more it fires at once.
   if (!(ms > 0 && ms < 2 ** 31)) throw new InvalidOptionError(`${name} must be from 1 to 2147483647.`)
 }

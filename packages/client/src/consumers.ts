@@ -1,4 +1,4 @@
-/** Who has seen what, as the service knows (PROTOCOL §14). */
+/** Who has seen what, according to the service (PROTOCOL §14). */
 import type { Connection } from './connection.ts'
 import { isObject } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
@@ -9,8 +9,8 @@ import { feedPaths } from './wire.ts'
 import type { FeedConsumer, FeedConsumers, FeedPublisher, PropertyConsumers } from './wire-consumers.ts'
 
 /**
- * `undefined` if the feed has no event of it. A key that neither reads nor publishes asks as an operator's, where the client has a
- * tenant: two requests at most.
+ * `undefined` if the feed has no event of the property. If the key neither reads nor publishes and the client has a tenant, it asks as an
+ * operator would: two requests at most.
  */
 export async function getDelivery(
   connection: Connection,
@@ -36,7 +36,7 @@ export async function getDelivery(
   }
 }
 
-/** What publishes to a feed, and its consumers. Needs `admin:inspect`, or `tenant:inspect` for its own tenant. Two requests at most. */
+/** The publisher of a feed, and its consumers. Needs `admin:inspect`, or `tenant:inspect` for its own tenant. Two requests at most. */
 export async function listConsumers(
   connection: Connection,
   { signal }: CallOptions = {},

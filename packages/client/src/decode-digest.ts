@@ -19,16 +19,16 @@ export interface DigestPart {
 
 /** What a feed shows now. */
 export interface FeedDigest extends DigestPart {
-  /** By two more digits; empty where `subjects` are listed. */
+  /** Parts by two more digits; empty if `subjects` are listed. */
   readonly parts: readonly DigestPart[]
-  /** All of them; `undefined` where there are too many. */
+  /** All subjects; `undefined` if there are too many. */
   readonly subjects: readonly HeldSubject[] | undefined
   /** The feed's last number before they were read. */
   readonly head: number
   readonly epoch: string
 }
 
-/** `undefined`: it does not have that shape. Parts or subjects are there. */
+/** `undefined`: the value does not have that shape. A digest has parts or subjects. */
 export function decodeDigest(value: unknown): FeedDigest | undefined {
   const whole = decodePart(value)
   if (whole === undefined || !isObject(value)) return undefined
@@ -53,7 +53,7 @@ function decodeSubject(value: unknown): HeldSubject | undefined {
   return typeof subjectId === 'string' && isWhole(sequenceNumber) ? { subjectId, sequenceNumber } : undefined
 }
 
-/** `undefined`: it is no list, or one of its items has not the shape. */
+/** `undefined`: the value is not a list, or one of its items does not have the shape. */
 function listOf<Item>(
   value: unknown,
   decode: (item: unknown) => Item | undefined,

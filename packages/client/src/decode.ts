@@ -1,7 +1,4 @@
-/**
- * Turns answers into values: everything a server sends is checked before it is used. `undefined`: it does not have that
- * shape.
- */
+/** Turns answers into values: everything a server sends is checked before it is used. `undefined`: the value does not have that shape. */
 import type { EventPage, EventRun, FeedEvent, FeedHead, Heads, ProblemFault, PublishReceipt } from './wire.ts'
 
 /** A JSON object whose members have not been checked. */

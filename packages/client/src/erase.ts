@@ -8,8 +8,8 @@ import { erasuresPath } from './wire.ts'
 import type { Erasure, ErasureCount, ErasureRequest } from './wire.ts'
 
 /**
- * Begins an erasure in the client's feed, and resolves with its receipt as it stands. Sent once: where no answer comes, it may
- * have begun all the same, and another one does no harm but to close the subject a second time.
+ * Begins an erasure in the client's feed, and resolves with its present receipt. The request is sent once: without an answer, the erasure
+ * may have begun anyway. Another one does no harm except to close the subject a second time.
  */
 export async function erase(
   connection: Connection,
@@ -42,7 +42,7 @@ async function post<T>(
   return (await requestJson(once, { ...asked, contentType: 'application/json' }, decode, signal)).value
 }
 
-/** The receipt of an erasure of this feed or of the other one; `undefined` if there is none that the key may see. */
+/** The receipt of an erasure of either feed; `undefined` if there is none that the key may see. */
 export async function getErasure(
   connection: Connection,
   erasureId: string,

@@ -12,7 +12,7 @@ export interface ErrorContext {
 export class PropertyEventsError extends Error {
   /** Stable, machine-readable. Each class has codes of its own. */
   readonly code: ErrorCode
-  /** Whether another try is worth it. A request that is worth one `later` was repeated before the error was thrown. */
+  /** Whether another try may help. A request with `later` was repeated before the error was thrown. */
   readonly again: Again
   readonly requestId: string | undefined
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
@@ -69,7 +69,7 @@ export class CheckpointError extends PropertyEventsError {
 
 /** The numbers that the breaker compares. */
 export interface MassRemoval {
-  /** Subjects that the copy holds and the batch would have removed, and no others: only these count. */
+  /** The subjects that the copy holds and the batch would have removed; only these count. */
   readonly subjectIds: readonly string[]
   /** Subjects the copy holds now. */
   readonly held: number

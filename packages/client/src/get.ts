@@ -65,11 +65,11 @@ export async function getHeads(
 }
 
 export interface MovedHeadsOptions extends CallOptions {
-  /** Seconds, 1 to 30: the answer waits for so long until a feed has moved (PROTOCOL §13). Needs a `since`. */
+  /** Seconds, 1 to 30: the answer waits this long until a feed has moved (PROTOCOL §13). Needs a `since`. */
   readonly wait?: number | undefined
 }
 
-/** The heads of the feeds that have changed since `next` of an earlier answer; of all without one. Needs PROTOCOL §11. */
+/** The heads of the feeds that have changed since `next` of an earlier answer; without one, all heads. Needs PROTOCOL §11. */
 export async function getMovedHeads(
   connection: Connection,
   since: string | undefined,
@@ -89,7 +89,7 @@ export interface RunQuery {
   readonly types?: readonly string[] | undefined
   /** The epoch of the number: in another epoch, the service refuses with `epoch_changed`. */
   readonly epoch?: string
-  /** Seconds, 1 to 30: the answer waits for so long until there is an event (PROTOCOL §13). */
+  /** Seconds, 1 to 30: the answer waits this long until there is an event (PROTOCOL §13). */
   readonly wait?: number | undefined
 }
 
@@ -105,7 +105,7 @@ export async function requestRun(
   return (await requestJson(patientFor(connection, query.wait), request, decode, signal)).value
 }
 
-/** For a request whose answer waits: silence counts from when it is due. */
+/** For a request whose answer waits: silence counts from the time when it is due. */
 export function patientFor(connection: Connection, waitSeconds = 0): Connection {
   const { attemptTimeoutMs, deadlineMs } = connection
   const waitMs = waitSeconds * 1_000
@@ -118,9 +118,8 @@ export function patientFor(connection: Connection, waitSeconds = 0): Connection 
 }
 
 /**
- * The run, if it can be the answer to this request. A run with events at or below the number belongs to another request
- * and comes from a cache that ignores the query: its events may be older than the reader's. A run without progress
- * would be asked for endlessly.
+ * The run, if it can be the answer to this request. A run with events at or below the number belongs to another request and comes from a
+ * cache that ignores the query: its events may be older than the reader's. A run without progress would be requested endlessly.
  */
 function runAfter(after: number, run: EventRun | undefined): EventRun | undefined {
   if (run === undefined) return undefined
@@ -142,8 +141,8 @@ async function whenFound<T>(absent: CodeOf<'notFound'>, ask: () => Promise<T>): 
   try {
     return await ask()
   } catch (error) {
-    // A plain server sends 404 without a code; from one with codes it may mean that the path does not exist, which is
-    // another matter.
+    // A plain server sends 404 without a code. From a server with codes, a 404 without one may mean that the path does not exist, which
+    // is something else.
     const isAbsent = error instanceof NotFoundError && (error.code === absent || error.code === 'not_found')
     if (isAbsent) return undefined
     throw error

@@ -1,4 +1,4 @@
-/** Puts a property or contact on hold, so that it is not erased for now (PROTOCOL §5.7). */
+/** Puts a property or contact on hold, so that it is not erased for a time (PROTOCOL §5.7). */
 import type { Connection } from './connection.ts'
 import { isObject } from './decode.ts'
 import type { CallOptions } from './get.ts'
@@ -7,7 +7,7 @@ import { NotFoundError } from './service-errors.ts'
 import { holdsPath } from './wire.ts'
 import type { Hold, HoldRequest } from './wire.ts'
 
-/** Sent once: where no answer comes, it may be on hold all the same, and a second hold does no harm. */
+/** The request is sent once: without an answer, the hold may exist anyway, and a second hold does no harm. */
 export async function addHold(
   connection: Connection,
   request: HoldRequest,

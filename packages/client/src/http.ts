@@ -36,7 +36,7 @@ export interface OpenAnswer {
   readonly headers: Headers
   readonly chunks: () => AsyncGenerator<Uint8Array>
   readonly close: () => void
-  /** From now on it may last: `endsAt` does not end it any more, silence does. */
+  /** From now on the answer may take as long as it needs: `endsAt` no longer ends it, but silence does. */
   readonly lift: () => void
 }
 
@@ -46,8 +46,8 @@ const maxBodyBytes = 300 * 2 ** 20
 const maxProblemBytes = 64 * 2 ** 10
 
 /**
- * Sends a request until its JSON answer is complete and `decode` accepts it, or until another attempt is not worth it.
- * Throws only `PropertyEventsError`s.
+ * Sends a request until its JSON answer is complete and `decode` accepts it, or until another attempt is pointless. Throws only
+ * `PropertyEventsError`s.
  */
 export async function requestJson<T>(
   connection: Connection,
@@ -173,7 +173,7 @@ async function* chunksOf(response: Response, attempt: Attempt): AsyncGenerator<U
   }
 }
 
-/** The status is enough where the body cannot be read. */
+/** If the body cannot be read, the status is enough. */
 function withoutBody(error: unknown): string {
   if (error instanceof AbortedError) throw error
   return ''

@@ -22,8 +22,8 @@ export interface ListQuery {
   /** The same form; it includes the whole interval of its last digit. */
   readonly to?: string | undefined
   /**
-   * Only the last event of each property or contact, as of a moment that the first page fixes: `page` is then 1, and there is no `from`
-   * or `to`. Left out: as the key was made. Needs a service with PROTOCOL §3.5.
+   * Only the last event of each property or contact, as of a moment that the first page fixes: `page` is then 1, and `from` and `to` are
+   * not allowed. Left out: the key decides. Needs a service with PROTOCOL §3.5.
    */
   readonly current?: boolean | undefined
   readonly signal?: AbortSignal | undefined
@@ -38,9 +38,9 @@ export interface EventList extends Promise<EventPage>, AsyncIterable<FeedEvent> 
 }
 
 /**
- * The list of a feed. Iteration ends at the last page that the service reports, or at an empty one when that last page
- * is empty, too; never at a short page or at a gap. If a service lists the newest events first, a feed that grows
- * meanwhile may show an event twice: `sync` copes with that.
+ * The list of a feed. Iteration ends at the last page that the service reports, or at an empty one if that last page is empty, too; never
+ * at a short page or at a gap. If a service lists the newest events first, a feed that grows meanwhile may show an event twice: `sync`
+ * copes with that.
  */
 export function list(connection: Connection, query: ListQuery = {}): EventList {
   const ask = pageAsker(connection, query)

@@ -28,11 +28,10 @@ export interface PublishOptions extends PublishTextOptions {
 }
 
 /**
- * Publishes events in their order, in as few requests as the limits allow, one after the other. Each request is stored
- * whole or not at all. Every event gets an id before anything is sent, so a request whose answer was lost can be
- * repeated without making an event twice. If it fails half-way, acknowledged events stay, and the error's message says
- * how many they are, unless `signal` ended it; another call with the same ids continues from there. Pointers of faults
- * count from the first event given.
+ * Publishes events in their order, in as few requests as the limits allow, one after the other. Each request is stored whole or not at
+ * all. Every event gets an id before anything is sent, so a request whose answer was lost can be repeated without making an event twice.
+ * If the call fails half-way, acknowledged events stay, and the error's message says how many they are, unless `signal` ended the call;
+ * another call with the same ids continues from there. Pointers of faults count from the first event given.
  */
 export async function publish(
   connection: Connection,
@@ -94,10 +93,7 @@ async function requestPublish(
   return (await requestJson(connection, request, decode, signal)).value
 }
 
-/**
- * The pointer of a fault begins with the event's place in the body, and is counted here from the first event of all
- * batches.
- */
+/** The pointer of a fault begins with the event's place in the body. Here it is counted from the first event of all batches. */
 export function placedAfter(start: number, fault: ProblemFault): ProblemFault {
   const pointer = fault.pointer?.replace(
     /^\/(\d+)(?=\/|$)/,

@@ -15,7 +15,7 @@ export function redirectErrorOf(
   response: Response,
   request: RedirectedRequest,
 ): InvalidRequestError | undefined {
-  // A browser reveals that it was a redirect and nothing more: no status, no headers.
+  // A browser reveals only that it was a redirect: no status, no headers.
   const isOpaque = response.type === 'opaqueredirect'
   if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
   const status = isOpaque ? '' : ` (${response.status})`

@@ -1,4 +1,4 @@
-/** Restricts a contact: it is kept and shown to nobody, until that is ended (PROTOCOL §5.7). */
+/** Restricts a contact: it is kept but shown to nobody, until the restriction ends (PROTOCOL §5.7). */
 import type { Connection } from './connection.ts'
 import { isObject } from './decode.ts'
 import type { CallOptions } from './get.ts'
@@ -7,7 +7,7 @@ import { NotFoundError } from './service-errors.ts'
 import { restrictionsPath } from './wire.ts'
 import type { Restriction, RestrictionRequest } from './wire.ts'
 
-/** Where the contact is restricted already, that restriction is answered, so that this can be repeated. */
+/** If the contact is restricted already, the answer has that restriction, so this call can be repeated. */
 export async function restrictContact(
   connection: Connection,
   request: RestrictionRequest,
@@ -18,7 +18,7 @@ export async function restrictContact(
   return (await requestJson(connection, asked, decode, signal)).value
 }
 
-/** Ends it; `undefined` if there is none that the key may see. */
+/** Ends a restriction; `undefined` if there is none that the key may see. */
 export async function endRestriction(
   connection: Connection,
   restrictionId: string,
@@ -28,7 +28,7 @@ export async function endRestriction(
   return found(requestJson(connection, { method: 'POST', path }, decode, signal))
 }
 
-/** As it stands; `undefined` if there is none that the key may see. */
+/** The present state of a restriction; `undefined` if there is none that the key may see. */
 export async function getRestriction(
   connection: Connection,
   restrictionId: string,
@@ -38,7 +38,7 @@ export async function getRestriction(
   return found(requestJson(connection, { method: 'GET', path }, decode, signal))
 }
 
-/** All that the key may see, the oldest first, ended ones included. */
+/** All restrictions that the key may see, the oldest first, including ended ones. */
 export async function* listRestrictions(
   connection: Connection,
   { signal }: CallOptions = {},

@@ -1,4 +1,4 @@
-/** Repeats requests: which failures are worth it, how long to wait, and the one loop that does it. */
+/** Repeats requests: which failures to retry, how long to wait, and the one retry loop. */
 import { AbortedError, PropertyEventsError } from './errors.ts'
 import { ServiceError } from './service-errors.ts'
 
@@ -13,8 +13,8 @@ export interface RetryOptions {
   /** No delay is longer, unless the service asks for it with `Retry-After`. 30 s by default. */
   readonly maxDelayMs?: number | undefined
   /**
-   * The longest `Retry-After` that a call waits for; a longer one ends it. 5 minutes by default. A following sync waits
-   * for any, an hour at most.
+   * The longest `Retry-After` that a call waits for; a longer one ends the call. 5 minutes by default. A following sync waits for any
+   * length, an hour at most.
    */
   readonly maxRetryAfterMs?: number | undefined
   /** Called before each wait, with the failure and the length of the wait. */
@@ -64,9 +64,9 @@ export interface Patient {
 
 /** The attempts of one call. */
 export interface Attempts {
-  /** Waits for the next attempt after one that failed; throws the error when another attempt is not worth it. */
+  /** Waits for the next attempt after a failed one; throws the error if another attempt is pointless. */
   failed(error: unknown): Promise<void>
-  /** Counts from the first attempt again, because there was progress. */
+  /** Counts attempts from the first again, because there was progress. */
   renew(): void
 }
 

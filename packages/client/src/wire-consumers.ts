@@ -1,7 +1,7 @@
-/** Who has seen what, as it stands on the wire (PROTOCOL §14). */
+/** Who has seen what, on the wire (PROTOCOL §14). */
 import type { FeedName } from './wire.ts'
 
-/** Where a consumer says what it has done. */
+/** The path at which a consumer reports what it has done. */
 export const consumersPaths: Readonly<Record<FeedName, string>> = {
   property: '/v1/property-consumers',
   contact: '/v1/contact-consumers',
@@ -10,7 +10,7 @@ export const consumersPaths: Readonly<Record<FeedName, string>> = {
 /** What became of a property at a site (PROTOCOL §14). */
 export interface ConsumerResult {
   readonly agentRef: string
-  /** Of the event that it is about. */
+  /** The number of the event that the result is about. */
   readonly sequenceNumber: number
   /** `live`: the site shows this version, or has taken a removed property down. */
   readonly outcome: 'live' | 'held' | 'refused'
@@ -18,12 +18,12 @@ export interface ConsumerResult {
   readonly code?: string | undefined
   /** The same in at most 500 characters. It must name no person. */
   readonly message?: string | undefined
-  /** Where the site shows it. */
+  /** The address at which the site shows it. */
   readonly url?: string | undefined
 }
 
 export interface ResultsReceipt {
-  /** How many results are of properties of the feed. */
+  /** How many results are about properties of the feed. */
   readonly stored: number
   /** References that the feed does not have. */
   readonly unknown: readonly string[]
@@ -57,19 +57,19 @@ export interface PropertyConsumer {
   readonly label: string
   /** `live`, `held`, `refused`, `applied`, `sent`, `pending`, …: further ones may come. */
   readonly state: string
-  /** All of it for people. */
+  /** A sentence for people that says all of this. */
   readonly sentence: string
 }
 
-/** What publishes to a feed, and who reads it. */
+/** The publisher of a feed, and its consumers. */
 export interface FeedConsumers {
   readonly publisher: FeedPublisher
   readonly consumers: readonly FeedConsumer[]
 }
 
-/** Whether it has been silent for longer than is expected. Times are ISO 8601 with `Z`. */
+/** Whether a publisher or consumer has been silent for longer than expected. Times are ISO 8601 with `Z`. */
 export interface FeedSilence {
-  /** For how long it may be silent; null: nothing is expected, or not yet. */
+  /** How long it may be silent; null: no interval is expected, or not yet. */
   readonly expectedSeconds: number | null
   /** `set`, `learned`, `learning`, `off`: further ones may come. Null: the key opens other tenants, so only operators see it. */
   readonly expectation: string | null
@@ -78,17 +78,17 @@ export interface FeedSilence {
 }
 
 export interface FeedPublisher extends FeedSilence {
-  /** When a publication was last taken, to some minutes. */
+  /** When a publication was last accepted, to within some minutes. */
   readonly lastHeardAt: string | null
 }
 
-/** A key, or what a key is used for, as a reader of a feed. Times are ISO 8601 with `Z`. */
+/** A consumer of a feed: a key, or a key and a name. Times are ISO 8601 with `Z`. */
 export interface FeedConsumer extends FeedSilence {
   readonly keyId: string
   /** `default`: the key itself. */
   readonly name: string
   readonly label: string
-  /** Why the key works no longer; null: it does. */
+  /** Why the key no longer works; null if it works. */
   readonly ended: string | null
   /** Null: never. */
   readonly lastAskedAt: string | null

@@ -1,11 +1,11 @@
 /**
- * The data between the client and a feed (PROTOCOL §3, §4, §11). It is written out here, and not imported from the
- * protocol package, so that the published package is complete in itself; a test compares the two.
+ * The data between the client and a feed (PROTOCOL §3, §4, §11). It is written out here instead of imported from the protocol package, so
+ * that the published package is self-contained; a test compares the two.
  */
 
 export type FeedName = 'property' | 'contact'
 
-/** One event, as it stands on the wire (spec §2.1). */
+/** One event on the wire (spec §2.1). */
 export interface FeedEvent {
   readonly tenantId: string
   /** Ordering number: the highest of a subject is the current one. */
@@ -118,11 +118,11 @@ export interface PublishReceipt {
   readonly events: readonly ReceiptEvent[]
   /** Every event had been stored before. */
   readonly repeated: boolean
-  /** At most 100 of each request that the events were sent in. */
+  /** At most 100 for each of the requests in which the events were sent. */
   readonly warnings: readonly PublishWarning[]
 }
 
-/** What is to be erased, and why (PROTOCOL §5.7). Exactly one of `subjectId` and `eventId`. */
+/** What to erase, and why (PROTOCOL §5.7). Exactly one of `subjectId` and `eventId`. */
 export interface ErasureRequest {
   readonly subjectId?: string
   readonly eventId?: string
@@ -134,7 +134,7 @@ export interface ErasureRequest {
   readonly receivedOn?: string
 }
 
-/** A receipt, as it stands. */
+/** A receipt. */
 export interface Erasure {
   readonly id: string
   readonly tenantId: string
@@ -164,11 +164,11 @@ export interface Erasure {
     readonly madeAt?: readonly string[]
   }[]
   /**
-   * Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. `null`: reads of this feed are not
-   * noted.
+   * Keys that were sent what was erased. Present from `unreachable` on, if a single receipt was requested. `null`: reads of this feed are
+   * not noted.
    */
   readonly recipients?: readonly ErasureRecipient[] | null
-  /** What was sent then is not known, because a node crashed. */
+  /** Times for which it is unknown what was sent, because a node crashed. */
   readonly unknownTimes?: readonly { readonly from: string; readonly to: string }[] | null
 }
 
@@ -176,18 +176,24 @@ export interface Erasure {
 export interface ErasureRecipient {
   readonly keyId: string
   readonly label: string
-  /** `sent`, or `possibly`: it could read the feed at one of the `unknownTimes`. */
+  /** `sent`, or `possibly`: the key could read the feed at one of the `unknownTimes`. */
   readonly certainty: string
-  /** How many of the erased events it was sent. */
+  /** How many of the erased events the key was sent. */
   readonly events: number | null
-  /** Start of the first and end of the last hour in which it was. */
+  /** Start of the first and end of the last hour in which it was sent any. */
   readonly firstSentAt: string | null
   readonly lastSentAt: string | null
-  /** It was sent the closing event by then; `null`: not so far, or nothing was closed. */
+  /** The time by which it was sent the closing event; `null`: not so far, or nothing was closed. */
   readonly toldBy: string | null
-  /** All of its consumers have acknowledged the closing event: the latest of their times; `null`: one has not, or none is known. */
+  /**
+   * The latest time at which one of its consumers acknowledged the closing event, once all of them have; `null`: one has not, or none is
+   * known.
+   */
   readonly acknowledgedAt: string | null
-  /** Its consumers, by name, and when each has last acknowledged, the closing event included. An earlier service names none. */
+  /**
+   * Its consumers, by name, with the time at which each last acknowledged, if that includes the closing event. Earlier services name
+   * none.
+   */
   readonly consumers?: readonly { readonly name: string; readonly acknowledgedAt: string | null }[]
 }
 
@@ -197,7 +203,7 @@ export interface ErasureCount {
   readonly events: number
 }
 
-/** What is to be kept for now, and why (PROTOCOL §5.7). */
+/** What to put on hold, and why (PROTOCOL §5.7). */
 export interface HoldRequest {
   readonly subjectId: string
   /** A code: `legal_claim`, `legal_obligation`, … */
@@ -223,7 +229,7 @@ export interface Hold {
   readonly endedAt: string | null
 }
 
-/** Which contact is to be kept and not shown, and why (PROTOCOL §5.7). */
+/** Which contact to restrict, and why (PROTOCOL §5.7). */
 export interface RestrictionRequest {
   readonly subjectId: string
   /** A code: `accuracy_contested`, `unlawful`, `legal_claim` or `objection`. */
@@ -260,12 +266,12 @@ interface FeedPaths {
   /** The contract's operations (spec §4, D18). */
   readonly list: string
   readonly get: string
-  /** Our own: publishing, and events after a number. */
+  /** Our own paths: publishing, and events after a number. */
   readonly events: string
   readonly stream: string
   readonly snapshot: string
   readonly digest: string
-  /** Our own: one subject. */
+  /** Our own path: one subject. */
   readonly subjects: string
 }
 

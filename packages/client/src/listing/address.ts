@@ -2,14 +2,14 @@
 import type { PropertyAddress } from '../payload/address-and-price.ts'
 
 export interface ListingAddress {
-  /** As the agency wants it shown; without one, the lines without house name and number. */
+  /** As the agency wants it shown; if it says nothing, the lines without house name and number. */
   readonly display: string | null
-  /** What is known, without repeats: house, street and so on, town, postcode. Not all agencies want the house shown. */
+  /** Everything known, without repeats: house, street and so on, town, postcode. Not all agencies want the house shown. */
   readonly lines: readonly string[]
   readonly town: string | null
   /** `SW19 3AB`, or the outward part alone; capitals. */
   readonly postcode: string | null
-  /** `null` where the payload has none, half of one, or one that cannot be: outside the globe, or 0, 0. */
+  /** `null` if the payload has no position, half of one, or an impossible one: outside the globe, or 0, 0. */
   readonly position: { readonly latitude: number; readonly longitude: number } | null
 }
 

@@ -1,4 +1,4 @@
-/** Puts the pieces of a description together as paragraphs and items of lists, in HTML and as text beside each other. */
+/** Assembles the pieces of a description into paragraphs and list items, as HTML and as text at the same time. */
 import { decodeEntities } from './entities.ts'
 
 export interface Block {
@@ -22,14 +22,16 @@ export function isBlock(name: string): boolean {
   return blockNames.has(name)
 }
 
-/** Inline elements are closed with their block and do not go on in the next. Unknown elements leave their text. */
+/** Inline elements are closed with their block and do not continue in the next one. Unknown elements leave their text. */
 export class BlockWriter {
   readonly #blocks: Block[] = []
   readonly #lists: ('ul' | 'ol')[] = []
   #kind: Block['kind'] = 'p'
   #html = ''
   #text = ''
-  /** The last characters of the text. To ask the text itself would copy all of it each time: it grows piece by piece. */
+  /**
+   * The last characters of the text, kept apart: asking the text itself would copy all of it each time, because it grows piece by piece.
+   */
   #tail = ''
   #open: Inline[] = []
 
@@ -42,7 +44,7 @@ export class BlockWriter {
     else if (name === 'td' || name === 'th') this.#addWords(' ')
   }
 
-  /** `isHtml`: a line feed is a blank. Else it ends a line, and an empty line a paragraph. */
+  /** `isHtml`: a line feed is a blank. Otherwise it ends a line, and an empty line ends a paragraph. */
   addText(source: string, isHtml: boolean): void {
     const lines = isHtml ? [source] : source.split(/\r\n|\n|\r/)
     for (const [index, line] of lines.entries()) {
@@ -71,7 +73,7 @@ export class BlockWriter {
   }
 
   #addBreak(): void {
-    // One empty line at most, however many there were.
+    // At most one empty line, however many the source has.
     if (this.#tail !== '' && this.#tail !== '\n\n') this.#add('<br>', '\n')
   }
 

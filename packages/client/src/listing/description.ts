@@ -1,6 +1,6 @@
 /**
- * Descriptions hold whatever an agency pasted: plain text, HTML of a word processor, a script. They leave here as text, and as HTML
- * made of nine elements without a single attribute, so that it can stand in any page.
+ * Descriptions hold whatever an agency pasted: plain text, HTML of a word processor, a script. The result is text, and HTML made of nine
+ * elements without a single attribute, so that it can go into any page.
  */
 import { BlockWriter, isBlock } from './block-writer.ts'
 import type { Block } from './block-writer.ts'
@@ -20,8 +20,8 @@ const hidden =
   /<(script|style|title|textarea|template|iframe|noscript|object|svg|math|xmp|noembed|noframes)\b[^]*?(?:<\/\1[^>]*(?:>|$)|$)/gi
 const comments = /<!--[^]*?(?:-->|$)|<![^>]*(?:>|$)|<\?[^>]*(?:>|$)/g
 /**
- * A tag begins with a letter; any other `<` is a character: "2 < 3". Quotes count after `=` alone, as for browsers. A tag always ends,
- * with the text if nowhere else, so that no text makes the search go back.
+ * A tag begins with a letter; any other `<` is a character: "2 < 3". Quotes count only after `=`, as for browsers. A tag always ends, at
+ * the end of the text if nowhere else, so no text makes the search go back.
  */
 const tag = /<(\/?)([A-Za-z][A-Za-z0-9]*)(?:=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$))|[^>])*(?:>|$)/g
 

@@ -1,6 +1,6 @@
-/** Character references of HTML, as descriptions have them. */
+/** Character references of HTML that occur in descriptions. */
 
-/** Those that word processors and editors write; any other name stays as it was written. */
+/** The names that word processors and editors write; any other name stays as it was written. */
 const names: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -40,7 +40,9 @@ const names: Readonly<Record<string, string>> = {
   shy: '',
 }
 
-/** `&pound;`, `&#163;` and `&#xA3;` are `£`. What is none, or stands for a control character, stays as it was written. */
+/**
+ * `&pound;`, `&#163;` and `&#xA3;` are `£`. Anything that is not a reference, or refers to a control character, stays as it was written.
+ */
 export function decodeEntities(text: string): string {
   return text.replaceAll(
     /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,9}));/g,
@@ -53,7 +55,7 @@ export function decodeEntities(text: string): string {
   )
 }
 
-/** A character that a reader may be shown: no control character, no half of a pair, nothing that turns the direction of text. */
+/** Whether a reader may be shown the character: no control character, no half of a pair, nothing that turns the direction of text. */
 function isShown(point: number): boolean {
   const isControl = point < 0x20 || (point >= 0x7f && point < 0xa0)
   const isHalf = point >= 0xd800 && point <= 0xdfff

@@ -12,7 +12,7 @@ export interface Area {
 export interface Room {
   readonly name: string
   readonly description: string
-  /** As the agency wrote it, else from length and width: `4.2 × 3.1 Metres`; `null`: neither is known. */
+  /** As the agency wrote it, otherwise from length and width: `4.2 × 3.1 Metres`; `null`: neither is known. */
   readonly size: string | null
 }
 
@@ -24,7 +24,7 @@ export interface ListingFacts {
   readonly rooms: readonly Room[]
   readonly internalArea: Area | null
   readonly landArea: Area | null
-  /** Where parts of different sizes are on offer, as of offices. */
+  /** The range of sizes, if parts of different sizes are on offer, as in offices. */
   readonly sizes: {
     readonly minimum: number | null
     readonly maximum: number | null

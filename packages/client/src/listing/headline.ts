@@ -1,4 +1,4 @@
-/** What a list shows of a property: where it is, what it costs and how it stands, without its texts and media. */
+/** What a list shows of a property: its place, price and status, without its texts and media. */
 import { address, priceInformation } from '../payload/address-and-price.ts'
 import { flag, integer, readMembers, record, text } from '../payload/read-fields.ts'
 import type { Values } from '../payload/read-fields.ts'
@@ -29,21 +29,24 @@ type Shown = Values<typeof shown>
 /** The members of a `Listing` with the same names. */
 export interface Headline {
   readonly category: 'sales' | 'lettings'
-  /** Its name is the payload's own text where the code is unknown. */
+  /** Its name is the payload's own text if the code is unknown. */
   readonly status: Named | null
   readonly price: ListingPrice
   readonly address: ListingAddress
-  /** In words, also where the payload has a code. */
+  /** In words, even if the payload has a code. */
   readonly removalReason: string | null
 }
 
-/** As `listing`, and smaller in a page: it reads no texts and media. Our own pages use it; it is not published by itself. `undefined` when the text is not a JSON object. */
+/**
+ * Like `listing`, but smaller in a page: it reads no texts and media. Our own pages use it; it is not published separately. `undefined`
+ * if the text is not a JSON object.
+ */
 export function headline(payload: string): Headline | undefined {
   const { value } = readPayload(payload, (object, report) => readMembers(shown, object, '', report))
   return value === undefined ? undefined : headlineOf(value)
 }
 
-/** `category`: where it is known, as from a feed of one category; else it is read from the payload (D23). */
+/** `category`: if it is known, as from a feed of one category; otherwise it is derived from the payload (D23). */
 export function headlineOf(property: Shown, category = categoryOf(property)): Headline {
   return {
     category,
@@ -56,7 +59,7 @@ export function headlineOf(property: Shown, category = categoryOf(property)): He
 
 const letAgreed = 6
 
-/** By the signs that the service goes by too (D23), for payloads whose event does not say. */
+/** By the same signs as in the service (D23), for payloads whose event does not name the category. */
 function categoryOf(property: Shown): 'sales' | 'lettings' {
   const { price_information: price, details } = property
   const signs = [

@@ -15,7 +15,7 @@ import type { ListingPrice } from './price.ts'
 export type { ListingFacts }
 
 export interface ListingOptions {
-  /** Where it is known, as from a feed of one category; else it is read from the payload (D23). */
+  /** Give it if it is known, as from a feed of one category; otherwise it is derived from the payload (D23). */
   readonly category?: 'sales' | 'lettings'
 }
 
@@ -23,13 +23,13 @@ export interface ListingOptions {
 export interface Listing extends ListingFacts, ListingMedia {
   /** `agent_ref`, in lower case: the key of a copy. */
   readonly reference: string | null
-  /** The agency's own, for people. */
+  /** The agency's own reference, for people. */
   readonly agentReference: string | null
   readonly branchId: string | null
   readonly category: 'sales' | 'lettings'
   /** Whether the public may see it; `null`: the payload does not say. */
   readonly published: boolean | null
-  /** Its name is the payload's own text where the code is unknown. */
+  /** Its name is the payload's own text if the code is unknown. */
   readonly status: Named | null
   readonly type: Named | null
   readonly isNewHome: boolean
@@ -42,15 +42,14 @@ export interface Listing extends ListingFacts, ListingMedia {
   readonly availableOn: string | null
   readonly addedOn: string | null
   readonly changedOn: string | null
-  /** In words, also where the payload has a code. */
+  /** In words, even if the payload has a code. */
   readonly removalReason: string | null
-  /** Pointers into the payload to what a listing page shows as a rule and this one does not have. */
+  /** Pointers into the payload to members that a listing page usually shows and this payload lacks. */
   readonly missing: readonly string[]
 }
 
 /**
- * Reads a payload, or a property that was read already, as a page shows it. Never throws; `undefined` when the text is not a JSON
- * object.
+ * Reads a payload, or a property that was already read, as a page shows it. Never throws; `undefined` if the text is not a JSON object.
  */
 export function listing(payload: Property, options?: ListingOptions): Listing
 export function listing(payload: string | Property, options?: ListingOptions): Listing | undefined

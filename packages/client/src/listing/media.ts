@@ -1,14 +1,14 @@
-/** Photographs, floor plans and the rest, in the order in which they are to be shown. */
+/** Photographs, floor plans and the other media, in display order. */
 import type { PropertyMedia } from '../payload/property.ts'
 import { named } from './named.ts'
 import type { Named } from './named.ts'
 
 export interface ListingMedium {
   readonly url: string
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly caption: string
   readonly type: Named | null
-  /** `YYYY-MM-DDTHH:mm:ss`, Europe/London: another one means that the file at the address has changed. */
+  /** `YYYY-MM-DDTHH:mm:ss`, Europe/London: if it changes, the file at the address has changed. */
   readonly updatedOn: string | null
 }
 
@@ -21,7 +21,7 @@ export interface ListingMedia {
   /** Virtual and audio tours. */
   readonly tours: readonly ListingMedium[]
   readonly documents: readonly ListingMedium[]
-  /** Of no known type, or of none. */
+  /** Media of an unknown type, or of none. */
   readonly otherMedia: readonly ListingMedium[]
 }
 
@@ -35,7 +35,7 @@ const kindOfType: Readonly<Record<number, keyof ListingMedia>> = {
   7: 'energyCertificates',
 }
 
-/** By `sort_order`, and those without one after them in the order of the payload. What has no http(s) address is left out. */
+/** By `sort_order`, then those without one in the order of the payload. Media without an http(s) address are left out. */
 export function mediaOf(media: readonly PropertyMedia[]): ListingMedia {
   const sorted = media
     .filter(({ media_url: url }) => isWebAddress(url))
@@ -61,7 +61,7 @@ function mediumOf(item: PropertyMedia): ListingMedium {
   }
 }
 
-/** Nothing that a browser would run, and nothing that leaves an attribute. */
+/** Whether a browser would not run the address, and it cannot break out of an attribute. */
 function isWebAddress(url: string | null): boolean {
   return url !== null && /^https?:\/\/[^\s"'<>\\^`{|}]+$/i.test(url)
 }

@@ -3,20 +3,20 @@ import { codeNames } from './code-names.ts'
 
 export type CodeListName = keyof typeof codeNames
 
-/** A code and what it means. */
+/** A code and its meaning. */
 export interface Named<Code extends number | string = number> {
   readonly code: Code
-  /** `null` where the code is of no known list: the feed passes it unchanged. */
+  /** `null` if the code is in no known list: the feed passes it on unchanged. */
   readonly name: string | null
 }
 
-/** What a code of a list means; `undefined` for one that is not in the list. */
+/** The meaning of a code in a list; `undefined` if the list does not have the code. */
 export function nameOf(list: CodeListName, code: number | string): string | undefined {
   const names: Readonly<Record<string, string>> = codeNames[list]
   return Object.hasOwn(names, code) ? names[code] : undefined
 }
 
-/** The code of a name, in either case; `undefined` for a text that is none of the list's names. */
+/** The code of a name, in any case; `undefined` if the list does not have the name. */
 export function codeOf(list: CodeListName, name: string): string | undefined {
   const wanted = name.toLowerCase()
   return Object.entries(codeNames[list]).find(([, known]) => known.toLowerCase() === wanted)?.[0]

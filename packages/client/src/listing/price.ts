@@ -5,33 +5,33 @@ import type { Named } from './named.ts'
 
 export interface ListingPrice {
   /**
-   * As it stands in listings: `Offers over £450,000`, `£1,500 pcm`, `POA`; `null` where the payload has no price. A price of 0 is
-   * none, and so is one of more than a million million.
+   * As in listings: `Offers over £450,000`, `£1,500 pcm`, `POA`; `null` if the payload has no price. A price of 0 does not count, nor
+   * does one of more than a million million.
    */
   readonly text: string | null
-  /** Pounds; of a letting for each payment. `null` for a price on application too, which is not to be shown. */
+  /** Pounds; for a letting, per payment. `null` also for a price on application, which must not be shown. */
   readonly amount: number | null
   readonly qualifier: Named | null
   /** Lettings: how often the rent is paid. */
   readonly rentFrequency: Named | null
-  /** Lettings: pounds a month, rounded to pence; `null` where the frequency is not known. */
+  /** Lettings: pounds a month, rounded to pence; `null` if the frequency is unknown. */
   readonly rentPerMonth: number | null
   /** Lettings, in pounds. */
   readonly deposit: number | null
-  /** `null`: not offered so, or nothing is said of it. */
+  /** `null`: it is not offered, or the payload says nothing about it. */
   readonly sharedOwnership: SharedOwnership | null
 }
 
 export interface SharedOwnership {
   /** The share on offer, in per cent. */
   readonly percentage: number | null
-  /** Pounds for each payment, for the share that is not owned. */
+  /** Pounds per payment, for the share that is not owned. */
   readonly rent: number | null
   readonly rentFrequency: Named | null
 }
 
 const onApplication = 1
-/** Qualifiers that say nothing beside the price. */
+/** Qualifiers that add nothing to the price. */
 const plainQualifiers: readonly (number | null)[] = [null, 0]
 
 /** Pounds; no home costs more. */
@@ -81,7 +81,7 @@ function sharedOwnershipOf(price: PriceInformation | null): SharedOwnership | nu
   return { percentage, rent, rentFrequency: named('rentFrequency', price?.shared_ownership_rent_frequency) }
 }
 
-/** `£450,000`, and `£1,234.50` where there are pence. */
+/** `£450,000`, and `£1,234.50` if there are pence. */
 function pounds(amount: number): string {
   const inPence = pence(amount)
   const whole = String(Math.floor(inPence / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')

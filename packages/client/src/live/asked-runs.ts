@@ -8,19 +8,19 @@ import type { EventRun } from '../wire.ts'
 import type { LivePlace, LiveQuery } from './live-place.ts'
 
 export interface Pauses {
-  /** After an answer with events; it doubles while there are none. */
+  /** The pause after an answer with events; it doubles while there are none. */
   readonly minIntervalMs: number
   readonly maxIntervalMs: number
 }
 
 export const usualPauses: Pauses = { minIntervalMs: 1_000, maxIntervalMs: 30_000 }
 
-/** An empty answer that comes sooner than this did not wait: something in between answers for the service, or it stops. */
+/** An empty answer that comes sooner than this did not wait: something in between answers for the service, or the service is stopping. */
 export const tooSoonMs = 500
 
 /**
- * Requests that wait (PROTOCOL §13.1), until `isOver` says so between two of them. The very first one does not: it says at once where
- * the feed is, as the first mark of a stream does.
+ * Waiting requests (PROTOCOL §13.1), until `isOver` says so between two of them. The very first request does not wait: it returns the
+ * head of the feed at once, as the first mark of a stream does.
  */
 export async function* waitRuns(
   connection: Connection,
@@ -39,7 +39,7 @@ export async function* waitRuns(
   }
 }
 
-/** Requests with pauses between them, until `isOver` says so after everything was read. */
+/** Requests with pauses between them, until `isOver` says so after everything has been read. */
 export async function* pollRuns(
   connection: Connection,
   place: LivePlace,
@@ -67,7 +67,7 @@ export function pause(connection: Connection, ms: number, signal: AbortSignal | 
   return connection.sleep(ms * (0.75 + connection.random() / 2), signal)
 }
 
-/** One attempt: the caller repeats it, by whatever way is best then. */
+/** Makes one attempt: the caller repeats it, in whatever way is best then. */
 async function ask(
   connection: Connection,
   place: LivePlace,

@@ -1,10 +1,10 @@
-/** Reads `text/event-stream` as the HTML standard defines it (§9.2.6), from bytes that were cut anywhere. */
+/** Reads `text/event-stream` as the HTML standard defines it (§9.2.6), from bytes that may be cut anywhere. */
 import { InvalidAnswerError } from '../errors.ts'
 import { decodeUtf8 } from '../http.ts'
 
-/** What a blank line ended. */
+/** A message that a blank line ended. */
 export interface StreamMessage {
-  /** `message` where the stream names none. */
+  /** `message` if the stream names none. */
   readonly event: string
   readonly data: string
   /** Of this message itself. */
@@ -12,7 +12,9 @@ export interface StreamMessage {
 }
 
 export interface EventStreamParser {
-  /** The messages that end in these bytes. Throws `InvalidAnswerError` for what is not UTF-8 or does not end. */
+  /**
+   * The messages that end in these bytes. Throws `InvalidAnswerError` for bytes that are not UTF-8, and for a message that does not end.
+   */
   push(bytes: Uint8Array): readonly StreamMessage[]
   /** The last `retry`, in milliseconds. */
   readonly retryMs: number | undefined
@@ -21,7 +23,7 @@ export interface EventStreamParser {
 /** UTF-16 units of one message. An event has 1.6 million at most: 256 KiB of payload, all of it escapes. */
 const longestMessage = 4 * 2 ** 20
 
-/** What has come of the next message. */
+/** What has arrived of the next message. */
 interface Fields {
   event: string
   data: string | undefined
@@ -34,7 +36,7 @@ interface Fields {
  * standard says.
  */
 export function createEventStreamParser(): EventStreamParser {
-  // It keeps the first bytes of a character that was cut. Node's drops two byte order marks where the first one was cut.
+  // This decoder keeps the first bytes of a character that was cut. Node's drops two byte order marks if the first one was cut.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let hasBegun = false
   let fields = noFields()

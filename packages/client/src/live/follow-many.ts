@@ -1,4 +1,4 @@
-/** `client.followMany`: the events of all tenants of a key as they come. One request waits for whichever moves (PROTOCOL §11.5). */
+/** `client.followMany`: the events of all tenants of a key as they come. One request waits for any of them to move (PROTOCOL §11.5). */
 import type { Connection } from '../connection.ts'
 import { AbortedError, NetworkError, PropertyEventsError } from '../errors.ts'
 import { getMovedHeads, requestRun } from '../get.ts'
@@ -19,10 +19,10 @@ const atATime = 8
 const eventsAtATime = 200
 /** Attempts of a request for one tenant, while others wait for their turn. */
 const attemptsAtMost = 3
-/** How long heads are waited for while a tenant is left that could not be read. */
+/** How long a request waits for heads while some tenant could not be read. */
 const soonSeconds = 5
 
-/** Checks the query at once; asks nothing before the first event is asked for. */
+/** Checks the query at once; sends nothing before the first event is requested. */
 export function followMany(
   connection: Connection,
   query: FollowManyQuery = {},
@@ -52,7 +52,7 @@ async function* eventsOf(
   }
 }
 
-/** Asks again and again for heads that have moved: with requests that wait, where the service has them. */
+/** Asks repeatedly for heads that have moved: with waiting requests, if the service has them. */
 function createWatch(connection: Connection, query: FollowManyQuery, places: ManyPlaces) {
   const { ways } = connection
   const { signal, onTrouble } = query
@@ -61,7 +61,7 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
   let waits = true
 
   async function ask(wait: number | undefined): Promise<Heads['heads']> {
-    // A request that waits is made once: the next one that does not says what is the matter.
+    // A waiting request is made once: the next one, which does not wait, shows what is wrong.
     const retry = wait === undefined ? connection.retry : { ...connection.retry, attempts: 1 }
     const askedMs = connection.now()
     const isFirst = since === undefined
@@ -111,7 +111,7 @@ type Outcome = { readonly place: TenantPlace } & (
   | { readonly kind: 'failed'; readonly error: unknown }
 )
 
-/** One answer of each of a few tenants. */
+/** Reads one answer for each of a few tenants. */
 async function* readSome(
   connection: Connection,
   query: FollowManyQuery,
@@ -120,7 +120,7 @@ async function* readSome(
   const { signal, types, onMark } = query
   const taken = takeUnread(places, atATime)
   const outcomes = await Promise.all(taken.map((place) => readOne(connection, query, place)))
-  // Left in the middle, the others are read again.
+  // If the loop is left in the middle, the others are read again.
   for (const place of taken) places.unread.add(place)
   for (const outcome of outcomes) {
     const { place } = outcome
@@ -190,11 +190,11 @@ async function handle(
     places.unread.add(place)
   } else if (error.again !== 'never') {
     places.failed.add(place)
-    // The service is away: no need to find that out with each tenant.
+    // The service is away: there is no need to find that out for each tenant.
     if (error instanceof NetworkError) failAll(places)
     onTrouble?.(error, tenantId)
   } else if (error instanceof AccessError || error instanceof NotFoundError) {
-    // Of this tenant alone, as when it is suspended: it is read again when it moves.
+    // The failure is this tenant's alone, as when it is suspended: it is read again when it moves.
     onTrouble?.(error, tenantId)
   } else throw error
 }

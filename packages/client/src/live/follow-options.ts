@@ -1,21 +1,19 @@
-/** The options of `follow` and `followMany`, and what they hand out. */
+/** The options of `follow` and `followMany`, and what they yield. */
 import type { PropertyEventsError } from '../errors.ts'
 import type { ResyncReason } from '../sync/plan.ts'
 import type { FeedEvent } from '../wire.ts'
 import type { Transport } from './ways.ts'
 
-/**
- * A place in a feed: everything up to the number `after` has been handed out. Plain JSON; `follow(place)` goes on there.
- */
+/** A place in a feed: everything up to the number `after` has been handed out. Plain JSON; `follow(place)` continues there. */
 export interface FollowPlace {
   readonly after: number
-  /** The history that the number belongs to; absent where the server tells of none. */
+  /** The history that the number belongs to; absent if the server reports none. */
   readonly epoch?: string
 }
 
 /** An event, and the place after it. */
 export interface FollowedEvent extends FeedEvent {
-  /** Keep it when you have done with the event: there `follow` goes on. */
+  /** Keep it when you have finished with the event: `follow` continues there. */
   readonly checkpoint: FollowPlace
 }
 
@@ -25,7 +23,7 @@ export interface FollowMark {
   readonly checkpoint: FollowPlace
   /** The feed's last number. */
   readonly head: number
-  /** When it rises, payloads of earlier events have been reduced (PROTOCOL §11.2): read which, if you keep earlier events. */
+  /** When it rises, payloads of earlier events have been reduced (PROTOCOL §11.2): if you keep earlier events, read which. */
   readonly revision: number
 }
 
@@ -34,23 +32,18 @@ interface LiveChoices {
   readonly apiEventType?: string | undefined
   /** Short codes, such as `['PropertyPublished']`: only these events, and every removal. */
   readonly types?: readonly string[] | undefined
-  /**
-   * Told of a failure that will be tried again. The first connection is different: what it fails for ends the loop, after the attempts
-   * of the client.
-   */
+  /** Called with a failure that will be retried. If the first connection fails, the loop ends instead, after the client's attempts. */
   readonly onTrouble?: ((error: PropertyEventsError) => void) | undefined
   /** Ends the loop, without an error. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface FollowQuery extends LiveChoices {
-  /** Events with a greater number; 0 for the whole feed. `head`, the default: those that come from now on. */
+  /** Events with a greater number; 0 for the whole feed. `head`, the default: events from now on. */
   readonly after?: number | 'head' | undefined
-  /** The epoch of the number. Leave it out only where you have none. */
+  /** The epoch of the number. Leave it out only if you have none. */
   readonly epoch?: string | undefined
-  /**
-   * `auto`, the default: a stream; where none comes through, for ten minutes requests that wait; where the service has none, polls.
-   */
+  /** `auto`, the default: a stream; if none comes through, waiting requests for ten minutes; if the service has neither, polls. */
   readonly transport?: Transport | 'auto' | undefined
   /**
    * Called at the beginning, whenever everything that came has been handed out, and about every half minute while nothing happens. What
@@ -58,18 +51,18 @@ export interface FollowQuery extends LiveChoices {
    */
   readonly onMark?: ((mark: FollowMark) => void | Promise<void>) | undefined
   /**
-   * The service was restored, or another one answers: numbers mean other events now. Drop what was made of the feed; all its events
-   * follow, or, of a loop that began at the head, what comes from now on. Without it the loop ends with a `ConflictError` (`epoch_changed`,
+   * The service was restored, or another one answers, so numbers now mean other events. Drop what you made from the feed; all its events
+   * follow or, if the loop began at the head, the events from now on. Without it the loop ends with a `ConflictError` (`epoch_changed`,
    * `cursor_beyond_head`).
    */
   readonly onReset?: ((reason: ResyncReason) => void | Promise<void>) | undefined
 }
 
-/** The events of a feed as they come. Each `for await` over it goes on where the one before was left. */
+/** The events of a feed as they come. Each `for await` over it continues where the previous one was left. */
 export interface EventFollower extends AsyncIterable<FollowedEvent> {
-  /** After the last event that was handed out, or later where nothing came after it; `undefined` before the first answer. */
+  /** The place after the last event that was handed out, or later if nothing came after it; `undefined` before the first answer. */
   readonly checkpoint: FollowPlace | undefined
-  /** As the last mark said. */
+  /** The head in the last mark. */
   readonly head: number | undefined
   readonly revision: number | undefined
 }
@@ -80,14 +73,14 @@ export interface TenantMark extends FollowMark {
 }
 
 export interface FollowManyQuery extends LiveChoices {
-  /** Where each tenant is: a `Map`, or `Object.entries`, of tenant ids and the checkpoints of their events. */
+  /** The place of each tenant: a `Map`, or `Object.entries`, of tenant ids and the checkpoints of their events. */
   readonly places?: Iterable<readonly [tenantId: string, place: FollowPlace]> | undefined
-  /** For tenants without a place: `head`, the default, or 0 for all their events. Those that are added later always begin with all. */
+  /** For tenants without a place: `head`, the default, or 0 for all their events. Tenants that are added later always begin with all. */
   readonly after?: 0 | 'head' | undefined
-  /** Called for each tenant that was read, when it has been read up to its head. */
+  /** Called for each tenant when it has been read up to its head. */
   readonly onMark?: ((mark: TenantMark) => void | Promise<void>) | undefined
-  /** As in `follow`, of one tenant: all its events follow. Without it the loop ends. */
+  /** As in `follow`, for one tenant: all its events follow. Without it the loop ends. */
   readonly onReset?: ((reason: ResyncReason, tenantId: string) => void | Promise<void>) | undefined
-  /** With the tenant where the failure is one tenant's alone. */
+  /** With the tenant, if the failure is one tenant's alone. */
   readonly onTrouble?: ((error: PropertyEventsError, tenantId?: string) => void) | undefined
 }

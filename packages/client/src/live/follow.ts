@@ -84,7 +84,7 @@ type Place =
   | { readonly by: 'numbers'; readonly place: LivePlace }
   | { readonly by: 'pages'; readonly place: PagesPlace; readonly byPages: ByPages }
 
-/** For ever: through failures, once there was an answer, and through resets, where the caller has something to do about them. */
+/** Runs for ever: through failures, once there was an answer, and through resets, if the caller handles them. */
 async function* runsFor(
   connection: Connection,
   query: FollowQuery,
@@ -115,7 +115,7 @@ async function* runsFor(
   }
 }
 
-/** The attempts of the client are used up: a longer wait, and none shorter than the service asks for, an hour at most. */
+/** The attempts of the client are used up, so the wait is longer, and at least as long as the service asks for, within an hour. */
 export async function restAfter(
   connection: Connection,
   error: PropertyEventsError,
@@ -130,7 +130,7 @@ async function placeOf(
   { after = 'head', epoch, signal }: FollowQuery,
   byPages: ByPages | undefined,
 ): Promise<Place> {
-  // A number with its epoch is refused where it means nothing; nothing has to be known before.
+  // A number with its epoch is refused if it has no meaning any more, so nothing has to be known before.
   if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch)
   const head = await ownHead(connection, signal)
   if (head === undefined) {

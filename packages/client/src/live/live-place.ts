@@ -1,8 +1,8 @@
-/** Where a reader that follows a feed is, and which events it wants. */
+/** The place of a reader that follows a feed, and the events that it wants. */
 import { isObject, parseJson } from '../decode.ts'
 import type { FeedEvent } from '../wire.ts'
 
-/** Moves on with each answer. `answers` counts those that could be used; with none, nothing is known of the feed yet. */
+/** Moves on with each answer. `answers` counts the usable ones; with none, nothing is known about the feed yet. */
 export interface LivePlace {
   after: number
   readonly epoch: string
@@ -26,8 +26,8 @@ const removes: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Whether an event is of the types asked for. Removals are of every selection, because a copy would keep what has gone (PROTOCOL
- * §13.4). A service filters itself; not every server does.
+ * Whether an event is of the requested types. Every selection includes removals, because otherwise a copy would keep what has gone
+ * (PROTOCOL §13.4). A service filters itself; not every server does.
  */
 export function isOfTypes(event: FeedEvent, types: readonly string[] | undefined): boolean {
   const { eventTypeShortCode: code } = event

@@ -1,4 +1,4 @@
-/** Follows a feed in the best way that works: a stream, else requests that wait, else pauses between requests. */
+/** Follows a feed in the best way that works: a stream, otherwise waiting requests, otherwise pauses between requests. */
 import type { Connection } from '../connection.ts'
 import { InvalidAnswerError, NetworkError } from '../errors.ts'
 import { beginAttempts } from '../retry.ts'
@@ -11,18 +11,17 @@ import { streamRuns } from './stream-runs.ts'
 import type { Transport } from './ways.ts'
 
 export interface LiveOptions extends LiveQuery {
-  /** `auto`: the best that works here. Another one is kept to, even where it does not work. */
+  /** `auto`: the best way that works. Any other value is used even if it does not work. */
   readonly transport: Transport | 'auto'
   readonly signal: AbortSignal | undefined
 }
 
-/** Where a service that has too many waiting does not say for how long. */
+/** Used if a service with too many waiting requests does not say how long to wait. */
 const usualCrowdMs = 5_000
 
 /**
- * The events after `place` as they come, for ever: in order, each once, in runs that say how far the reader is. It connects again by
- * itself. Throws what no attempt mends: a place that is not valid any more, a key that may not read, a service that stays away for all
- * attempts of the client.
+ * The events after `place` as they come, for ever: in order, each once, in runs that say how far the reader is. It reconnects by itself.
+ * Throws what no attempt can solve: an invalid place, a key that may not read, a service that stays away for all attempts of the client.
  */
 export async function* liveRuns(
   connection: Connection,
@@ -35,7 +34,7 @@ export async function* liveRuns(
   let isCrowded = false
   for (;;) {
     const way = isCrowded ? 'polls' : transport === 'auto' ? ways.best : transport
-    // Once where there is no room to wait; else as long as there is no better way.
+    // One request if there is no room to wait; otherwise this way is used until there is a better one.
     const isOver = (): boolean => isCrowded || (transport === 'auto' && ways.best !== way)
     const answersBefore = place.answers
     try {
@@ -45,7 +44,7 @@ export async function* liveRuns(
     } catch (error) {
       isCrowded = false
       if (learnsFrom(error, way, connection, options)) continue
-      // An answer that cannot be used may come again and again: what came before it is no progress.
+      // An unusable answer may come again and again: what came before it is not progress.
       if (place.answers > answersBefore && !(error instanceof InvalidAnswerError)) attempts.renew()
       if (isTooCrowded(error) && transport === 'auto') {
         isCrowded = true
@@ -75,7 +74,7 @@ async function* runsBy(
   }
 }
 
-/** Whether the error says that a way does not work here, so that another one is used from now on. */
+/** Whether the error shows that a way does not work here, so that another one is used from now on. */
 function learnsFrom(
   error: unknown,
   way: Transport,

@@ -1,12 +1,12 @@
-/** Where the tenants of a key are, and which of them have to be read. No I/O. */
+/** The places of the tenants of a key, and which of them have to be read. No I/O. */
 import type { EventRun, FeedHead } from '../wire.ts'
 import type { FollowPlace } from './follow-options.ts'
 
-/** Where a tenant is. */
+/** The place of a tenant. */
 export interface TenantPlace {
   readonly tenantId: string
   after: number
-  /** '' before the first answer, where none was given. */
+  /** '' before the first answer, if none was given. */
   epoch: string
   /** -1 before the first answer. */
   revision: number
@@ -14,7 +14,7 @@ export interface TenantPlace {
 
 export interface ManyPlaces {
   readonly tenants: Map<string, TenantPlace>
-  /** Tenants that have moved and were not read since. */
+  /** Tenants that have moved and have not been read since. */
   readonly unread: Set<TenantPlace>
   /** Tenants that could not be read: they are tried again with the next heads. */
   readonly failed: Set<TenantPlace>
@@ -63,7 +63,7 @@ export function noteRun({ unread }: ManyPlaces, place: TenantPlace, run: EventRu
   if (run.next < run.head) unread.add(place)
 }
 
-/** Numbers mean other events now: all of them are read. */
+/** Numbers now mean other events: all of them are read. */
 export function beginAnew({ unread }: ManyPlaces, place: TenantPlace): void {
   place.after = 0
   place.epoch = ''

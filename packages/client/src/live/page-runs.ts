@@ -1,4 +1,4 @@
-/** Follows a server of the contract alone: all its pages, or those of a window of time, again and again. */
+/** Follows a server of the contract alone: reads all its pages, or those of a time window, again and again. */
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
 import { ConflictError } from '../service-errors.ts'
@@ -11,20 +11,20 @@ import { nextPause, pause, usualPauses } from './asked-runs.ts'
 import { isOfTypes } from './live-place.ts'
 import type { LiveQuery } from './live-place.ts'
 
-/** How far the reading of pages is. */
+/** How far reading has got. */
 export interface PagesPlace {
   reading: PagesReading | undefined
-  /** Events up to this number are not handed out: of the first walk, since later an event may appear late. */
+  /** Events of the first walk up to this number are not handed out; later this does not apply, because an event may appear late. */
   floor: number
-  /** The greatest number that was handed out. */
+  /** The greatest number handed out so far. */
   next: number
-  /** When each event was created that was read, by its id: for the window, and while the first walk lasts for all of it. */
+  /** The creation time of each event that was read, by id: for the window and, during the first walk, for the whole feed. */
   readonly known: Map<string, number>
 }
 
 export function pagesPlace(after: number | 'head'): PagesPlace {
   const next = after === 'head' ? 0 : after
-  // All that is there at the first walk is not new to a reader who begins at the head.
+  // Everything in the first walk is old to a reader who begins at the head.
   return { reading: undefined, floor: after === 'head' ? Infinity : after, next, known: new Map() }
 }
 
@@ -32,8 +32,8 @@ export function pagesPlace(after: number | 'head'): PagesPlace {
 const overlapMs = 3_600_000
 
 /**
- * Every event once, by its id, as it becomes visible; those of a page by rising number. Such a server can show a greater number before
- * a smaller one. Throws a `ConflictError` with the code `epoch_changed` when the feed is another one.
+ * Every event once, by its id, as it becomes visible; those of a page by rising number. Such a server can show a greater number before a
+ * smaller one. Throws a `ConflictError` with the code `epoch_changed` if the feed is another one.
  */
 export async function* pageRuns(
   connection: Connection,
@@ -60,7 +60,7 @@ export async function* pageRuns(
   }
 }
 
-/** Those that were not read before; a page and the last page, which is read with it, may have the same. */
+/** The events that were not read before; a page and the last page, which is read with it, may share some. */
 function newOf(place: PagesPlace, events: readonly FeedEvent[]): readonly FeedEvent[] {
   const fresh = new Map(events.filter(({ id }) => !place.known.has(id)).map((event) => [event.id, event]))
   for (const [id, { createdDate }] of fresh) place.known.set(id, createdMsOf(createdDate))
@@ -74,7 +74,7 @@ function runOf(place: PagesPlace, items: readonly FeedEvent[]): EventRun {
   return { items, next: place.next, head: place.next, epoch: '', revision: 0 }
 }
 
-/** A window that begins an overlap before the newest event, which stands on the first or on the last page. */
+/** A window that begins an overlap before the newest event, which is on the first or on the last page. */
 async function fromNewest(
   connection: Connection,
   {

@@ -1,4 +1,4 @@
-/** One stream (PROTOCOL §13.2), as runs of events: what came together, and how far the reader is with it. */
+/** One stream (PROTOCOL §13.2) as runs of events: what arrived together, and how far the reader is with it. */
 import type { Connection } from '../connection.ts'
 import { decodeEvent, isObject, isWhole, parseJson } from '../decode.ts'
 import { InvalidAnswerError, NetworkError } from '../errors.ts'
@@ -11,23 +11,23 @@ import { createEventStreamParser } from './event-stream.ts'
 import type { StreamMessage } from './event-stream.ts'
 import type { LivePlace, LiveQuery } from './live-place.ts'
 
-/** How a stream came to its end. */
+/** How a stream ended. */
 export type StreamEnd =
-  /** It worked, and is over or was cut: the next one goes on after it. */
+  /** It worked, and is over or was cut; the next one continues after it. */
   | { readonly kind: 'ended'; readonly retryMs: number }
   /** No stream comes through here. */
   | { readonly kind: 'missing'; readonly reason: string }
 
-/** A stream begins with a mark. One that does not come within this time is held back by something in between. */
+/** A stream begins with a mark. If the mark does not come within this time, something in between holds it back. */
 const firstMarkMs = 5_000
-/** Two marks that did not come, and a little. */
+/** The time of two missing marks, and a little more. */
 const silenceMs = 35_000
-/** Where the service does not say. */
+/** Used if the service does not say. */
 const usualRetryMs = 2_000
 
 /**
- * Reads a stream from `place` on and moves `place` along. Takes from the network what the caller takes: a slow caller slows the
- * service down, and nothing gathers here. Throws what any request throws, as for a place that is not valid any more.
+ * Reads a stream from `place` on and moves `place` along. Takes from the network only what the caller takes: a slow caller slows the
+ * service down, and nothing piles up here. Throws what any request throws, for example for an invalid place.
  */
 export async function* streamRuns(
   connection: Connection,
@@ -49,7 +49,7 @@ export async function* streamRuns(
       if (reading.isOver) break
     }
   } catch (error) {
-    // A mark comes every 15 s: where none does, a proxy passed on the beginning, which filled its buffers, and gathers what comes after it.
+    // A mark comes every 15 s. If none does, a proxy passed on the beginning, which filled its buffers, and buffers what comes after it.
     if (isDeadline(error)) return { kind: 'missing', reason: heldBack }
     if (reading.mark === undefined || !(error instanceof NetworkError)) throw error
   }
@@ -70,7 +70,7 @@ async function open(
   signal: AbortSignal | undefined,
 ): Promise<Opened> {
   const path = feedPaths[connection.feed].stream
-  // The place stands in the query and says the same as `Last-Event-ID`, which browsers would have to ask for first.
+  // The place is in the query, which means the same as `Last-Event-ID`; for that header browsers would need a preflight.
   const asked = connection.ways.has('types') ? types?.join(',') : undefined
   const request = { method: 'GET', path, query: { after, epoch, apiEventType, types: asked } } as const
   const patient = { ...connection, attemptTimeoutMs: silenceMs, deadlineMs: firstMarkMs }
@@ -88,7 +88,7 @@ async function open(
   }
 }
 
-/** What servers say that know the path and not the method, or refuse the type of the answer. */
+/** The answers of servers that know the path and not the method, or refuse the type of the answer. */
 function isWithoutStreams(error: unknown): error is ServiceError {
   return error instanceof ServiceError && [405, 406, 501].includes(error.status)
 }
@@ -98,7 +98,7 @@ function isDeadline(error: unknown): boolean {
 }
 
 interface StreamReading {
-  /** The last one. */
+  /** The last mark. */
   mark: Mark | undefined
   isOver: boolean
 }
@@ -109,7 +109,7 @@ interface Mark {
   readonly revision: number
 }
 
-/** What the messages tell; `undefined` where that is nothing yet. Where it throws, `place` stays, and all of it is asked for again. */
+/** The result of the messages; `undefined` if they have none yet. If it throws, `place` stays, and all of it is requested again. */
 function take(
   reading: StreamReading,
   place: LivePlace,
@@ -121,7 +121,7 @@ function take(
   let hasNews = false
   for (const message of messages) {
     if (message.event === 'reset') {
-      // The next request is refused, and the refusal says why.
+      // The next request will be refused, and the refusal says why.
       reading.isOver = true
       hasNews = reading.mark !== undefined
       break
@@ -141,7 +141,7 @@ function take(
   return { items, next: after, head: Math.max(mark.head, after), epoch, revision: mark.revision }
 }
 
-/** The number in an id, `<epoch>.<number>`, of the epoch that was asked for. */
+/** The number in an id, `<epoch>.<number>`, if it has the requested epoch. */
 function numberOf({ id = '' }: StreamMessage, epoch: string): number {
   const number = id.startsWith(`${epoch}.`) ? id.slice(epoch.length + 1) : ''
   if (/^(?:0|[1-9]\d{0,15})$/.test(number) && isWhole(Number(number))) return Number(number)

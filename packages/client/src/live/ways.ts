@@ -1,20 +1,20 @@
-/** The ways to wait for events, and what a client has learnt of them on its way to the service. */
+/** The ways to wait for events, and what a client has learnt about them on its way to the service. */
 
-/** A stream; a request that waits; requests with pauses between them. */
+/** A stream; waiting requests; requests with pauses between them. */
 export type Transport = 'stream' | 'wait' | 'polls'
 
-/** What a service or a proxy in front of it may lack. `types`: the parameter. `heads`: heads that wait. */
+/** What a service or a proxy in front of it may lack. `types`: the parameter. `heads`: waiting for heads. */
 type Way = 'stream' | 'wait' | 'types' | 'heads'
 
 export interface Ways {
   /** The way to use now. */
   readonly best: Transport
   has(way: Way): boolean
-  /** It does not work here. It is tried again later: a proxy can be set right, a service upgraded. */
+  /** The way does not work here. It is tried again later: a proxy can be corrected, a service upgraded. */
   giveUp(way: Way): void
   /** Seconds that a request waits. */
   readonly waitSeconds: number
-  /** A proxy did not wait for so long. */
+  /** A proxy did not wait that long. */
   shortenWait(): void
 }
 
@@ -27,7 +27,7 @@ export function createWays(now: () => number): Ways {
   const givenUp = new Map<Way, number>()
   const has = (way: Way): boolean => {
     const sinceMs = givenUp.get(way)
-    // A clock that was set back must not keep it away for longer.
+    // A clock that was set back must not disable the way for longer.
     return sinceMs === undefined || Math.abs(now() - sinceMs) >= givenUpMs
   }
   let waitSeconds = longestWaitSeconds

@@ -177,7 +177,7 @@ const riskFields = {
 
 function readRisks(payload: JsonObject, report: ReportQuirk): Risks {
   const details = isObject(payload['details']) ? payload['details'] : {}
-  // In the order of their weight: the spec's place, RTDF's, and a further one that some payloads use.
+  // By priority: the spec's place, RTDF's, and another one that some payloads use.
   const places = [
     { pointer: '/risks', value: payload['risks'] },
     { pointer: '/details/risks', value: details['risks'] },

@@ -1,6 +1,6 @@
 /**
- * A sync tells the service how far its copy is (PROTOCOL §14.5): never more than is stored, no more often than helps, and without
- * troubling the sync. Servers that take no acknowledgements are asked once.
+ * A sync tells the service how far its copy is (PROTOCOL §14.5): never more than is stored, no more often than useful, and without
+ * disturbing the sync. Servers that take no acknowledgements are asked once.
  */
 import { acknowledge } from '../acknowledge.ts'
 import type { Applied } from '../acknowledge.ts'
@@ -9,14 +9,14 @@ import { PropertyEventsError } from '../errors.ts'
 import { ConflictError, ServiceError } from '../service-errors.ts'
 import type { Said } from './said.ts'
 
-/** A following sync says a new place no more often: the service keeps it within 35 s. */
+/** A following sync acknowledges a new place no more often than this: the service stores it within 35 s. */
 const followingPauseMs = 10_000
-/** The same place is said once more after this, when the service has stored the first one unless it crashed in between. */
+/** The same place is acknowledged once more after this time, when the service has stored the first one unless it crashed in between. */
 const repeatAfterMs = 60_000
 const timesEach = 2
 const pauseAfterFailureMs = 10_000
 
-/** One attempt, if it is time for one. Never rejects. */
+/** Makes one attempt, if it is time for one. Never rejects. */
 export async function sayApplied(
   connection: Connection,
   applied: Applied,
@@ -39,7 +39,7 @@ export async function sayApplied(
 
 function isDue(said: Said, applied: Applied, isFollowing: boolean, nowMs: number): boolean {
   if (said.isRefused || said.isUnderWay) return false
-  // A clock that was set back must not hold it up for longer.
+  // A clock that was set back must not delay it further.
   if (said.notBeforeMs > nowMs && said.notBeforeMs - nowMs <= longestPauseMs) return false
   if (said.last === undefined) return true
   const sinceMs = Math.abs(nowMs - said.lastMs)
@@ -53,7 +53,7 @@ function isSame(one: Applied | undefined, other: Applied): boolean {
 
 const longestPauseMs = 3_600_000
 
-/** A conflict passes: the sync finds the new epoch by itself. Other refusals without hope are for good. */
+/** A conflict passes: the sync finds the new epoch by itself. Other hopeless refusals are final. */
 function noteFailure(said: Said, error: unknown, nowMs: number): void {
   const isHopeless = !(error instanceof PropertyEventsError) || error.again === 'never'
   const isAborted = error instanceof PropertyEventsError && error.code === 'aborted'

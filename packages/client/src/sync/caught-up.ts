@@ -11,8 +11,8 @@ export interface CaughtUp<F extends FeedName> {
 }
 
 /**
- * Everything that the feed had is in the copy, and the checkpoint is kept. The one place for what follows from that, whichever way the
- * feed was read. An error of the caller ends the sync; one of the acknowledgement does not.
+ * Everything that the feed had is in the copy, and the checkpoint is kept. Everything that follows from that happens here, whichever way
+ * the feed was read. An error of the caller ends the sync; a failed acknowledgement does not.
  */
 export async function afterCatchingUp<F extends FeedName>({
   connection,
@@ -24,13 +24,13 @@ export async function afterCatchingUp<F extends FeedName>({
   if (applied === undefined || !mayAcknowledge(connection, options)) return
   const isFollowing = options.follow !== undefined && options.follow !== false
   const saying = sayApplied(connection, applied, { isFollowing, signal: options.signal })
-  // An answer that is late must not hold up the next event.
+  // A late answer must not hold up the next event.
   if (!isFollowing) await saying
 }
 
 /**
- * An acknowledgement is about all categories. Without a name, another sync with the same key may be reading another category, and not
- * be as far.
+ * An acknowledgement covers all categories. Without a name, another sync with the same key may be reading another category, and be less
+ * far.
  */
 function mayAcknowledge<F extends FeedName>(
   { consumer }: Connection,

@@ -13,7 +13,7 @@ export interface PayloadOfFeed {
   readonly contact: Contact
 }
 
-/** The subject's new state: put it into the copy, whether it is there or not. */
+/** The subject's new state: insert it, or replace what the copy has. */
 export interface Upsert<F extends FeedName = FeedName> {
   readonly kind: 'upsert'
   /** `agent_ref` or `contact_ref` in lower case: the key of the copy. */
@@ -26,7 +26,7 @@ export interface Upsert<F extends FeedName = FeedName> {
   readonly quirks: readonly Quirk[]
 }
 
-/** The subject is not to be shown any more: take it out of the copy if it is there. */
+/** The subject is no longer shown: delete it from the copy if it is there. */
 export interface Removal {
   readonly kind: 'remove'
   readonly subjectId: string
@@ -63,8 +63,8 @@ const readers: { readonly [F in FeedName]: FeedReader<F> } = {
 }
 
 /**
- * The subject of an event in lower case: `agent_ref` or `contact_ref` of its payload. Where the payload has none (some
- * services empty it when a property is removed), the `transactionId`, which by default is the subject (D15).
+ * The subject of an event in lower case: `agent_ref` or `contact_ref` of its payload. If the payload has none (some services empty it
+ * when a property is removed), the `transactionId`, which by default is the subject (D15).
  */
 export function subjectOf(feed: FeedName, event: FeedEvent): string {
   return namedSubject(feed, parseJson(event.payload)) ?? event.transactionId.toLowerCase()
@@ -101,7 +101,7 @@ function isRemoval(
   payload: PayloadOfFeed[FeedName],
 ): boolean {
   if (event.eventTypeShortCode === reader.removingCode) return true
-  // Nothing is left to show. Of a thinned event's subject a later one follows (PROTOCOL §5.7).
+  // Nothing is left to show. A later event follows for the subject of a thinned one (PROTOCOL §5.7).
   if (payload.erased === true || payload.thinned === true) return true
   if (reader.showingCodes.includes(event.eventTypeShortCode)) return false
   // A service with other short codes. 1 removes in both known numberings of property events (D12).

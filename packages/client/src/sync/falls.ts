@@ -9,9 +9,9 @@ import type { EventPage } from '../wire.ts'
 import { vanishedBefore } from './plan.ts'
 import type { PagesReading } from './reading.ts'
 
-/** The most falls of the total without progress beyond all earlier pages: after them, going back is useless. */
+/** The most times that the total may fall without progress beyond all earlier pages; after that, going back is useless. */
 const maxFalls = 9
-/** A fall is believed after so many repeats: a smaller total may come from a node that lags. */
+/** A fall is believed after this many repeats: a smaller total may come from a node that lags. */
 const fallsBelieved = 3
 
 export interface Falls {

@@ -1,4 +1,4 @@
-/** Goes on after a sync has caught up: waits for events where the service lets it (PROTOCOL §13), else asks again and again. */
+/** Continues after a sync has caught up: waits for events if the service supports it (PROTOCOL §13), otherwise polls. */
 import type { Connection } from '../connection.ts'
 import { PropertyEventsError } from '../errors.ts'
 import { nextPause, usualPauses } from '../live/asked-runs.ts'
@@ -26,7 +26,7 @@ export interface Following<F extends FeedName> {
 
 /** The longest `Retry-After` a following sync waits for: a service that comes back sooner should not be missed for long. */
 const maxAskedMs = 3_600_000
-/** From so many numbers on, whole runs are faster than the pieces of a stream. */
+/** With more numbers than this to read, whole runs are faster than the pieces of a stream. */
 const farFromHead = 1_000
 
 /** Until an abort ends it. */
@@ -83,8 +83,8 @@ async function failureOf(work: Promise<unknown>): Promise<Failure | undefined> {
 }
 
 /**
- * Applies events as they come. Resolves with a failure of the feed, or with nothing where the feed has to be asked, since the place is
- * not valid any more or far from the head. Failures of the copy or of the caller reject.
+ * Applies events as they come. Resolves with a failure of the feed, or with nothing if the feed has to be polled, because the place is
+ * invalid or far from the head. Failures of the copy or of the caller reject.
  */
 async function readLive<F extends FeedName>(
   { connection, session, round, options }: Following<F>,
@@ -111,7 +111,7 @@ async function readLive<F extends FeedName>(
       if (step.kind === 'caughtUp') await afterCatchingUp({ connection, session, options })
     }
   } finally {
-    // Closes the connection, whatever ended it.
+    // Closes the connection, whatever ended the loop.
     await runs.return()
   }
 }

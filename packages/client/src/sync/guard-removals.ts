@@ -1,7 +1,4 @@
-/**
- * Applies the breaker to the removals of a batch: it asks the copy which of them it holds, and stops where they are too
- * many.
- */
+/** Applies the breaker to the removals of a batch: asks the copy which of them it holds, and stops if they are too many. */
 import { MassRemovalError } from '../errors.ts'
 import { countRemovals } from './breaker.ts'
 import type { BreakerOptions, RemovalWindow } from './breaker.ts'
@@ -32,10 +29,7 @@ export async function guardRemovals(removals: GuardedRemovals): Promise<RemovalW
   throw new MassRemovalError({ ...counted, held, subjectIds: await heldOf(copy, subjectIds) })
 }
 
-/**
- * The subjects that the copy holds. The copy only says how many, so a part of which it holds some is asked for in
- * halves.
- */
+/** The subjects that the copy holds. The copy only returns counts, so a part of which it holds some is asked for again in halves. */
 async function heldOf(copy: CopyView, subjectIds: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
   // The part to look at next is the last one.

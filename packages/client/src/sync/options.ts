@@ -31,7 +31,7 @@ export interface CopyView {
 
 export interface FollowOptions {
   /**
-   * How it waits for events: `auto`, the default, uses a stream, else requests that wait, else polls, whichever works on the way to the
+   * How the sync waits for events: `auto`, the default, uses a stream, waiting requests or polls, whichever works on the way to the
    * service (PROTOCOL §13). Servers of the contract alone are always polled.
    */
   readonly transport?: Transport | 'auto'
@@ -81,21 +81,21 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly overlapMs?: number
   readonly onProgress?: (progress: SyncProgress) => void
   /**
-   * The copy has everything that the feed had at the last answer: called after each complete round, with changes or
-   * without; while a stream is read, after each piece of it that comes to the head, and every 15 s. An error it throws ends the sync.
+   * The copy has everything that the feed had at the last answer. Called after each complete round, with changes or without; while a
+   * stream is read, after each piece of it that reaches the head, and every 15 s. An error it throws ends the sync.
    */
   readonly onCaughtUp?: () => void | Promise<void>
   /**
-   * Tells the service how far the copy is, each time that it has caught up and at most every 10 s while it follows, so that publishers can
-   * see it (PROTOCOL §14.5). On by default. It fails silently, and servers that take none are asked once. A sync of one category says
-   * it only where the client has a `consumer` name: give each copy one of its own.
+   * Tells the service how far the copy is, each time that it has caught up and at most every 10 s while it follows, so that publishers
+   * can see it (PROTOCOL §14.5). On by default. It fails silently, and servers that take no acknowledgements are asked once. A sync of
+   * one category acknowledges only if the client has a `consumer` name: give each copy one of its own.
    */
   readonly acknowledge?: boolean
-  /** For an `apply` that postpones its writes: whether everything that it was given is stored. Until then nothing is acknowledged. */
+  /** For an `apply` that postpones its writes: whether everything it was given is stored. Until then nothing is acknowledged. */
   readonly isStored?: () => boolean
   /** Called when the whole feed is read again, with the reason. Not called for the first read. */
   readonly onResync?: (reason: ResyncReason) => void
-  /** Called while following, with a failure that will be tried again. */
+  /** Called while following, with a failure that will be retried. */
   readonly onTrouble?: (error: unknown) => void
   /** Ends the sync between two batches; applied changes are kept. */
   readonly signal?: AbortSignal

@@ -1,4 +1,4 @@
-/** Whether a server has the reads of PROTOCOL §11, and where its feed stands. */
+/** Whether a server has the reads of PROTOCOL §11, and the head of its feed. */
 import type { Connection } from '../connection.ts'
 import { decodeHeads } from '../decode.ts'
 import { requestJson } from '../http.ts'
@@ -20,8 +20,8 @@ export async function askHead(
 }
 
 /**
- * The same, `undefined` also for a server that refuses the request. Only while nothing is known of the server: later, in the middle of
- * reading by numbers, a temporary fault must not be taken for a plain server.
+ * The same, and `undefined` also for a server that refuses the request. Use it only while nothing is known about the server: later, in
+ * the middle of reading by numbers, a temporary fault must not be taken for a plain server.
  */
 export async function ownHead(
   connection: Connection,

@@ -17,7 +17,7 @@ export function mayHoldRemains({ opens, sweep, reading }: Place): boolean {
   return opens && !sweep && reading.kind !== 'start'
 }
 
-/** Where a sync goes on after it has loaded a checkpoint. `holdsRemains`: `mayHoldRemains` is true and the copy is not empty. */
+/** Where a sync continues after it has loaded a checkpoint. `holdsRemains`: `mayHoldRemains` is true and the copy is not empty. */
 export function resumed(kept: Place, holdsRemains: boolean): Place {
   const { reading, opens, tenantId, removals } = kept
   const sweep = kept.sweep || holdsRemains

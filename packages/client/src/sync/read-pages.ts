@@ -22,7 +22,7 @@ export type Walked =
     }
   | { readonly kind: 'startOver'; readonly reason: ResyncReason }
 
-/** Puts into the session what a walk brings. Returns a reason when reading must start over. */
+/** Adds the results of a walk to the session. Returns a reason when reading must start over. */
 export async function walkPages(
   connection: Connection,
   session: Session,

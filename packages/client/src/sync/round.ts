@@ -1,6 +1,6 @@
 import type { SyncProgress } from './options.ts'
 
-/** What the readers of one round use beside the connection and the session. */
+/** What the readers of one round use in addition to the connection and the session. */
 export interface RoundOptions {
   readonly apiEventType: string | undefined
   readonly pageSize: number | undefined

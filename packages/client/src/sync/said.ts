@@ -1,15 +1,15 @@
 import type { Applied } from '../acknowledge.ts'
 
-/** What a client has said. One for each client, so that it lasts from one sync to the next. */
+/** What a client has acknowledged. There is one for each client, so that it lasts from one sync to the next. */
 export interface Said {
-  /** The service does not take it: not asked again. */
+  /** The service takes no acknowledgements, so it is not asked again. */
   isRefused: boolean
   isUnderWay: boolean
   last: Applied | undefined
   lastMs: number
-  /** How often the last one was said. */
+  /** How often the last one was sent. */
   times: number
-  /** Not before: after a failure. */
+  /** The earliest time for the next one after a failure. */
   notBeforeMs: number
 }
 

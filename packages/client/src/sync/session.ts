@@ -37,8 +37,8 @@ export interface Session {
   readonly broken: boolean
   readonly counts: { readonly events: number; readonly changes: number; readonly removals: number }
   /**
-   * How far the copy is, by the checkpoint that is kept; `undefined` where the feed was not read by its numbers, or the copy may still
-   * hold what the feed does not have.
+   * How far the copy is, by the kept checkpoint; `undefined` if the feed was not read by its numbers, or the copy may still hold what the
+   * feed does not have.
    */
   readonly applied: Applied | undefined
   /** Takes the events of one answer, and the progress of reading once they are in the copy. */
