@@ -1,18 +1,18 @@
-/** The port's part for publishing: what an append is given, and what it answers. */
+/** The port's part for publishing: what an append is given, and what it returns. */
 import type { Category, Ticks } from '@property-events/protocol'
 import type { FeedKey } from './feed-key.ts'
 
-/** An event as a publisher sent it, checked and hashed, with all that needs the store still open. */
+/** An event as a publisher sent it, checked and hashed; everything that needs the store is still undecided. */
 export interface EventDraft {
   /** Lower-case UUID. */
   readonly id: string
-  /** The publisher chose the id: it is the repeat key (D14), and stays taken, for 30 days, even when `unchanged` stores nothing. */
+  /** The publisher chose the id: it is the repeat key (D14), and stays taken, for 30 days, even if `unchanged` stores nothing. */
   readonly idGiven: boolean
   /** Lower-case UUID of the property or contact (D16). */
   readonly subjectId: string
-  /** The same UUID as this draft spells it. The subject's first event decides for all later ones (D15). */
+  /** The same UUID in this draft's spelling. The subject's first event decides for all later ones (D15). */
   readonly subjectSpelling: string
-  /** As sent; `undefined`: the subject as its first event spells it (D15). */
+  /** As sent; `undefined`: the subject in its first event's spelling (D15). */
   readonly transactionId: string | undefined
   readonly content: DraftContent
   /** The short code the publisher named; `undefined` lets the subject's previous state decide (D12). */
@@ -23,7 +23,7 @@ export interface EventDraft {
   readonly contentHash: Uint8Array
   /** The service's own event with which a restriction begins or ends (D17). */
   readonly restriction?: 'begins' | 'ends'
-  /** Internal loading only (D25): the time this event would like; it gets that, or the last one's plus a tick. */
+  /** For internal loading only (D25): the time this event would like. It gets that time, or the last one's plus a tick. */
   readonly wishedCreated?: Ticks
 }
 
@@ -35,12 +35,12 @@ export interface PayloadContent {
   readonly text: string
   /** SHA-256 of the text. 32 bytes. */
   readonly hash: Uint8Array
-  /** The payload's own `published`; `undefined` where absent or null, which needs a named event type. */
+  /** The payload's own `published`; `undefined` if it is absent or null, which requires a named event type. */
   readonly published: boolean | undefined
   readonly branch: string | undefined
   /** What the payload's fields say about the category (D23). */
   readonly impliedCategory: Category | undefined
-  /** Of the payload's `update_date` (`updateDateHashOf`); `null` where it has none. */
+  /** A hash of the payload's `update_date` (`updateDateHashOf`); `null` if it has none. */
   readonly updateDateHash: Uint8Array | null
 }
 
@@ -51,13 +51,13 @@ export interface RemovalContent {
   readonly reason: string | undefined
 }
 
-/** The event that closes a subject that is being erased (D17). Only the service itself makes it, and no repeat finds it. */
+/** The event that closes a subject that is being erased (D17). Only the service itself makes it, and it is never a repeat. */
 export interface ErasedContent {
   readonly kind: 'erased'
 }
 
 /**
- * The property's last payload with another `branch_id`, where that is published and of the branch `from`; else it changes nothing, in a
+ * The property's last payload with another `branch_id`, if it is published and its branch is `from`; otherwise nothing changes, in a
  * batch with `unchanged: 'skip'`. Only the service itself makes it.
  */
 export interface MovedContent {
@@ -73,40 +73,40 @@ export interface AppendBatch {
   /** `skip`: a payload equal to its subject's latest stores nothing. */
   readonly unchanged: 'store' | 'skip'
   /**
-   * Its publisher is limited to these branches (D11): everything it publishes, and every property it changes, has to be of one of them.
-   * Left out: of any, or of none.
+   * The publisher is limited to these branches (D11): everything it publishes, and every property it changes, must be in one of them.
+   * Left out: any branch, or none.
    */
   readonly branches?: readonly string[] | undefined
 }
 
-/** One line of a receipt. A derived event stands before the event that caused it, with the same `index`. */
+/** One line of a receipt. A derived event comes before the event that caused it, with the same `index`. */
 export interface AppendedEvent {
-  /** Index of the draft. */
+  /** The index of the draft. */
   readonly index: number
   readonly status: 'appended' | 'derived' | 'repeated' | 'unchanged'
   readonly id: string
   readonly eventType: number
   readonly eventTypeShortCode: string
   readonly transactionId: string
-  /** Absent only in a preview, for what would be stored. */
+  /** Absent only in a preview, for events that would be stored. */
   readonly stored?: { readonly sequenceNumber: number; readonly createdDate: string }
-  /** Remarks for its publisher that follow from the subject's earlier events; only for what is appended. */
+  /** Remarks for the publisher that follow from the subject's earlier events; only for appended events. */
   readonly remarks?: readonly AppendRemark[]
 }
 
-/** What only the subject's earlier events tell about a new one. */
+/** Remarks that follow from the subject's earlier events. */
 export type AppendRemark =
-  /** The payload is another one, or the property comes back, and `update_date` is what it was. */
+  /** The payload is a different one, or the property comes back, and `update_date` is unchanged. */
   | 'updateDateUnchanged'
-  /** The transaction id sent is the subject's UUID, but not as its first event spells it. */
+  /** The transaction id sent is the subject's UUID, but not in its first event's spelling. */
   | 'otherSpelling'
-  /** The contact is restricted: the event is kept and not shown (D17). */
+  /** The contact is restricted: the event is kept but not shown (D17). */
   | 'restricted'
 
 export type AppendOutcome =
   /** Everything is on disk (P7), or was there before. */
   | { readonly kind: 'stored'; readonly events: readonly AppendedEvent[] }
-  /** The id is taken by other content, or by an event whose content is gone (D14). */
+  /** The id belongs to other content, or to an event whose content is gone (D14). */
   | {
       readonly kind: 'idConflict'
       readonly index: number
@@ -117,15 +117,15 @@ export type AppendOutcome =
   /** A removal of a subject that has no event. */
   | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
   /**
-   * The publisher is limited to branches, and the payload is of another one, or of none; or the property is, by its latest event.
-   * It is found under the feed's lock, so that no change of its branch comes in between.
+   * The publisher is limited to branches, and the payload is in another one or in none; or the property is, by its latest event. This is
+   * checked under the feed's lock, so that its branch cannot change in between.
    */
   | { readonly kind: 'branchNotGranted'; readonly index: number; readonly of: 'payload' | 'subject' }
   /** No such tenant. */
   | { readonly kind: 'unknownFeed' }
   /** The feed's head is more than 5 minutes ahead of the clock (D25). */
   | { readonly kind: 'clockBehind'; readonly headCreated: Ticks; readonly now: Ticks }
-  /** The store was restored; numbers may have been shown that it does not hold (D13). `startEpoch` lifts it. */
+  /** The store was restored; numbers that it does not hold may have been shown (D13). `startEpoch` lifts this. */
   | { readonly kind: 'epochRequired' }
-  /** The tenant is being moved to another store, or was (`MoveState`). Nothing of the batch is stored here. */
+  /** The tenant is being moved to another store, or has been (`MoveState`). Nothing of the batch is stored here. */
   | { readonly kind: 'tenantMoving' }

@@ -1,4 +1,4 @@
-/** What the rows of each change say: written once, for every engine. */
+/** What the audit rows of each change contain: written once, for every engine. */
 import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
 import type { Deletion, DeletionRequest } from './deletion-store.ts'
@@ -55,7 +55,7 @@ export function deletionBegun({ tenantId, deletionId, export: by }: DeletionRequ
   return [{ action: 'tenant.deletion_begun', tenant: tenantId, target: deletionId, detail: { export: by } }]
 }
 
-/** Of keys, each with whether it stays. */
+/** Rows for removed keys, each with whether the key stays. */
 export function keysRemoved(tenantId: string, keys: ReadonlyMap<string, boolean>): Changes {
   return [...keys].map(([keyId, stays]) => {
     return { action: 'key.removed', tenant: tenantId, target: keyId, detail: { stays } }
@@ -108,7 +108,7 @@ function stageOf(state: MoveState): AuditedMove {
   return 'arriving'
 }
 
-/** A row for each tenant, so that what a tenant is shown says nothing of another. */
+/** One row for each tenant, so that what one tenant sees reveals nothing about another. */
 export function keyCreated(record: KeyRecord): Changes {
   const { keyId, operator, grants, expiresMs, revokedMs, rate, adminScopes = [], networks, reading } = record
   const said = reading && { reading: { eventTypes: reading.eventTypes ?? null, current: reading.current } }
@@ -134,7 +134,7 @@ function contactLimitsOf(grant: Grant | undefined): Pick<Grant, 'contact'> {
   return grant?.contact === undefined ? {} : { contact: grant.contact }
 }
 
-/** Of one commit: `before` is as it was found under its lock. */
+/** For one commit: `before` is the key as found under its lock. */
 export function keyChanged(before: KeyRecord, after: KeyRecord): Changes {
   const { keyId } = after
   const tenantIds = after.grants.map(({ tenantId }) => tenantId)
@@ -149,7 +149,7 @@ export function keyChanged(before: KeyRecord, after: KeyRecord): Changes {
   ]
 }
 
-/** The key that ends, and the one in its place. */
+/** The key that ends, and the key that replaces it. */
 export function keyRotated(old: KeyRecord, fresh: KeyRecord): Changes {
   const detail = { by: fresh.keyId, endsMs: old.expiresMs ?? 0 }
   const rotated = overTenants(old.grants, (grant) => {
@@ -228,7 +228,7 @@ export function historyAccepted(): Changes {
   return [{ action: 'history.accepted', tenant: null, target: null, detail: {} }]
 }
 
-/** Begun again with another time to wait, too. */
+/** Also when maintenance is begun again with another time to wait. */
 export function maintenanceSet(maintenance: Maintenance | undefined): Changes {
   const common = { tenant: null, target: null }
   if (maintenance === undefined) return [{ action: 'maintenance.ended', ...common, detail: {} }]
@@ -252,7 +252,7 @@ export function nameErased(actor: string): Changes {
   return [{ action: 'actor.name_erased', tenant: null, target: actor, detail: {} }]
 }
 
-/** Of a key of tenants a row for each, so that each sees it in its own audit. */
+/** For a key of several tenants, one row for each, so that each sees it in its own audit. */
 export function sessionBegun(
   keyId: string,
   tenantIds: readonly string[],
@@ -267,12 +267,12 @@ export function auditPruned(beforeMs: number, rows: number): Changes {
   return [{ action: 'audit.pruned', tenant: null, target: null, detail: { beforeMs, rows } }]
 }
 
-/** The rows of some changes of one commit, in their order. */
+/** The rows of the changes of one commit, in their order. */
 export function auditRows(changes: Changes, actor: Actor, nowMs: number): readonly AuditRow[] {
   return changes.map((change) => ({ id: uuidV7(nowMs), atMs: nowMs, actor, ...change }))
 }
 
-/** One row for what belongs to no tenant. */
+/** One row for a change that belongs to no tenant. */
 function overTenants<T>(
   tenants: readonly T[],
   changeOf: (tenant: T | undefined) => AuditChange,

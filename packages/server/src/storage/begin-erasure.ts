@@ -1,4 +1,4 @@
-/** What beginning an erasure means on every engine (P12): the event that closes the subject, and the row of the erasure. */
+/** How an erasure begins on every engine (P12): the event that closes the subject, and the row of the erasure. */
 import type { AppendBatch, AppendOutcome } from './append-batch.ts'
 import type { BeginErasureOutcome, Erasure, ErasureRequest } from './erasure-store.ts'
 
@@ -18,7 +18,7 @@ export function closingBatch({ key, closingEventId }: ErasureRequest, subjectId:
   return { key, drafts: [draft], unchanged: 'store' }
 }
 
-/** Why nothing was begun, where the closing event was not stored. */
+/** Why nothing was begun, if the closing event was not stored. */
 export function refusalOfClosing(
   outcome: Exclude<AppendOutcome, { kind: 'stored' }>,
 ): Exclude<BeginErasureOutcome, { kind: 'begun' }> {
@@ -36,7 +36,7 @@ export interface BegunErasure {
   readonly nowMs: number
 }
 
-/** An erasure that has just begun; one that has nothing to reduce is there already. */
+/** The row of a new erasure. If it has nothing to reduce, it is already `reduced`. */
 export function begunErasure({ request, events, closing, revision, nowMs }: BegunErasure): Erasure {
   const isReduced = events === 0
   const { erasureId, key, target, reason, caseRef, receivedOn, actor } = request

@@ -1,4 +1,4 @@
-/** What restricting a contact and lifting a restriction mean on every engine (P12): the events, and the rows. */
+/** How restricting a contact begins and ends on every engine (P12): the events, and the rows. */
 import { standardCodes } from '@property-events/protocol/plain'
 import type { AppendBatch, AppendOutcome, EventDraft } from './append-batch.ts'
 import { parseEventJson } from './event-json.ts'
@@ -13,7 +13,7 @@ const common = {
   contentHash: new Uint8Array(),
 } as const
 
-/** The publication that takes a contact from consumers. */
+/** The publication that removes a contact from consumers' copies. */
 export function closingOfRestriction({ key, subjectId, closingEventId }: RestrictionRequest): AppendBatch {
   const draft: EventDraft = {
     ...common,
@@ -28,8 +28,8 @@ export function closingOfRestriction({ key, subjectId, closingEventId }: Restric
 }
 
 /**
- * The publication that shows a contact again, as what it was published last. `keptJson`: the latest event that is kept;
- * `undefined`, or a subject without a hash of its payload: nothing is left to show, and the contact stays removed.
+ * The publication that shows a contact again, in its last published form. `keptJson`: the latest event that is kept; if it is
+ * `undefined`, or the subject has no hash of its payload, nothing is left to show, and the contact stays removed.
  */
 export function reopening(
   key: FeedKey,
@@ -61,7 +61,7 @@ export function reopening(
 
 type Refused = Exclude<AppendOutcome, { readonly kind: 'stored' }>
 
-/** Why nothing was begun or lifted, where the event was not stored. The subject and the feed were found before. */
+/** Why nothing was begun or lifted, if the event was not stored. The subject and the feed were found before. */
 export function refusalOfRestriction(
   outcome: Refused,
 ): Exclude<Refused, { readonly kind: 'idConflict' | 'unknownSubject' | 'unknownFeed' | 'branchNotGranted' }> {
@@ -73,7 +73,7 @@ export function refusalOfRestriction(
   return outcome
 }
 
-/** A restriction that has just begun. */
+/** The row of a new restriction. */
 export function begunRestriction(
   request: RestrictionRequest,
   sequenceNumber: number,

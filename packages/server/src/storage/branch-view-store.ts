@@ -1,14 +1,14 @@
 /**
- * The port's part for views of sets of branches (D11, docs/decisions/0042). Which there are follows from the grants of the keys that can be
- * used: nobody asks for a set, and none is given up by hand. They are filled and dropped in steps, on whatever node.
+ * The port's part for views of sets of branches (D11, docs/decisions/0042). The grants of usable keys determine which sets there are:
+ * nobody requests a set, and nobody removes one by hand. Sets are filled and dropped in steps, on any node.
  */
 import { branchSetId } from './branch-view.ts'
 import type { BranchSetId } from './branch-view.ts'
 import type { FoundKey, Grant } from './key-store.ts'
 
 /**
- * - `filling`: events are copied to its views, and what is published meanwhile waits for its turn
- * - `ready`: each append enters its events
+ * - `filling`: events are being copied to its views, and what is published meanwhile waits for its turn
+ * - `ready`: each append adds its events
  * - `dropping`: no key is limited to these branches any more
  */
 export type BranchSetState = 'filling' | 'ready' | 'dropping'
@@ -19,29 +19,29 @@ export interface BranchSet {
   readonly set: BranchSetId
   readonly branches: readonly string[]
   readonly state: BranchSetState
-  /** While it is being filled: the position that events have been copied up to. */
+  /** While the set is being filled: the position up to which events have been copied. */
   readonly filled: number
 }
 
-/** `more`: there is another step. `done`: its views are ready, or gone. `busy`: another node is at it. */
+/** `more`: there is another step. `done`: the views are ready, or gone. `busy`: another node is working on the set. */
 export type BranchSetStep = 'more' | 'done' | 'busy'
 
 export interface BranchViewStore {
   /** All sets, in the order of tenants. */
   sets(): Promise<readonly BranchSet[]>
   /**
-   * The sets that have steps before them: those that a grant names and that were not begun, which are begun with this; those that are
-   * being filled or dropped; and those that no grant of a usable key names any more.
+   * The sets that still need steps: those that a grant names and that were not begun, which this call begins; those that are being filled
+   * or dropped; and those that no grant of a usable key names any more.
    */
   due(): Promise<readonly Pick<BranchSet, 'tenantId' | 'set'>[]>
   /**
-   * One step, in one commit, of so many events. Publishers wait for none but the last one of a set, which takes the feed's counter. With
-   * the last, `KeyStore.keysVersion` is another.
+   * Takes one step, in one commit, of at most this many events. Publishers wait only for the last step of a set, which takes the feed's
+   * counter. The last step also changes `KeyStore.keysVersion`.
    */
   step(of: Pick<BranchSet, 'tenantId' | 'set'>, limit: number): Promise<BranchSetStep>
 }
 
-/** A grant by branch, as far as it asks for views: publishing needs none. */
+/** The scope of a grant by branch that needs views; publishing needs none. */
 export const scopeOfViews = 'property:read'
 
 /** The sets whose views the grants of a key read. */
@@ -51,7 +51,7 @@ export function setsOfGrants(grants: readonly Grant[]): readonly Pick<BranchSet,
   )
 }
 
-/** What a key is told by. `ready`: those of its sets that are. */
+/** What a key sees of its views. `ready`: the sets that are ready. */
 export function viewsBeingMade(
   wanted: readonly Pick<BranchSet, 'tenantId' | 'set'>[],
   ready: readonly Pick<BranchSet, 'tenantId' | 'set'>[],

@@ -1,6 +1,7 @@
 /**
  * Views of sets of branches (D11): what a key that is limited to branches sees of a property feed. A set has three views, of all its
- * events, its sales and its lettings, each with dense ordinals of its own, so that pages and totals cost it what they cost everybody.
+ * events, its sales and its lettings, each with dense ordinals of its own, so that pages and totals cost such a key what they cost any
+ * other.
  */
 import { hash } from 'node:crypto'
 import { categories } from '@property-events/protocol/plain'
@@ -9,10 +10,10 @@ import type { Category, ViewName } from '@property-events/protocol'
 /** The first 16 hex digits of a hash over the branches of the set: 64 bits, and a feed has some hundred sets at most. */
 export type BranchSetId = string
 
-/** A view of a set of branches, as it stands in the store, in entity tags and in names of segments. */
+/** A view of a set of branches, as it is named in the store, in entity tags and in names of segments. */
 export type BranchViewName = `branches.${BranchSetId}.${ViewName}`
 
-/** A part of a feed with dense ordinals of its own: as everybody can list it, or of a set of branches. */
+/** A part of a feed with dense ordinals of its own: one that everybody can list, or one of a set of branches. */
 export type FeedView = ViewName | BranchViewName
 
 /** The views that a set has. */
@@ -23,12 +24,12 @@ export function branchSetOf(branches: readonly string[]): readonly string[] {
   return [...new Set(branches)].toSorted()
 }
 
-/** The same for the same branches, in whatever order and however often each is named. */
+/** Equal for equal branches, in any order and with any repeats. */
 export function branchSetId(branches: readonly string[]): BranchSetId {
   return hash('sha256', JSON.stringify(branchSetOf(branches))).slice(0, 16)
 }
 
-/** What a key that is limited to these branches reads where another key would read `view`. */
+/** What a key that is limited to these branches reads in place of `view`. */
 export function branchViewName(branches: readonly string[], view: ViewName): BranchViewName {
   return viewOfBranchSet(branchSetId(branches), view)
 }
@@ -39,7 +40,7 @@ export function viewOfBranchSet(set: BranchSetId, view: ViewName): BranchViewNam
 
 const branchView = /^branches\.([0-9a-f]{16})\.(all|sales|lettings)$/
 
-/** The set and the category that a view is of. `category` `undefined`: of both, and of contacts. */
+/** The set and the category of a view. `category` `undefined`: both categories, or contacts. */
 export function partsOfView(view: FeedView): {
   readonly set: BranchSetId | undefined
   readonly category: Category | undefined

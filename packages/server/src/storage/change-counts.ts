@@ -1,26 +1,26 @@
 /**
- * How often feeds have changed, in memory that all threads of a node share: a note about a feed is valid for as long
- * as its count stands still. Feeds share counts, so a count may move for nothing; it never stands still for a change.
+ * Counts how often feeds have changed, in memory that all threads of a node share: a note about a feed is valid until its count changes.
+ * Feeds share counts, so a count may change without reason; it never stays the same after a change.
  */
 import type { FeedKey } from './storage.ts'
 
 export interface ChangeCounts {
-  /** For another thread, which makes its own `changeCounts` over it. */
+  /** For another thread, which makes its own `changeCounts` over this memory. */
   readonly memory: SharedArrayBuffer
   of(key: FeedKey): number
-  /** After a commit, and before it is acknowledged (P8). `undefined`: any feed may have changed. */
+  /** Call it after a commit, and before the acknowledgement (P8). `undefined`: any feed may have changed. */
   raise(key: FeedKey | undefined): void
-  /** Calls the listener soon after counts were raised by any thread, until the function returned is called. */
+  /** Calls the listener soon after any thread has raised counts, until the returned function is called. */
   follow(listener: () => void): () => void
 }
 
-/** 16 kB. With a thousand feeds written to between two looks, one unchanged feed in five is looked up for nothing. */
+/** 16 kB. If a thousand feeds are written to between two looks, one unchanged feed in five is read for nothing. */
 const slots = 4_096
 
 export function changeCounts(
   memory: SharedArrayBuffer = new SharedArrayBuffer((1 + slots) * Int32Array.BYTES_PER_ELEMENT),
 ): ChangeCounts {
-  // The first one counts everything: it is what followers sleep on. All wrap around at 2^32 without harm.
+  // The first count covers everything: followers sleep on it. All wrap around at 2^32 without harm.
   const counts = new Int32Array(memory)
 
   async function followUntil(stop: AbortSignal, listener: () => void): Promise<void> {
@@ -50,7 +50,7 @@ export function changeCounts(
   }
 }
 
-/** Tenant ids are UUIDs that no stranger chooses. */
+/** Tenant ids are UUIDs that strangers cannot choose. */
 function slotOf({ tenantId, feed }: FeedKey): number {
   let hash = feed === 'property' ? 1 : 2
   for (let index = 0; index < tenantId.length; index += 1) {

@@ -1,4 +1,4 @@
-/** What a change makes of a tenant or a key, and what a rotation makes of one: the same for every engine. */
+/** The result of changing a tenant or a key, and of rotating a key: the same for every engine. */
 import type { FreshKey, ImportedTenant, ImportTenantOutcome, KeyChange, TenantChange } from './admin-store.ts'
 import type { KeyRecord, Tenant } from './key-store.ts'
 
@@ -25,7 +25,7 @@ export function changedKey(before: KeyRecord, change: KeyChange): KeyRecord {
   }
 }
 
-/** The old key with its end, and the one in its place; `ended`: the old one does not work any more. */
+/** The old key with its end, and the key that replaces it; `ended`: the old key no longer works. */
 export function rotatedKeys(
   before: KeyRecord,
   { oldEndsMs, ...fresh }: FreshKey,
@@ -42,13 +42,13 @@ export function rotatedKeys(
   return { old: { ...before, expiresMs: Math.min(oldEndsMs, expiresMs ?? oldEndsMs) }, record }
 }
 
-/** What is held already, of the names and references that come. */
+/** Which of the new names and references are already taken. */
 export interface HeldTenants {
   readonly byReference: ReadonlyMap<string, Tenant>
   readonly names: ReadonlySet<string>
 }
 
-/** Which of them are made. Those of one commit meet each other, too. */
+/** Decides which tenants are made. Tenants of one commit also conflict with each other. */
 export function decideImport(
   tenants: readonly ImportedTenant[],
   held: HeldTenants,

@@ -1,59 +1,59 @@
 /**
- * The port's part for people who work with the service in a browser (PROTOCOL §15): links that sign somebody in, and sessions. Of the
- * secrets of either there are SHA-256 hashes alone. Neither goes with a backup: a restored copy begins with nobody signed in.
+ * The port's part for people who work with the service in a browser (PROTOCOL §15): sign-in links, and sessions. It stores only SHA-256
+ * hashes of their secrets. Neither is part of a backup: in a restored copy, nobody is signed in.
  */
 import type { Actor } from './audit-store.ts'
 
-/** Signs somebody in with a key, once. Times here are milliseconds since 1970, by the clock of the node that gives them. */
+/** A link that signs a person in with a key, once. Times here are milliseconds since 1970, by the clock of the node that sets them. */
 export interface LoginLink {
   readonly linkHash: string
   readonly keyId: string
-  /** It is of no use from then on. */
+  /** The link is useless from then on. */
   readonly expiresMs: number
 }
 
 export interface ConsoleSession {
-  /** Of what stands in the cookie. */
+  /** The hash of the cookie's secret. */
   readonly cookieHash: string
-  /** Of what the page keeps by itself. */
+  /** The hash of the secret that the page keeps. */
   readonly halfHash: string
   readonly keyId: string
   readonly begunMs: number
-  /** However much it is used. */
+  /** The session ends then, however much it is used. */
   readonly endsMs: number
   /** Sampled: at most a minute old. */
   readonly usedMs: number
 }
 
-/** How a session was begun, for the audit: in that of each tenant of its key, or in the operator's. */
+/** How a session was begun, for the audit of each tenant of its key, or for the operator's. */
 export interface SessionOrigin {
   readonly by: 'pasted_key' | 'link'
   readonly tenantIds: readonly string[]
 }
 
-/** One that was not used for so long is over. */
+/** A session ends if it is unused for this long. */
 export const idleSessionMs = 3_600_000
 
-/** A key has no more: with one more, the one that was used longest ago ends. */
+/** The most sessions of a key: with one more, the least recently used one ends. */
 export const sessionsPerKey = 100
 
-/** How many rows `age` removes in one step, of each kind. */
+/** The most rows of each kind that `age` removes in one step. */
 export const sessionsPerStep = 500
 
 export interface ConsoleSessionStore {
   addLink(link: LoginLink): Promise<void>
-  /** The key of the link, which is gone with that; `undefined`: there is no such link (any more). Of any number of calls one gets it. */
+  /** The key of the link, which this removes; `undefined`: there is no such link (any more). Of any number of calls, one gets the key. */
   spendLink(linkHash: string, nowMs: number): Promise<string | undefined>
   begin(session: ConsoleSession, origin: SessionOrigin, actor: Actor): Promise<void>
-  /** Also one that is over and not removed yet. */
+  /** Also finds a session that is over and not removed yet. */
   find(cookieHash: string): Promise<ConsoleSession | undefined>
-  /** It was used then. Later times win. Nothing where it has ended. */
+  /** Records the use of a session. Later times win. Has no effect if the session has ended. */
   use(cookieHash: string, usedMs: number): Promise<void>
-  /** Nothing where it has ended already. */
+  /** Has no effect if the session has already ended. */
   end(cookieHash: string): Promise<void>
   /**
-   * One step: removes links and sessions that are over, and sessions that were last used before `unusedSinceMs`. Answers how many; 0:
-   * nothing is left to do. Any number of nodes may call it at once.
+   * Takes one step: removes links and sessions that are over, and sessions that were last used before `unusedSinceMs`. Returns how many;
+   * 0: nothing is left to do. Any number of nodes may call it at the same time.
    */
   age(nowMs: number, unusedSinceMs: number): Promise<number>
 }

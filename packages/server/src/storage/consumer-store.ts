@@ -1,9 +1,9 @@
-/** The port's part for who has seen what (D28): what each consumer was sent, what it says of it, and what it was refused. */
+/** The port's part for who has seen what (D28): what each consumer was sent, what it reports about that, and what it was refused. */
 import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { NumberRange } from './number-ranges.ts'
 
-/** A key, or a part of what a key is used for, which names itself; `defaultConsumer` is the key itself. */
+/** A key, or a part of a key's use that names itself; `defaultConsumer` is the key itself. */
 export interface ConsumerName {
   readonly key: FeedKey
   readonly keyId: string
@@ -12,15 +12,15 @@ export interface ConsumerName {
 
 export const defaultConsumer = 'default'
 
-/** Names that a consumer can give. */
+/** Whether a consumer may use this name. */
 export function isConsumerName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)
 }
 
-/** Consumers of a feed that name themselves. What a further one reads is not kept. */
+/** The most named consumers of a feed. The reads of further ones are not kept. */
 export const namedConsumersPerFeed = 200
 
-/** How an answer was asked for. */
+/** The route by which an answer was requested. */
 export type ReadRoute =
   | 'list'
   | 'current'
@@ -32,21 +32,21 @@ export type ReadRoute =
   | 'latest'
   | 'history'
 
-/** `single`: events that were asked for one by one. They are never a part of a range without gaps. */
+/** `single`: events that were read one by one. They are never part of a range without gaps. */
 export type ReadView = FeedView | 'single'
 
 /** What the numbers of a range are: ordinals of the view, positions in the feed, or sequence numbers. */
 export type ReadSpace = 'ordinals' | 'positions' | 'numbers'
 
-/** A part of what is kept of a consumer: what it was sent of one view. */
+/** A part of the record of a consumer: what it was sent of one view. */
 export interface ReadPart {
   readonly view: ReadView
   readonly space: ReadSpace
-  /** Of ordinals and positions, which mean something else in another epoch; empty for numbers. */
+  /** For ordinals and positions, which mean something else in another epoch; empty for sequence numbers. */
   readonly epoch: string
 }
 
-/** How the last answer went. */
+/** The outcome of the last answer. */
 export interface LastAnswer {
   /** Milliseconds since 1970, as all times here. */
   readonly askedMs: number
@@ -63,29 +63,29 @@ export interface SentMinute {
   readonly ranges: readonly NumberRange[]
 }
 
-/** What has been noted of a consumer and one part since the last addition. */
+/** What has been noted about a consumer and one part since the last addition. */
 export interface NotedReading extends ConsumerName, ReadPart, LastAnswer {
-  /** When it was last told that there is nothing new; `undefined`: not in this time. */
+  /** When it was last told that there is nothing new; `undefined`: not in this period. */
   readonly quietMs: number | undefined
   readonly minutes: readonly SentMinute[]
-  /** Sent in minutes that are not given, as a copy brings them: ascending; of no part that is `single`. */
+  /** Numbers sent in minutes that are not given, as a copy brings them: ascending; never for the part `single`. */
   readonly earlierRanges?: readonly NumberRange[]
 }
 
-/** A part as it is kept. */
+/** A part as stored. */
 export interface KeptReading extends ConsumerName, ReadPart, LastAnswer {
   readonly quietMs: number | undefined
-  /** All that it was ever sent of it, `mostRanges` ranges at most: the first, and the highest. Empty for `single`. */
+  /** Everything it was ever sent of this part, `mostRanges` ranges at most: the first, and the highest. Empty for `single`. */
   readonly ranges: readonly NumberRange[]
 }
 
-/** Ranges that are kept of a part. */
+/** The most ranges that are kept for a part. */
 export const mostRanges = 500
 
-/** Rows of `SentMinute` that are kept of a consumer. */
+/** The most rows of `SentMinute` that are kept for a consumer. */
 export const mostSentRows = 2_000
 
-/** Requests of a consumer that were refused with a code, since it was last answered. */
+/** Requests of a consumer that were refused with a code, since it last got an answer. */
 export interface ConsumerRefusal {
   readonly keyId: string
   readonly name: string
@@ -98,7 +98,7 @@ export interface ConsumerRefusal {
   readonly count: number
 }
 
-/** What a consumer says that it has done everything up to. */
+/** The number up to which a consumer reports that it has done everything. */
 export interface Acknowledgement extends ConsumerName {
   readonly sequenceNumber: number
   readonly epoch: string
@@ -107,14 +107,14 @@ export interface Acknowledgement extends ConsumerName {
 
 export type Outcome = 'live' | 'held' | 'refused'
 
-/** What became of a property at a consumer, as it says. */
+/** What became of a property at a consumer, as the consumer reports. */
 export interface ConsumerResult {
   readonly tenantId: string
   /** Lower-case UUID. */
   readonly subjectId: string
   readonly keyId: string
   readonly name: string
-  /** Of the event that it speaks of. */
+  /** The number of the event that the result is about. */
   readonly sequenceNumber: number
   readonly outcome: Outcome
   readonly code: string | undefined
@@ -131,27 +131,27 @@ export function withoutWords(result: ConsumerResult): ConsumerResult {
   return { ...result, code: undefined, message: undefined, url: undefined }
 }
 
-/** A consumer says for the first time that it shows the latest event of a property. */
+/** A consumer reports for the first time that it shows the latest event of a property. */
 export interface WentLive {
   readonly keyId: string
   readonly name: string
-  /** From the commit of the event until the consumer's word; not negative unless clocks of nodes differ. */
+  /** From the commit of the event to the consumer's report; negative only if the clocks of nodes differ. */
   readonly afterMs: number
 }
 
-/** What became of results that were put. */
+/** The outcome of results that were put. */
 export interface PutResults {
-  /** Those by which the latest event of a property has become live. */
+  /** The results by which the latest event of a property has become live. */
   readonly live: readonly WentLive[]
-  /** How many are of names beyond `namedConsumersPerFeed`, and are not kept. */
+  /** How many results have names beyond `namedConsumersPerFeed`, and are not kept. */
   readonly leftOut: number
 }
 
-/** Where an event is looked for in what consumers were sent. */
+/** Where to look for an event in what consumers were sent. */
 export interface SentSearch extends ReadPart {
   readonly key: FeedKey
   readonly number: number
-  /** Rows of earlier minutes are not looked at. */
+  /** Rows of earlier minutes are ignored. */
   readonly fromMinute: number
 }
 
@@ -164,22 +164,22 @@ export interface FirstSent {
 }
 
 export interface TidyRequest {
-  /** Of these, no more than `mostRows` rows of minutes stay. */
+  /** At most `mostRows` rows of minutes are kept for each of these. */
   readonly consumers: readonly ConsumerName[]
   readonly mostRows: number
-  /** Rows of earlier minutes go, some thousands at a time. */
+  /** Rows of earlier minutes are removed, some thousands at a time. */
   readonly beforeMinute: number
 }
 
 export interface ConsumerStore {
   /**
-   * Joins readings to those that are kept, in one commit; 500 at most. Whatever is added by two nodes, in whatever order, comes to the
-   * same. Those of a consumer beyond `namedConsumersPerFeed` are left out.
+   * Joins readings to the stored ones, in one commit; 500 at most. The result does not depend on the order in which two nodes add.
+   * Readings of a consumer beyond `namedConsumersPerFeed` are left out.
    */
   add(readings: readonly NotedReading[]): Promise<void>
-  /** Joins refusals to those that are kept: counts add up, times widen. One that was silent for an hour begins anew. 500 at most. */
+  /** Joins refusals to the stored ones: counts add up, times widen. After an hour of silence, a refusal begins again. 500 at most. */
   addRefusals(refusals: readonly ConsumerRefusal[]): Promise<void>
-  /** Forward only within an epoch, and always to another epoch. 500 at most. */
+  /** Moves forward only within an epoch, and always to another epoch. 500 at most. */
   acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<void>
   /**
    * Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. Those of a consumer
@@ -187,16 +187,16 @@ export interface ConsumerStore {
    * erased, or is being erased, nothing is kept, however late it comes; where it is the property's latest, the outcome is (`withoutWords`).
    */
   putResults(results: readonly ConsumerResult[]): Promise<PutResults>
-  /** What is kept of the consumers of a feed, by key, name and part. */
+  /** The stored readings of the consumers of a feed, by key, name and part. */
   readings(key: FeedKey): Promise<readonly KeptReading[]>
   acknowledgements(key: FeedKey): Promise<readonly Acknowledgement[]>
-  /** Of keys, in no order. */
+  /** Refusals of these keys, in no order. */
   refusals(keyIds: readonly string[]): Promise<readonly ConsumerRefusal[]>
-  /** What consumers say of a property. */
+  /** What consumers report about a property. */
   results(tenantId: string, subjectId: string): Promise<readonly ConsumerResult[]>
-  /** When each consumer of a feed was first sent an event, of the minutes that are kept. */
+  /** When each consumer of a feed was first sent an event, within the minutes that are kept. */
   firstSent(search: SentSearch): Promise<readonly FirstSent[]>
-  /** The rows of minutes that are kept of a consumer, ascending by minute. */
+  /** The rows of minutes that are kept for a consumer, ascending by minute. */
   sentMinutes(consumer: ConsumerName): Promise<readonly (ReadPart & SentMinute)[]>
   /** Results after a property, by property: for a copy. */
   resultsAfter(
@@ -204,9 +204,9 @@ export interface ConsumerStore {
     afterSubjectId: string | undefined,
     limit: number,
   ): Promise<readonly ConsumerResult[]>
-  /** Removes what is kept no longer. Safe to call from any number of nodes at once. */
+  /** Removes what is no longer kept. Any number of nodes may call it at the same time. */
   tidy(request: TidyRequest): Promise<void>
 }
 
-/** A refusal after a pause that is longer begins anew. */
+/** After a longer pause, a refusal begins again. */
 export const refusalPauseMs = 3_600_000

@@ -1,6 +1,6 @@
 /**
- * From a batch and the locked feed to the rows that will be written and the answer that will be given. Pure, and the
- * same for every engine that decides in this process (memory, SQLite).
+ * From a batch and the locked feed to the rows to write and the answer to return. Pure, and the same for every engine that decides in
+ * this process (memory, SQLite).
  */
 import { formatTicks } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
@@ -16,7 +16,7 @@ export interface FeedCounter {
   readonly lastCreated: Ticks | undefined
 }
 
-/** A row of the event table, but for its JSON, which an engine makes when it writes the row. */
+/** A row of the event table, except its JSON, which an engine makes when it writes the row. */
 export interface EventRow {
   readonly position: number
   readonly sequenceNumber: number
@@ -25,7 +25,7 @@ export interface EventRow {
   readonly event: PlannedEvent
 }
 
-/** An id kept taken without an event of its own; it resolves to the event at `position`. */
+/** An id that stays taken without an event of its own; it resolves to the event at `position`. */
 export interface ReservedId {
   readonly id: string
   readonly contentHash: Uint8Array
@@ -42,9 +42,9 @@ export interface DecideContext {
   readonly catalogue: EventTypeCatalogue
   /** The clock, read while the feed is locked. */
   readonly now: Ticks
-  /** No stamp lies before it: a window was answered then (P3). Wished times are exempt, they load the past (D25). */
+  /** No stamp is earlier than this: a window was answered then (P3). Wished times are exempt, because they load the past (D25). */
   readonly floor?: Ticks | undefined
-  /** How far a feed's head may be ahead of the clock (D25); `undefined` when an operator has overridden the check. */
+  /** How far a feed's head may be ahead of the clock (D25); `undefined` if an operator has overridden the check. */
   readonly clockToleranceTicks: Ticks | undefined
 }
 
@@ -93,7 +93,7 @@ export function decideAppend(
   return { outcome: { kind: 'stored', events }, rows, reserved }
 }
 
-/** The same answer without numbers and times for what would be stored: a number once shown must exist (P2). */
+/** The same answer without numbers and times for events that would be stored: a number once shown must exist (P2). */
 export function previewOf(decision: AppendDecision): AppendOutcome {
   if (decision.outcome.kind !== 'stored') return decision.outcome
   const newNumbers = new Set(decision.rows.map((row) => row.sequenceNumber))
@@ -107,7 +107,7 @@ function refusal(outcome: Exclude<AppendOutcome, { kind: 'stored' }>): AppendDec
   return { outcome, rows: [], reserved: [] }
 }
 
-/** Numbers in steps of one, times in steps of at least one tick, both after the feed's last (P1, P3, D25). */
+/** Numbers in steps of one and times in steps of at least one tick, both after the feed's last (P1, P3, D25). */
 function numberRows(
   plan: AppendPlan & { kind: 'plan' },
   counter: FeedCounter,

@@ -1,13 +1,13 @@
-/** What every engine makes of a deletion: its digest, and the text that it is kept as. */
+/** What every engine computes for a deletion: its digest, and the text that it is stored as. */
 import { hash } from 'node:crypto'
 import type { FeedName } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 import type { DeletedExport, DeletedFeed, Deletion, DeletionExport, OwnedCounts } from './deletion-store.ts'
 
-/** Of a feed of which no event has been removed. */
+/** The digest of a feed from which no event has been removed. */
 export const firstDigest = '0'.repeat(64)
 
-/** SHA-256 of the digest before and of the line `sequenceNumber id`: whoever has the events can make it again. */
+/** SHA-256 of the previous digest and of the line `sequenceNumber id`: anyone who has the events can compute it again. */
 export function nextDigest(digest: string, sequenceNumber: number, id: string): string {
   const line = Buffer.from(`${sequenceNumber} ${id}\n`)
   return hash('sha256', Buffer.concat([Buffer.from(digest, 'hex'), line]), 'hex')
@@ -39,7 +39,7 @@ export function withCounts(counts: OwnedCounts, more: Partial<OwnedCounts>): Own
   }
 }
 
-/** As stores keep it, beside what they look for. */
+/** A deletion as stores keep it, apart from the columns they search by. */
 export interface DeletionText {
   readonly name?: string | undefined
   readonly export: DeletionExport
@@ -71,14 +71,14 @@ export function readDeletionText(text: string): Pick<Deletion, 'name' | 'export'
   }
 }
 
-/** As it is kept. */
+/** The actor as stored. */
 export function readActor(text: string): Actor {
   if (text.startsWith('key:')) return `key:${text.slice(4)}`
   if (text.startsWith('cli:')) return `cli:${text.slice(4)}`
   return 'service'
 }
 
-/** A value for each feed. */
+/** Makes a value for each feed. */
 export function byFeed<T>(valueOf: (feed: FeedName) => T): Readonly<Record<FeedName, T>> {
   return { property: valueOf('property'), contact: valueOf('contact') }
 }

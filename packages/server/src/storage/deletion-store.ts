@@ -1,49 +1,50 @@
 /**
- * The port's part for deleting a tenant with all it owns (docs/decisions/0044): begun in one commit, which closes it, carried out in
- * steps that any node goes on with, and finished in the commit that takes its name. The row of the deletion stays, as its certificate.
+ * The port's part for deleting a tenant with everything it owns (docs/decisions/0044): begun in one commit, which closes the tenant,
+ * carried out in steps that any node can continue, and finished in the commit that removes its name. The row of the deletion stays, as
+ * its certificate.
  */
 import type { FeedName, Ticks } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 
 /**
- * - `exporting`: everything is there, and nothing can be published or read any more
+ * - `exporting`: everything is still stored, and nothing can be published or read any more
  * - `deleting`: rows are being removed
- * - `forgetting`: no row is left but the tenant's own; nodes may still have pages
- * - `deleted`: nothing is left, and its name can be given again
+ * - `forgetting`: only the tenant's own row is left; nodes may still have pages
+ * - `deleted`: nothing is left, and the name can be used again
  */
 export type DeletionState = 'exporting' | 'deleting' | 'forgetting' | 'deleted'
 
 /** Who writes the export: a node of the service, the caller of `begin`, or nobody. */
 export type DeletionExport = 'service' | 'caller' | 'none'
 
-/** What was written before anything was removed. */
+/** The file that was written before anything was removed. */
 export interface DeletedExport {
-  /** Without its folder. */
+  /** The file's name without its folder. */
   readonly file: string
   readonly bytes: number
   /** SHA-256 of the file, in hexadecimal digits. */
   readonly sha256: string
 }
 
-/** Of a feed as it was when the deletion began. */
+/** A feed as it was when the deletion began. */
 export interface DeletedFeed {
   readonly feed: FeedName
   readonly epoch: string
-  /** Of its last event; where it had none, numbers would have begun after it. */
+  /** The number of its last event; if it had none, the number after which numbering would have begun. */
   readonly sequenceNumber: number
   readonly revision: number
   readonly events: number
-  /** `null`: it had no event. */
+  /** `null` if it had no event. */
   readonly lastCreated: Ticks | null
 }
 
-/** Rows by kind. Of what follows from these, such as ids and views, none is counted. */
+/** Rows by kind. Derived rows, such as ids and views, are not counted. */
 export interface OwnedCounts {
   readonly events: number
   readonly subjects: number
-  /** That open no other tenant, and go. */
+  /** Keys that open no other tenant, and are removed. */
   readonly keys: number
-  /** Of keys that open other tenants too, and stay. */
+  /** Grants of keys that also open other tenants, and stay. */
   readonly grants: number
   readonly erasures: number
   readonly holds: number
@@ -67,33 +68,33 @@ export interface Deletion extends DeletionRequest {
   readonly actor: Actor
   readonly exported: DeletedExport | undefined
   readonly feeds: readonly DeletedFeed[]
-  /** Removed so far. */
+  /** The rows removed so far. */
   readonly counts: OwnedCounts
-  /** By feed, of the events removed so far: `nextDigest` of each in order. Hexadecimal digits. */
+  /** By feed, for the events removed so far: `nextDigest` of each in order. Hexadecimal digits. */
   readonly digests: Readonly<Record<FeedName, string>>
-  /** Milliseconds since 1970, as the next one. */
+  /** Milliseconds since 1970, like the next one. */
   readonly begunMs: number
   readonly deletedMs: number | undefined
 }
 
 export interface OpenDeletion extends Deletion {
-  /** Nodes that hold nothing of its feeds any more. */
+  /** Nodes that no longer hold anything of its feeds. */
   readonly acknowledgedBy: readonly string[]
 }
 
 export type DeletionRefusal =
   | { readonly kind: 'unknownTenant' }
-  /** Its keys work: it has to be suspended, or to have left, before. */
+  /** The tenant's keys work: it has to be suspended, or to have left, first. */
   | { readonly kind: 'inUse' }
-  /** So many of its properties and contacts are not to be erased, the last one until then. */
+  /** This many of its properties and contacts are on hold, the last one until then. */
   | { readonly kind: 'onHold'; readonly holds: number; readonly untilMs: number }
-  /** It is being moved to or from another store. */
+  /** The tenant is being moved to or from another store. */
   | { readonly kind: 'tenantMoving' }
-  /** An erasure or a restriction is under way: an export would have what is to be gone. */
+  /** An erasure or a restriction is under way: an export would contain what should be gone. */
   | { readonly kind: 'erasing' }
 
 export type BeginDeletionOutcome =
-  /** `isNew` is false where the tenant was being deleted already; `export` counts where it has not been exported. */
+  /** `isNew` is false if the tenant was already being deleted; `export` counts if it has not been exported. */
   { readonly kind: 'begun'; readonly isNew: boolean; readonly deletion: Deletion } | DeletionRefusal
 
 export type CountOwnedOutcome =
@@ -102,33 +103,33 @@ export type CountOwnedOutcome =
 
 export interface DeletionStore {
   /**
-   * Closes the tenant in one commit, durable when it resolves: nothing is published to it after that, its keys are refused, and it cannot
-   * be moved. Publications under way are waited for.
+   * Closes the tenant in one commit, durable when it resolves: after that nothing is published to the tenant, its keys are refused, and
+   * it cannot be moved. Waits for publications under way.
    */
   begin(request: DeletionRequest, actor: Actor): Promise<BeginDeletionOutcome>
-  /** Why `begin` would refuse now; `undefined`: it would not. */
+  /** Why `begin` would refuse now; `undefined` if it would not. */
   refusal(tenantId: string): Promise<DeletionRefusal | undefined>
-  /** What `begin` would have removed. It reads all rows of the tenant but its events. */
+  /** What `begin` would have removed. Reads all rows of the tenant except its events. */
   count(tenantId: string): Promise<CountOwnedOutcome>
-  /** The node writes the export now. `busy`: another one that lives does, or it is written. */
+  /** This node writes the export now. `busy`: another live node does, or it has been written. */
   takeExport(deletionId: string, nodeId: string): Promise<'taken' | 'busy'>
-  /** It is on the disk: from now on rows are removed. `known`: it was written before, and this one counts for nothing. */
+  /** The export is on the disk, so rows may be removed from now on. `known`: it was written before, and this one is ignored. */
   exported(deletionId: string, file: DeletedExport | undefined): Promise<'done' | 'known'>
   /**
-   * Removes rows of the tenant, `limit` events at most, in one commit. `finished`: no row is left to remove, and the deletion is
-   * `forgetting` or further. `busy`: another node is at it, or it is `exporting`.
+   * Removes rows of the tenant, at most `limit` events, in one commit. `finished`: no row is left to remove, and the deletion is
+   * `forgetting` or further. `busy`: another node is working on it, or it is `exporting`.
    */
   step(deletionId: string, limit: number): Promise<'removed' | 'finished' | 'busy'>
   /**
-   * The node holds nothing that it read of the tenant. When every live node (`NodeStore.live`) has said so, what has been added
-   * meanwhile is removed, and the tenant with its name, and the deletion is `deleted`. Also asked with no node, by one that only looks.
+   * The node no longer holds anything that it read of the tenant. When every live node (`NodeStore.live`) has said so, this removes what
+   * has been added meanwhile, and the tenant with its name, and the deletion is `deleted`. A caller that only checks passes no node.
    */
   acknowledge(deletionId: string, nodeId: string | undefined): Promise<'deleted' | 'waiting'>
-  /** Those that are not `deleted`, the oldest first. */
+  /** Deletions that are not `deleted`, the oldest first. */
   open(): Promise<readonly OpenDeletion[]>
   find(deletionId: string): Promise<Deletion | undefined>
-  /** After the given id, in the order in which they were begun, `limit` at most. */
+  /** After the given id, in the order in which they were begun, at most `limit`. */
   list(after: string | undefined, limit: number): Promise<readonly Deletion[]>
-  /** Certificates of another store; those whose ids are here already stay as they are. For `copy`. */
+  /** Takes certificates of another store; those whose ids are already here stay as they are. For `copy`. */
   take(deletions: readonly Deletion[]): Promise<void>
 }

@@ -1,7 +1,7 @@
-/** So many characters of an epoch are in its weight: of 10 that are random. */
+/** The number of an epoch's characters that are in its weight; 10 of them are random. */
 const weighedCharacters = 5
 
-/** Weights of all epochs together tell whether one has changed; every engine sums them in one statement. ASCII: 7 bits a character. */
+/** The sum of all epochs' weights shows whether one has changed; every engine computes it in one statement. ASCII: 7 bits a character. */
 export function epochWeight(epoch: string): number {
   let weight = 0
   for (let index = weighedCharacters - 1; index >= 0; index -= 1)
@@ -9,7 +9,7 @@ export function epochWeight(epoch: string): number {
   return weight
 }
 
-/** The same in SQL, of a column `epoch`; `code`: the function that gives the code of a text's first character. */
+/** The same in SQL, for a column `epoch`; `code`: the function that returns the code of a text's first character. */
 export function epochWeightSql(code: 'ascii' | 'unicode'): string {
   const terms = Array.from(
     { length: weighedCharacters },

@@ -1,6 +1,6 @@
 /**
- * The port's part for erasure (D17, docs/decisions/0027): payloads go, numbers stay. An erasure is begun in one commit and carried
- * out in steps that any node goes on with, so that no step holds a feed's counter for longer than a moment.
+ * The port's part for erasure (D17, docs/decisions/0027): payloads go, numbers stay. An erasure begins in one commit and is carried out
+ * in steps that any node can continue, so that no step holds a feed's counter for longer than a moment.
  */
 import type { ErasureReason } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
@@ -14,7 +14,7 @@ export type ErasureTarget =
   | { readonly kind: 'event'; readonly eventId: string }
 
 export interface ErasureRequest {
-  /** UUIDv7. Begun again with the same one, the erasure that is there is answered. */
+  /** UUIDv7. If an erasure is begun again with the same id, the existing one is returned. */
   readonly erasureId: string
   readonly key: FeedKey
   readonly target: ErasureTarget
@@ -23,7 +23,7 @@ export interface ErasureRequest {
   readonly caseRef: string | undefined
   /** `YYYY-MM-DD`: when the request was received. */
   readonly receivedOn: string | undefined
-  /** The erasure is on record in the same commit that begins it. */
+  /** The commit that begins the erasure also records it in the audit. */
   readonly actor: Actor
   /** Lower-case UUID for the event that closes the subject. */
   readonly closingEventId: string
@@ -31,24 +31,24 @@ export interface ErasureRequest {
 
 /**
  * - `reducing`: earlier events still have their payloads
- * - `reduced`: no row of the store has one; nodes may still have pages of before
+ * - `reduced`: no row of the store has one; nodes may still have earlier pages
  * - `unreachable`: no row, segment or answer has one
- * - `overwritten`: nor has the free space of the store
+ * - `overwritten`: the free space of the store has none either
  */
 export type ErasureState = 'reducing' | 'reduced' | 'unreachable' | 'overwritten'
 
-/** What is kept of an erasure, for ever. */
+/** The record of an erasure, kept for ever. */
 export interface Erasure extends Omit<ErasureRequest, 'actor' | 'closingEventId'> {
   readonly actor: string
   readonly state: ErasureState
-  /** The event that closed the subject; `undefined` where one event was erased. */
+  /** The event that closed the subject; `undefined` if one event was erased. */
   readonly closing: { readonly eventId: string; readonly sequenceNumber: number } | undefined
-  /** Events that were to be reduced, and how many of them have been. Those that an earlier erasure reduced count as well. */
+  /** The number of events to reduce, and how many of them have been reduced. Events that an earlier erasure reduced count as well. */
   readonly events: number
   readonly reduced: number
-  /** The feed's revision after the last step that found a payload to take. */
+  /** The feed's revision after the last step that removed a payload. */
   readonly revision: number
-  /** Milliseconds since 1970, as the next ones. */
+  /** Milliseconds since 1970, like the next ones. */
   readonly begunMs: number
   readonly reducedMs: number | undefined
   readonly unreachableMs: number | undefined
@@ -58,7 +58,7 @@ export interface Erasure extends Omit<ErasureRequest, 'actor' | 'closingEventId'
 export type BeginErasureOutcome =
   | { readonly kind: 'begun'; readonly erasure: Erasure }
   | ErasureRefusal
-  /** As an append answers: nothing was begun. */
+  /** As for an append: nothing was begun. */
   | { readonly kind: 'epochRequired' }
   | { readonly kind: 'tenantMoving' }
   | { readonly kind: 'clockBehind'; readonly headCreated: bigint; readonly now: bigint }
@@ -66,9 +66,9 @@ export type BeginErasureOutcome =
 export type ErasureRefusal =
   /** No such tenant. */
   | { readonly kind: 'unknownFeed' }
-  /** The feed has no event of it, or no event with this id. */
+  /** The feed has no event of the subject, or no event with this id. */
   | { readonly kind: 'unknownTarget' }
-  /** The subject's latest event says how the subject is now: a subject is erased as a whole. */
+  /** The subject's latest event holds its present state: a subject can only be erased as a whole. */
   | { readonly kind: 'eventIsLatest' }
   /** The subject must not be erased yet (`HoldStore`). */
   | OnHold
@@ -76,80 +76,82 @@ export type ErasureRefusal =
 export type ReduceOutcome =
   /** More is left. */
   | { readonly kind: 'reduced'; readonly events: number }
-  /** Nothing is left of it to reduce; the erasure is `reduced`, or further. */
+  /** Nothing of it is left to reduce; the erasure is `reduced`, or further. */
   | { readonly kind: 'finished' }
-  /** Another node is at it, or the tenant is being moved to another store, or was (`MoveState`). */
+  /** Another node is working on it, or the tenant is being moved to another store, or has been (`MoveState`). */
   | { readonly kind: 'busy' }
 
 /**
- * What keys had been sent of the feed when an erasure became `unreachable`: what is sent after that has no payload any more, and
- * the pieces of an hour do not tell one from the other.
+ * What keys had been sent of the feed when an erasure became `unreachable`. Anything sent after that has no payload any more, and the
+ * pieces of an hour cannot tell the two apart.
  */
 export interface SentBefore {
-  /** Pieces of this hour (since 1970) and later are given here; those of earlier hours are the ledger's. */
+  /** Pieces of this hour (since 1970) and later are given here; those of earlier hours are in the ledger. */
   readonly fromHour: number
   readonly pieces: readonly SentPiece[]
-  /** A run had said nothing since this time: it may have sent what no piece tells. */
+  /** A run had reported nothing since this time, so it may have sent more than the pieces show. */
   readonly doubtMs: number | undefined
 }
 
 /** What a step raised the revision for. */
 export interface Reduction {
-  /** The feed's revision since that step. */
+  /** The feed's revision after that step. */
   readonly revision: number
-  /** Of the events whose payloads it reduced, ascending. */
+  /** The numbers of the events whose payloads it reduced, ascending. */
   readonly sequenceNumbers: readonly number[]
 }
 
 export interface ErasureStore {
   /**
-   * Begins an erasure in one commit, durable when it resolves. Of a subject it appends the event that closes it, itself without
-   * a payload; events of the subject up to there are to be reduced, and none that is published later.
+   * Begins an erasure in one commit, durable when it resolves. For a subject it appends the event that closes it, itself without a
+   * payload. It covers the subject's events up to that one, and none that is published later.
    */
   begin(request: ErasureRequest): Promise<BeginErasureOutcome>
   /**
-   * As `begin` of a subject, where the event at this position is still its latest. `changed`: it is not, and nothing was begun. For
-   * erasing what nobody has asked for.
+   * Like `begin` for a subject, if the event at this position is still its latest. `changed`: it is not, and nothing was begun. For
+   * erasures that nobody requested.
    */
   beginUnchanged(
     request: ErasureRequest,
     position: number,
   ): Promise<BeginErasureOutcome | { readonly kind: 'changed' }>
-  /** How many events `begin` would have reduced. Nothing is changed. */
+  /** How many events `begin` would reduce. Nothing is changed. */
   count(
     key: FeedKey,
     target: ErasureTarget,
   ): Promise<{ readonly kind: 'counted'; readonly events: number } | ErasureRefusal>
   /**
-   * Reduces the next events of an erasure, `limit` at most and fewer where they are large, in one commit that raises the feed's
-   * revision. Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes go. Where nothing is left
-   * the erasure becomes `reduced`.
+   * Reduces the next events of an erasure, at most `limit` and fewer if they are large, in one commit that raises the feed's revision.
+   * Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes are removed. If nothing is left, the erasure
+   * becomes `reduced`.
    */
   reduce(erasureId: string, limit: number): Promise<ReduceOutcome>
-  /** Erasures that are `reducing` or `reduced`, the oldest first, with the nodes that have said they hold nothing of before. */
+  /** Erasures that are `reducing` or `reduced`, the oldest first, with the nodes that have said that they hold nothing from before. */
   open(): Promise<readonly OpenErasure[]>
   /**
-   * The node holds nothing that it read of the feed before the erasure was `reduced`, and has added to the ledger what it had sent of
-   * it. When every live node (`NodeStore.live`) has
-   * said so, the erasure becomes `unreachable`; also asked with no node, by one that only looks.
+   * The node no longer holds anything that it read of the feed before the erasure was `reduced`, and has added what it had sent of it to
+   * the ledger. When every live node (`NodeStore.live`) has said so, the erasure becomes `unreachable`. A caller that only checks passes
+   * no node.
    */
   acknowledge(erasureId: string, nodeId: string | undefined): Promise<'unreachable' | 'waiting'>
-  /** What keys had been sent then; `undefined`: it is not `unreachable`, or became so with a version that did not note it. */
+  /** What keys had been sent by then; `undefined`: it is not `unreachable`, or became so with a version that did not record this. */
   sentBefore(erasureId: string): Promise<SentBefore | undefined>
-  /** Of every tenant, those that are `unreachable`, the oldest first: their rows are reduced, and free space may hold what they were. */
+  /**
+   * The `unreachable` erasures of every tenant, the oldest first: their rows are reduced, and free space may still hold the old bytes.
+   */
   waiting(): Promise<readonly WaitingErasure[]>
   /**
-   * Those of them that are `unreachable` become `overwritten`: the caller has read them with `waiting`, and rewritten the store
-   * since then (`StorageEngine.rewrite`). That it was rewritten is on record in the same commit. Answers how many they were.
+   * Makes those of them that are `unreachable` `overwritten`: the caller has read them with `waiting`, and has rewritten the store since
+   * then (`StorageEngine.rewrite`). The same commit records the rewrite in the audit. Returns how many there were.
    */
   markOverwritten(erasureIds: readonly string[], actor: Actor): Promise<number>
-  /** One of the tenant; `undefined`: it has none of this id. */
+  /** One erasure of the tenant; `undefined` if it has none with this id. */
   find(tenantId: string, erasureId: string): Promise<Erasure | undefined>
-  /** Those of the tenant after the given id, in the order in which they were begun, `limit` at most. */
+  /** The tenant's erasures after the given id, in the order in which they were begun, at most `limit`. */
   list(tenantId: string, after: string | undefined, limit: number): Promise<readonly Erasure[]>
   /**
-   * What steps after a revision have reduced, in whole steps, of `limit` events at most; a single step may have more. For
-   * copies that keep the history of a feed. `branches`: only events that are of one of them; a step without any is left out.
+   * What steps after a revision have reduced, in whole steps, with at most `limit` events; a single step may have more. For copies that
+   * keep the history of a feed. `branches`: only events in one of them; a step without any is left out.
    */
   reductions(
     key: FeedKey,
@@ -165,7 +167,7 @@ export interface WaitingErasure {
   readonly unreachableMs: number
 }
 
-/** For an operator: how many wait to be overwritten, and since when the oldest does, in milliseconds since 1970. */
+/** For an operator: how many erasures wait to be overwritten, and since when the oldest does, in milliseconds since 1970. */
 export interface WaitingErasures {
   readonly count: number
   readonly oldestMs: number | undefined
@@ -175,13 +177,16 @@ export interface OpenErasure extends Erasure {
   readonly acknowledgedBy: readonly string[]
 }
 
-/** Clocks of nodes may differ by so much: pieces of hours that ended no longer before an erasure began are noted with it. */
+/**
+ * The clocks of nodes may differ by this much: pieces of hours that ended no longer than this before an erasure began are recorded with
+ * it.
+ */
 const clocksDifferMs = 600_000
 
-/** The first hour whose pieces are noted with an erasure. */
+/** The first hour whose pieces are recorded with an erasure. */
 export function firstNotedHour(begunMs: number): number {
   return Math.floor((begunMs - clocksDifferMs) / 3_600_000)
 }
 
-/** A step reads this much at most, whatever its limit: 4 ms of writing. */
+/** A step reads at most this much, whatever its limit: 4 ms of writing. */
 export const bytesPerReduction = 1_048_576

@@ -3,8 +3,7 @@ import type { PlannedEvent } from './plan-append.ts'
 import type { FeedKey } from './storage.ts'
 
 /**
- * The bytes of an event on the wire (spec §2.1), made once, when it is stored, and never parsed again on a read
- * (ARCHITECTURE).
+ * The bytes of an event on the wire (spec §2.1), made once, when the event is stored, and never parsed again on a read (ARCHITECTURE).
  */
 export function eventJson(
   key: FeedKey,
@@ -15,7 +14,7 @@ export function eventJson(
   return `${eventJsonStart(key)}${sequenceNumber}${eventJsonMiddle(event)}${createdDate}${eventJsonEnd}`
 }
 
-/** The text before the number, between the number and the time, and after the time: for an engine that puts both in later. */
+/** The text before the number, between the number and the time, and after the time: for an engine that inserts both later. */
 export function eventJsonStart(key: FeedKey): string {
   return `{"tenantId":"${key.tenantId}","sequenceNumber":`
 }
@@ -30,7 +29,7 @@ export function eventJsonMiddle({ eventType, state, payload, transactionId, id }
 
 export const eventJsonEnd = '"}'
 
-/** The bytes of an event that was read back, with whatever of it is another. */
+/** The bytes of an event that was read back, with some members changed. */
 export function eventJsonOf(event: FeedEvent): string {
   const { tenantId, sequenceNumber, eventType, eventTypeShortCode, payload, transactionId, id } = event
   return (
@@ -41,7 +40,7 @@ export function eventJsonOf(event: FeedEvent): string {
   )
 }
 
-/** Reads stored bytes back. For the publishing side (repeats, removals) only. */
+/** Reads stored bytes back. Only for the publishing side (repeats, removals). */
 export function parseEventJson(json: string): FeedEvent {
   const event: FeedEvent = JSON.parse(json)
   return event

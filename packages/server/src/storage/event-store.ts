@@ -8,18 +8,18 @@ import type { FeedKey } from './feed-key.ts'
 /** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
 export interface Head {
   readonly position: number
-  /** Of the last event; the epoch's offset when the feed is empty. */
+  /** The number of the last event; the epoch's offset if the feed is empty. */
   readonly sequenceNumber: number
   readonly created: Ticks | undefined
-  /** Changes when numbers were carried past a gap (D13). */
+  /** Changes when numbers continue after a gap (D13). */
   readonly epoch: string
   /** Rises when stored payloads are erased (D17). */
   readonly revision: number
-  /** Rises when superseded payloads are taken because of their age (D17). No answer shows it. */
+  /** Rises when superseded payloads are removed because of their age (D17). No answer shows it. */
   readonly thinned: number
 }
 
-/** By what a feed is seen to have changed, without looking at an event. */
+/** Shows whether a feed has changed, without looking at an event. */
 export interface FeedMark {
   readonly key: FeedKey
   readonly epoch: string
@@ -27,12 +27,12 @@ export interface FeedMark {
   readonly count: number
 }
 
-/** Of one state of the store. As no count ever falls, the same sums of as many feeds are the same state. */
+/** The marks of all feeds in one state of the store. Since counts never fall, equal sums over equally many feeds mean the same state. */
 export interface MarksTotal {
   readonly feeds: number
   /** The sum of their counts. */
   readonly total: bigint
-  /** The sum of the weights of their epochs (`epochWeight`): one may begin without a number in between. */
+  /** The sum of the weights of their epochs (`epochWeight`): an epoch may begin without a new number. */
   readonly epochs: number
 }
 
@@ -52,11 +52,11 @@ export interface ViewRange {
   /** The first ordinal, from 1. */
   readonly first: number
   readonly count: number
-  /** Positions of events of the feed, ascending: where it is there, ordinals are those of this list, and not the view's. */
+  /** Positions of events of the feed, ascending. If present, ordinals are those of this list, and not the view's. */
   readonly positions?: Float64Array
 }
 
-/** What matches a query, and the state of the feed it was found in. Ordinals never move, so the range stays true. */
+/** What matches a query, and the state of the feed in which it was found. Ordinals never move, so the range stays valid. */
 export interface Located {
   readonly range: ViewRange
   readonly head: Head
@@ -71,7 +71,7 @@ export interface StoredEvent {
 export interface ReadAfterQuery {
   readonly key: FeedKey
   readonly view: FeedView
-  /** Events with a greater sequence number; 0 for all. */
+  /** Only events with a greater sequence number; 0 for all. */
   readonly after: number
   readonly limit: number
   /** Only events that are still their subject's latest. */
@@ -82,46 +82,46 @@ export interface ReadSubjectQuery {
   readonly key: FeedKey
   /** Lower-case UUID of the property or contact (D16). */
   readonly subjectId: string
-  /** Events with a greater sequence number; 0 for all. */
+  /** Only events with a greater sequence number; 0 for all. */
   readonly after: number
   readonly limit: number
-  /** Only events of these branches (`EventStore.readEvent`). */
+  /** Only events in these branches (`EventStore.readEvent`). */
   readonly branches?: readonly string[] | undefined
 }
 
-/** Which latest events of subjects are asked for. Ascending by position, so that the next step begins after the last of this one. */
+/** Which latest events of subjects to return, ascending by position, so that the next step begins after the last of this one. */
 export interface LatestQuery {
   readonly key: FeedKey
-  /** Of a category: those whose latest event is in it. */
+  /** For a category: subjects whose latest event is in it. */
   readonly view: FeedView
-  /** Greater positions; 0 for all. */
+  /** Only greater positions; 0 for all. */
   readonly after: number
-  /** Not greater positions. */
+  /** Only positions up to this one. */
   readonly through: number
   readonly limit: number
 }
 
-/** Which subjects are asked for, by the position of their latest event, and as of which earlier one. */
+/** Which subjects to look at, by the position of their latest event, and as of which earlier position. */
 export interface EarlierQuery {
   readonly key: FeedKey
-  /** Of a category: subjects that were in it then. */
+  /** For a category: subjects that were in it then. */
   readonly view: FeedView
-  /** Latest events with greater positions; not less than `through`. */
+  /** Only latest events with greater positions; not less than `through`. */
   readonly after: number
   /** The last position of that time. */
   readonly through: number
-  /** Subjects to look at. */
+  /** The number of subjects to look at. */
   readonly limit: number
 }
 
 export interface EarlierStep {
-  /** Of each subject's last event at `through` or before it; in no order, and none for a subject that had no event yet. */
+  /** The position of each subject's last event at or before `through`; in no order, and none for a subject that had no event yet. */
   readonly positions: readonly number[]
-  /** The next step is after this position; `undefined`: this was the last. */
+  /** The next step begins after this position; `undefined`: this was the last. */
   readonly next: number | undefined
 }
 
-/** Of which view, and before which times, events are counted. */
+/** The view whose events are counted, and the times before which they are counted. */
 export interface TallyQuery {
   readonly key: FeedKey
   readonly view: ViewName
@@ -129,28 +129,28 @@ export interface TallyQuery {
   readonly times: readonly Ticks[]
 }
 
-/** All of one state of the feed (P4). */
+/** All from one state of the feed (P4). */
 export interface Tally {
   /** The events of the view. */
   readonly total: number
-  /** How many of them lie before each time, in the order of the times. */
+  /** How many of them are before each time, in the order of the times. */
   readonly before: readonly number[]
 }
 
-/** What the counter of a feed says, without a look at an event. */
+/** What the counter of a feed shows, without looking at an event. */
 export interface FeedCount {
   readonly key: FeedKey
-  /** Of the last event; `undefined`: the feed is empty. */
+  /** The time of the last event; `undefined`: the feed is empty. */
   readonly created: Ticks | undefined
-  /** Subjects that are there: whose latest event is no removal. `undefined`: not counted yet after an upgrade. */
+  /** The number of live subjects: those whose latest event is not a removal. `undefined`: not counted yet after an upgrade. */
   readonly live: number | undefined
 }
 
-/** Which latest events are asked for, the newest first. */
+/** Which latest events to return, the newest first. */
 export interface NewestQuery {
   readonly key: FeedKey
   readonly view: ViewName
-  /** Positions less than this one; `undefined`: from the newest. */
+  /** Only positions less than this one; `undefined`: from the newest. */
   readonly before: number | undefined
   readonly limit: number
 }
@@ -158,93 +158,95 @@ export interface NewestQuery {
 /** The latest event of a subject. */
 export interface LatestEvent extends StoredEvent {
   readonly position: number
-  /** False: it is a removal. */
+  /** False: the event is a removal. */
   readonly live: boolean
 }
 
 export interface EventStore {
-  /** So many appends to different feeds are usefully under way at once: 1 where there is one writer. */
+  /** How many appends to different feeds are usefully under way at once: 1 if there is one writer. */
   readonly appendsAtOnce: number
   /**
-   * Commits all batches at once, in order, and answers with one outcome each. A batch that is refused leaves no trace
-   * and does not touch the others. Durable when it resolves (P7). Appends to the same feed take effect in the order of
-   * the calls. Rejects only with a `StorageFailure`: with `storage_unavailable` of the scope `store` all of it may be
-   * stored or nothing, which a repeat by its ids tells (D14), or these same batches, given once more; else nothing is.
+   * Commits all batches at once, in order, and returns one outcome for each. A refused batch leaves no trace and does not affect the
+   * others. Durable when it resolves (P7). Appends to the same feed take effect in the order of the calls. Rejects only with a
+   * `StorageFailure`. With `storage_unavailable` of the scope `store`, all of it may be stored or nothing; a repeat by its ids shows
+   * which (D14), or giving these same batches once more. With any other failure nothing is stored.
    *
-   * `lockWaitMs`: how long, at most, it waits for a feed that another session holds, before it rejects with `feed_locked`.
-   * Left out: as long as a commit may take. Where no other session can hold a feed, nothing waits and nothing is rejected.
+   * `lockWaitMs`: how long, at most, it waits for a feed that another session holds, before it rejects with `feed_locked`. Left out: as
+   * long as a commit may take. If no other session can hold a feed, nothing waits and nothing is rejected.
    */
   append(batches: readonly AppendBatch[], lockWaitMs?: number): Promise<readonly AppendOutcome[]>
-  /** What `append` would answer for this batch alone, without storing, numbering or reserving anything. */
+  /** What `append` would return for this batch alone, without storing, numbering or reserving anything. */
   preview(batch: AppendBatch): Promise<AppendOutcome>
   /**
-   * View and window to a range, with index probes only (P5). `undefined`: no such tenant. With a window that is still
-   * open it answers in a moment at which no stamped event is waiting for its commit, and every later stamp comes after
-   * that moment (P3). Rejects with `tenant_moving` where such windows are not answered any more (`MoveState`).
+   * From a view and a window to a range, with index probes only (P5). `undefined`: no such tenant. With a window that is still open, it
+   * answers at a moment when no stamped event is waiting for its commit, and every later stamp comes after that moment (P3). Rejects with
+   * `tenant_moving` if such windows are no longer answered (`MoveState`).
    */
   locate(query: LocateQuery): Promise<Located | undefined>
   /**
-   * How many events of a view lie before each time: one probe of an index for each, all of one state. `undefined`: no such tenant. It waits
-   * for no commit, so that it may say less of the last moments than a window would.
+   * How many events of a view are before each time: one index probe for each, all from one state. `undefined`: no such tenant. It waits
+   * for no commit, so it may show less of the last moments than a window would.
    */
   tally(query: TallyQuery): Promise<Tally | undefined>
   /**
-   * The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. They are the
-   * caller's own: it frees their memory when they have been used (`freeBytes`).
+   * The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. They belong to the
+   * caller, who frees their memory after use (`freeBytes`).
    */
   readRange(range: ViewRange): Promise<readonly Uint8Array[]>
-  /** As `readRange`, for at most 100 events. `undefined`: they have more than `maxBytes` together, and none was read. */
+  /** Like `readRange`, for at most 100 events. `undefined`: they have more than `maxBytes` together, and none was read. */
   readRangeWithin(range: ViewRange, maxBytes: number): Promise<readonly Uint8Array[] | undefined>
-  /** The length of each event of a located range, in bytes and in order. Costs little: no event is read. */
+  /** The length of each event of a located range, in bytes and in order. It is cheap: no event is read. */
   measureRange(range: ViewRange): Promise<readonly number[]>
   /**
-   * The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. Its bytes are the caller's own.
-   * `branches`: an event of another one, or of none, is not there.
+   * The event with this id, already in lower case; `undefined` if the feed has none. Its bytes belong to the caller. `branches`: an event
+   * in another branch, or in none, does not exist.
    */
   readEvent(key: FeedKey, id: string, branches?: readonly string[]): Promise<StoredEvent | undefined>
   /**
-   * Where the event stands that took this id, lower case; `undefined`: nothing did. Its own id is another one where the
-   * id came with an unchanged payload (decision 0003), so the reader has to compare it.
-   * At once where the engine need not wait for it; then it throws what it would reject with.
+   * The position of the event that took this id, lower case; `undefined`: none did. The event's own id differs if the id came with an
+   * unchanged payload (decision 0003), so the reader has to compare it. Synchronous if the engine need not wait; it then throws what it
+   * would reject with.
    */
   positionOf(key: FeedKey, id: string): number | undefined | Promise<number | undefined>
-  /** The next events after a number, at most `limit`, ascending. Their bytes are the caller's own, as those of `readRange` are. */
+  /** The next events after a number, at most `limit`, ascending. Their bytes belong to the caller, as with `readRange`. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
   /** Positions of events that are their subject's latest now, at most `limit`. No event is read. */
   latestPositions(query: LatestQuery): Promise<readonly number[]>
-  /** The latest events of subjects, the newest first, at most `limit`. Their bytes are the caller's own. */
+  /** The latest events of subjects, the newest first, at most `limit`. Their bytes belong to the caller. */
   readNewest(query: NewestQuery): Promise<readonly LatestEvent[]>
-  /** Looks at no more than `limit` subjects, in the order of their latest events' positions, of those greater than `after`. */
+  /** Looks at no more than `limit` subjects, in the order of their latest events' positions, from those greater than `after`. */
   earlierPositions(query: EarlierQuery): Promise<EarlierStep>
   /** Of the next `limit` subjects by reference, those that are shown now. A range of their key: no event is read. */
   liveSubjects(query: LiveQuery): Promise<LiveStep>
   /**
-   * The subject's latest event, in whatever category it is; `undefined`: the feed has none. Its bytes are the caller's own. `branches`: the
-   * latest of those that are of one of them.
+   * The subject's latest event, in any category; `undefined`: the feed has none. Its bytes belong to the caller. `branches`: the latest
+   * of the events in one of them.
    */
   readLatest(key: FeedKey, subjectId: string, branches?: readonly string[]): Promise<StoredEvent | undefined>
-  /** The events of one subject after a number, at most `limit`, ascending; their bytes as those of `readAfter`. Costs what the subject's history is long. */
+  /**
+   * The events of one subject after a number, at most `limit`, ascending; their bytes as with `readAfter`. The cost depends on the length
+   * of the subject's history.
+   */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>
-  /** The same of many feeds, all of one state of the store, in the order of the keys. */
+  /** The heads of many feeds, all from one state of the store, in the order of the keys. */
   heads(keys: readonly FeedKey[]): Promise<readonly (Head | undefined)[]>
-  /** The marks of every feed, or of those that are named and exist, all of one state of the store. Costs some microseconds a feed. */
+  /** The marks of every feed, or of those that are named and exist, all from one state of the store. Costs some microseconds per feed. */
   marks(keys?: readonly FeedKey[]): Promise<readonly FeedMark[]>
-  /** What the marks of every feed come to. Costs a tenth of reading them. */
+  /** The totals of the marks of every feed. Costs a tenth of reading the marks. */
   marksTotal(): Promise<MarksTotal>
-  /** What the counters say: of the feeds of a tenant, or of all, in no order. Costs some microseconds a feed. */
+  /** What the counters show: for the feeds of a tenant, or for all, in no order. Costs some microseconds per feed. */
   counts(tenantId?: string): Promise<readonly FeedCount[]>
   /**
-   * Calls the listener when a feed may have got events that can now be read; with `undefined`, any feed may have. What
-   * this process appends is told at once; what others append soon, on an engine that hears of it. A hint to look, which
-   * may come for nothing or, from elsewhere, not at all: a listener that waits also looks now and then. Returns how to stop.
+   * Calls the listener when a feed may have new events to read; with `undefined`, any feed may have. Appends of this process are reported
+   * at once; those of others soon, on an engine that hears of them. The call is a hint: it may come without reason or, for other
+   * processes, not at all, so a waiting listener also looks now and then. Returns a function that stops it.
    */
   watch(listener: (key: FeedKey | undefined) => void): () => void
   /**
-   * A number that differs from what it was whenever the feed has changed: by an append of this node at the latest when that
-   * is acknowledged, and by an append of any node at the latest when a read of this node shows it (P8). Told from memory; may differ for
-   * nothing.
+   * A number that changes whenever the feed has changed: for an append of this node at the latest when it is acknowledged, and for an
+   * append of any node at the latest when a read on this node shows it (P8). It comes from memory, and may change without reason.
    */
   changeCount(key: FeedKey): number
 }

@@ -7,7 +7,7 @@ export interface FeedKey {
   readonly feed: FeedName
 }
 
-/** The same text for the same feed: what maps are keyed by. */
+/** The same text for the same feed, for use as a map's key. */
 export function feedName({ tenantId, feed }: FeedKey): string {
   return `${tenantId} ${feed}`
 }

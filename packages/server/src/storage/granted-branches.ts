@@ -1,20 +1,20 @@
-/** Grants by branch (D11): what may be limited, and how a store keeps a grant. */
+/** Grants by branch (D11): what can be limited, and how a store keeps a grant. */
 import type { GrantScope } from '@property-events/protocol'
 import { grantOfScopes, scopeWords } from './key-store.ts'
 import type { Grant } from './key-store.ts'
 
-/** Of one grant. Each set of branches has views of its own, which every event is entered in. */
+/** Per grant. Each set of branches has views of its own, to which every event is added. */
 export const maxGrantedBranches = 100
 /** In UTF-16 units. */
 export const maxBranchLength = 100
 
 /**
- * Scopes that can be limited. Erasing takes the events of every branch that a property has been in, and administration shows the
- * tenant as a whole.
+ * Scopes that can be limited. Erasing removes the events of every branch that a property has been in, and administration shows the tenant
+ * as a whole.
  */
 export const branchScopes = ['property:read', 'property:publish'] as const satisfies readonly GrantScope[]
 
-/** A set of branches as a grant has it: each once, in the order of code units. `undefined`: not 1 to 100 texts of 1 to 100 characters. */
+/** A set of branches in a grant: each once, in the order of code units. `undefined`: not 1 to 100 texts of 1 to 100 characters. */
 export function grantedBranches(given: readonly string[]): readonly string[] | undefined {
   const branches = [...new Set(given)].toSorted()
   const isUsable = branches.every(
@@ -28,21 +28,21 @@ export function unlimitedScope(scopes: readonly GrantScope[]): GrantScope | unde
   return scopes.find((scope) => !branchScopes.some((one) => one === scope))
 }
 
-/** Published text has neither of these (PROTOCOL §4.8), and PostgreSQL takes neither. A line feed would join two names into one. */
+/** Published text has neither of these (PROTOCOL §4.8), and PostgreSQL accepts neither. A line feed would join two names into one. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !/[\0\n]/.test(text)
 }
 
 /**
- * Before each scope of a limited grant in the column `scopes`. A node of a version that knows no branches finds no scope that it
- * knows, and refuses the key instead of showing it everything.
+ * Precedes each scope of a limited grant in the column `scopes`. A node of a version that knows no branches finds no scope that it knows,
+ * and refuses the key instead of showing it everything.
  */
 const limited = 'branches/'
 
-/** As the columns of a store have a grant. */
+/** A grant in the columns of a store. */
 export interface GrantColumns {
   readonly scopes: string
-  /** A JSON list; `null`: the grant is of all branches. */
+  /** A JSON list; `null`: the grant covers all branches. */
   readonly branches: string | null
 }
 
@@ -57,10 +57,10 @@ export function grantColumns(grant: Grant): GrantColumns {
   }
 }
 
-/** From columns: scopes that this program knows, in the order in which they stand there. */
+/** From columns: the scopes that this program knows, in their stored order. */
 export function grantOf(tenantId: string, { scopes, branches }: GrantColumns): Grant {
   if (branches === null) return grantOfScopes(tenantId, scopes)
-  // An older program may have given the grant other scopes, without the mark. The branches hold all the same.
+  // An older program may have given the grant other scopes, without the mark. The branches still apply.
   const words = scopes.split(' ').map((word) => word.replace(limited, ''))
   return { ...grantOfScopes(tenantId, words.join(' ')), branches: textsOf(branches) }
 }

@@ -1,4 +1,4 @@
-/** Sessions of the console, under a guard (guarded-verbs.ts). */
+/** Sessions of the console, with a guard (guarded-verbs.ts). */
 import type { ConsoleSessionStore } from './console-session-store.ts'
 import type { Guard, Unguarded } from './guarded-verbs.ts'
 

@@ -1,4 +1,4 @@
-/** Who has seen what, under a guard (guarded-verbs.ts). */
+/** Who has seen what, with a guard (guarded-verbs.ts). */
 import type { ConsumerStore } from './consumer-store.ts'
 import type { Guard, Unguarded } from './guarded-verbs.ts'
 

@@ -1,4 +1,4 @@
-/** The guards of what is noted of requests, as `guarded-verbs.ts` has them for the other parts. */
+/** The guards of what is noted about requests, like those of the other parts in `guarded-verbs.ts`. */
 import type { Guard, Unguarded } from './guarded-verbs.ts'
 import type { PublicationStore, SilenceStore, UsageStore } from './storage.ts'
 

@@ -1,4 +1,4 @@
-/** Every verb of an engine on disk runs under a guard: a closed store says so, and every error becomes one of the port's. */
+/** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
 import type {
   AdminStore,
@@ -20,19 +20,19 @@ import type {
   StorageRefusal,
 } from './storage.ts'
 
-/** Runs a verb, unless the store is closed. Rejects with nothing but a `StorageFailure` or a `StorageRefusal`. */
+/** Runs a verb, unless the store is closed. Rejects only with a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
 
 export interface StoreGuard {
   readonly guarded: Guard
-  /** As `guarded`, for verbs that answer at once: throws the error that `guarded` would reject with. */
+  /** Like `guarded`, for synchronous verbs: throws the error that `guarded` would reject with. */
   readonly guardedAtOnce: <T>(run: () => T) => T
   readonly isClosed: () => boolean
-  /** From the first call on, verbs are refused. Resolves as the first `end` does, which runs once. */
+  /** From the first call on, verbs are refused. Resolves like the first `end`, which runs once. */
   close(end: () => Promise<void>): Promise<void>
 }
 
-/** `failureOf`: makes the port's error of one of the engine's library. */
+/** `failureOf`: turns an error of the engine's library into one of the port's. */
 export function storeGuard(failureOf: (error: unknown) => StorageFailure | StorageRefusal): StoreGuard {
   let closing: Promise<void> | undefined
   const refuseClosed = (): void => {
@@ -66,7 +66,7 @@ export function storeGuard(failureOf: (error: unknown) => StorageFailure | Stora
 /** A guard that knows which verbs are under way. */
 export interface CountedRuns {
   readonly guarded: Guard
-  /** Resolves when every verb that was under way at the call has ended, well or not. */
+  /** Resolves when every verb that was under way at the call has ended, successfully or not. */
   readonly ended: () => Promise<void>
 }
 
@@ -88,7 +88,7 @@ export function countedRuns(guarded: Guard): CountedRuns {
   }
 }
 
-/** A part of the port as an engine has it: each verb answers at once or with a promise. */
+/** A part of the port in an engine: each verb returns at once or with a promise. */
 export type Unguarded<Part> = {
   readonly [Verb in keyof Part]: Part[Verb] extends (...given: infer Given) => Promise<infer Answer>
     ? (...given: Given) => Answer | Promise<Answer>

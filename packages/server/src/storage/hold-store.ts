@@ -1,13 +1,13 @@
 /**
- * The port's part for holds (D17, docs/decisions/0028): a property or contact that is on hold is not erased, nor reduced by
- * retention, until a day has passed or the hold is ended.
+ * The port's part for holds (D17, docs/decisions/0028): a property or contact on hold is neither erased nor reduced by retention, until a
+ * day has passed or the hold is ended.
  */
 import type { HoldGround } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 import type { FeedKey } from './feed-key.ts'
 
 export interface HoldRequest {
-  /** UUIDv7. Added again with the same one, the hold that is there is answered. */
+  /** UUIDv7. If a hold is added again with the same id, the existing one is returned. */
   readonly holdId: string
   readonly key: FeedKey
   /** Lower-case UUID of the property or contact. */
@@ -15,19 +15,19 @@ export interface HoldRequest {
   readonly ground: HoldGround
   /** At most 40 characters of `[A-Za-z0-9-]`: no person's name. */
   readonly caseRef: string | undefined
-  /** The first millisecond at which it holds no more. */
+  /** The first millisecond at which the hold has expired. */
   readonly untilMs: number
-  /** The hold is on record in the same commit. */
+  /** The same commit records the hold in the audit. */
   readonly actor: Actor
 }
 
-/** What is kept of a hold, for ever. */
+/** The record of a hold, kept for ever. */
 export interface Hold extends Omit<HoldRequest, 'actor'> {
   readonly actor: string
   readonly addedMs: number
   /** When its expiry was reported, once. */
   readonly reportedMs: number | undefined
-  /** When it was ended, and by whom. One that has only expired was not. */
+  /** When it was ended, and by whom; not set for a hold that has only expired. */
   readonly endedMs: number | undefined
   readonly endedBy: string | undefined
 }
@@ -43,12 +43,12 @@ export type AddHoldOutcome =
 
 export type EndHoldOutcome =
   | { readonly kind: 'ended'; readonly hold: Hold }
-  /** The tenant has none of this id. */
+  /** The tenant has none with this id. */
   | { readonly kind: 'unknownHold' }
-  /** The tenant is being moved to another store, or was: the other store would not be told. */
+  /** The tenant is being moved to another store, or has been: the other store would not learn of it. */
   | { readonly kind: 'tenantMoving' }
 
-/** A subject is on hold, by this one of its holds: the one that lasts longest. */
+/** A subject is on hold; this is its longest-lasting hold. */
 export interface OnHold {
   readonly kind: 'onHold'
   readonly holdId: string
@@ -57,22 +57,22 @@ export interface OnHold {
 
 export interface HoldStore {
   /**
-   * Durable when it resolves. No erasure of the subject, nor of one of its events, begins after that while the hold lasts; one
-   * that had begun before goes on.
+   * Durable when it resolves. After that, no erasure of the subject or of one of its events begins while the hold lasts; one that began
+   * earlier continues.
    */
   add(request: HoldRequest): Promise<AddHoldOutcome>
   /**
-   * Ends a hold of the tenant, before its time or after. One that was ended before stays as it is. In the order of `add`, so that a
-   * move takes along what was ended before the tenant was closed.
+   * Ends a hold of the tenant, before its time or after. A hold that was ended earlier stays as it is. Ordered with `add`, so that a move
+   * includes holds that were ended before the tenant was closed.
    */
   end(tenantId: string, holdId: string, actor: Actor): Promise<EndHoldOutcome>
-  /** One of the tenant; `undefined`: it has none of this id. */
+  /** One hold of the tenant; `undefined` if it has none with this id. */
   find(tenantId: string, holdId: string): Promise<Hold | undefined>
-  /** Those of the tenant after the given id, in the order in which they were added, `limit` at most. */
+  /** The tenant's holds after the given id, in the order in which they were added, at most `limit`. */
   list(tenantId: string, after: string | undefined, limit: number): Promise<readonly Hold[]>
-  /** The hold that keeps a subject now; `undefined`: none does. For those who reduce or erase by rule. */
+  /** The hold that protects a subject now; `undefined`: none does. For code that reduces or erases by rule. */
   active(key: FeedKey, subjectId: string): Promise<OnHold | undefined>
-  /** Of each hold that has expired it tells once, over all nodes, and notes in the audit that it did. */
+  /** Returns each expired hold once, over all nodes, and records in the audit that it did. */
   reportExpired(): Promise<readonly Hold[]>
 }
 
@@ -83,7 +83,7 @@ export function holdState({ untilMs, endedMs }: Pick<Hold, 'untilMs' | 'endedMs'
   return untilMs > nowMs ? 'active' : 'expired'
 }
 
-/** A hold that has just been added. */
+/** The row of a new hold. */
 export function addedHold(request: HoldRequest, addedMs: number): Hold {
   return { ...request, addedMs, reportedMs: undefined, endedMs: undefined, endedBy: undefined }
 }

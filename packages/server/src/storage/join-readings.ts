@@ -1,4 +1,4 @@
-/** How what was noted of consumers is joined to what is kept: the rules that every engine shares. */
+/** Joins what was noted about consumers to what is stored: the rules that every engine shares. */
 import { mostRanges, refusalPauseMs } from './consumer-store.ts'
 import type {
   ConsumerName,
@@ -9,14 +9,14 @@ import type {
 } from './consumer-store.ts'
 import type { NumberRange } from './number-ranges.ts'
 
-/** The first range, which shows what was sent without a gap, and the highest. */
+/** The first range, which shows what was sent without a gap, and the highest ones. */
 export function keptRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {
   const [first] = ranges
   if (first === undefined || ranges.length <= mostRanges) return ranges
   return [first, ...ranges.slice(1 - mostRanges)]
 }
 
-/** What a reading adds to what was ever sent, in no order: nothing for events that were asked for one by one. */
+/** What a reading adds to what was ever sent, in no order: nothing for events that were read one by one. */
 export function addedRanges({ view, minutes, earlierRanges = [] }: NotedReading): readonly NumberRange[] {
   return view === 'single' ? [] : [...earlierRanges, ...minutes.flatMap(({ ranges }) => ranges)]
 }
@@ -35,13 +35,13 @@ export function joinedRefusal(
   }
 }
 
-/** Whether a result takes the place of the one that is kept. */
+/** Whether a result replaces the stored one. */
 export function isLater(result: ConsumerResult, kept: ConsumerResult | undefined): boolean {
   if (kept === undefined || result.sequenceNumber > kept.sequenceNumber) return true
   return result.sequenceNumber === kept.sequenceNumber && result.resultMs >= kept.resultMs
 }
 
-/** Whether the result that takes its place is the first word that the version is live. */
+/** Whether the replacing result is the first report that the version is live. */
 export function saysLiveAnew(
   { outcome, sequenceNumber }: ConsumerResult,
   before: Pick<ConsumerResult, 'outcome' | 'sequenceNumber'> | undefined,

@@ -15,24 +15,24 @@ export interface Tenant {
   readonly name: string
   readonly createdMs: number
   readonly suspended: boolean
-  /** The operator's own name for it, such as a number of its CRM. Of one tenant only; left out: it has none. */
+  /** The operator's own name for the tenant, such as a number in its CRM. It is unique; left out: there is none. */
   readonly reference?: string
 }
 
-/** What a key may do, for one tenant. */
+/** What a key may do for one tenant. */
 export interface Grant {
   readonly tenantId: string
   readonly scopes: readonly GrantScope[]
-  /** What of contacts is read with `contact:read`; left out: all of it. As given when the key was made. */
+  /** Which contact data can be read with `contact:read`; left out: all of it. It is in the form given when the key was made. */
   readonly contact?: ContactLimits
   /**
-   * Only properties of these branches, by the `branch_id` of their payloads, compared byte for byte. As `grantedBranches` gives them.
-   * Left out: of all.
+   * Only properties of these branches, by the `branch_id` of their payloads, compared byte for byte, in the form of `grantedBranches`.
+   * Left out: all.
    */
   readonly branches?: readonly string[]
 }
 
-/** Of a key's requests, over all nodes together (D10). Both are whole numbers from 1 on. */
+/** The rate of a key's requests, over all nodes together (D10). Both are whole numbers from 1 on. */
 export interface KeyRate {
   readonly perSecond: number
   readonly burst: number
@@ -44,11 +44,11 @@ export function keyRateOf(perSecond: number | null, burst: number | null): KeyRa
 }
 
 /**
- * How a key reads where that is not as usual (D12). It is given when the key is made and never changes: the bytes of what a key has
- * read stay as they are (P9).
+ * How a key reads, if not in the usual way (D12). It is set when the key is made and never changes: the bytes that a key has read stay
+ * the same (P9).
  */
 export interface KeyReading {
-  /** Whose numbers the event types have in all that it reads; `undefined`: the store's. */
+  /** Whose numbers the event types have in everything it reads; `undefined`: the store's. */
   readonly eventTypes: NumberingName | undefined
   /** Its lists show current events only, unless a request says otherwise. */
   readonly current: boolean
@@ -78,19 +78,20 @@ export interface KeyRecord {
   readonly lastUsedMs: number | undefined
   /** `undefined`: the rate that the service gives every key. */
   readonly rate: KeyRate | undefined
-  /** Of an operator key; left out: none. A key of a tenant has none. */
+  /** The scopes of an operator key; left out: none. A key of a tenant has none. */
   readonly adminScopes?: readonly AdminScope[]
-  /** Networks that it may be used from, such as `192.0.2.0/24`. Left out: any. */
+  /** Networks from which it may be used, such as `192.0.2.0/24`. Left out: any. */
   readonly networks?: readonly string[]
-  /** The id of the key that it was made for in a rotation. */
+  /** The id of the key that it replaced in a rotation. */
   readonly replaces?: string
-  /** Left out: it reads as usual. */
+  /** Left out: it reads in the usual way. */
   readonly reading?: KeyReading
 }
 
 /**
- * A grant's scopes as a store and people have them: `contact:read` with limits is the one word `contact:read(roles=vendor;fields=kind)`. A
- * program of a version that knows no limits does not know the word either, so that the key reads no contacts there, rather than all.
+ * A grant's scopes in the form that stores and people see: `contact:read` with limits is the one word
+ * `contact:read(roles=vendor;fields=kind)`. A version that knows no limits does not know this word either, so there the key reads no
+ * contacts, rather than all.
  */
 export function scopeWords({ scopes, contact }: Pick<Grant, 'scopes' | 'contact'>): readonly string[] {
   if (contact === undefined) return scopes
@@ -102,7 +103,7 @@ export function scopeWords({ scopes, contact }: Pick<Grant, 'scopes' | 'contact'
   return scopes.map((scope) => (scope === 'contact:read' ? `${scope}(${limits.join(';')})` : scope))
 }
 
-/** From a column: the scopes that this program knows, in the order in which they stand there. */
+/** From a column: the scopes that this program knows, in their stored order. */
 export function grantOfScopes(tenantId: string, text: string): Grant {
   const words = text.split(' ')
   const limits = words.map((word) => limitedScope.exec(word)?.groups).find((groups) => groups !== undefined)
@@ -124,7 +125,7 @@ function limitsOf({ roles, fields }: Readonly<Record<string, string | undefined>
   }
 }
 
-/** From the columns of a store: what most keys have not. */
+/** From the columns of a store: members that most keys do not have. */
 export function keyTermsOf(
   scopes: string | null,
   networks: string | null,
@@ -148,27 +149,27 @@ function isOneOf<Word extends string>(text: string, words: readonly Word[]): tex
   return words.some((word) => word === text)
 }
 
-/** A key with what decides about it at the moment of use. */
+/** A key, with everything that decides about it at the moment of use. */
 export interface FoundKey {
   readonly record: KeyRecord
   /** Tenants of the grants that are suspended, or being deleted. */
   readonly suspendedTenantIds: readonly string[]
-  /** Tenants of the grants that leave: nothing is published for them, and nothing is read from then on. Milliseconds since 1970. */
+  /** Tenants of the grants that are leaving: nothing is published for them, and reading ends at this time. Milliseconds since 1970. */
   readonly leaving: readonly { readonly tenantId: string; readonly readingEndsMs: number }[]
   /**
-   * Tenants of the grants that read properties of some branches, where the views of these branches are not ready: their properties
-   * cannot be read yet. Left out: none.
+   * Tenants whose properties the key reads by branch, if the views of these branches are not ready: their properties cannot be read yet.
+   * Left out: none.
    */
   readonly viewsBeingMade?: readonly string[]
-  /** The pepper that the key is to be hashed with by now (`NodeStore.pepperId`). */
+  /** The pepper with which the key should be hashed by now (`NodeStore.pepperId`). */
   readonly currentPepperId: string | undefined
 }
 
-/** How a new tenant came about. */
+/** How a new tenant comes about. */
 export interface NewTenantOptions {
   /**
-   * `refused` by default: people tell tenants apart by their names. `allowed` for one that comes from another store, because
-   * stores made before names were unique may hold several tenants of one name.
+   * `refused` by default: people identify tenants by their names. `allowed` for a tenant from another store, because stores made before
+   * names were unique may hold several tenants with one name.
    */
   readonly sameName?: 'refused' | 'allowed'
 }
@@ -177,8 +178,8 @@ export type NewTenantOutcome = 'created' | 'exists' | 'nameTaken' | 'referenceTa
 
 export interface KeyStore {
   /**
-   * Makes a tenant and its empty feeds. `exists`: the id is taken. `nameTaken`: another tenant has exactly this name; of
-   * several that ask for one name at the same time, on whatever node, one gets it. `referenceTaken`: another has its reference.
+   * Makes a tenant and its empty feeds. `exists`: the id is taken. `nameTaken`: another tenant has exactly this name; if several calls
+   * ask for one name at the same time, on any nodes, one gets it. `referenceTaken`: another has its reference.
    */
   createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): Promise<NewTenantOutcome>
   /** In order of creation. */
@@ -186,12 +187,12 @@ export interface KeyStore {
   setTenantSuspended(tenantId: string, suspended: boolean, actor: Actor): Promise<'done' | 'unknownTenant'>
   /** Stores a new key. `unknownTenant`: a grant names a tenant that does not exist. */
   insertKey(record: KeyRecord, actor: Actor): Promise<'created' | 'exists' | 'unknownTenant'>
-  /** The key has these scopes for the tenant from now on, in place of those it had for it. */
+  /** The key has these scopes for the tenant from now on, in place of its earlier ones for the tenant. */
   grant(keyId: string, grant: Grant, actor: Actor): Promise<'done' | 'unknownKey' | 'unknownTenant'>
   findKey(keyId: string): Promise<FoundKey | undefined>
   /**
-   * Another text whenever `findKey` may answer otherwise than before, of any key; last uses apart. Read before a key, so the key is of this
-   * version or a later one. One row, whatever the number of keys.
+   * A text that changes whenever `findKey` may answer differently for any key, last uses apart. Read it before a key, so that the key is
+   * of this version or a later one. It is one row, whatever the number of keys.
    */
   keysVersion(): Promise<string>
   /** In order of creation. */
@@ -200,17 +201,17 @@ export interface KeyStore {
   revokeKey(keyId: string, revokedMs: number, actor: Actor): Promise<'done' | 'unknownKey'>
   setKeyExpiry(keyId: string, expiresMs: number | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
   setKeyRate(keyId: string, rate: KeyRate | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
-  /** Ids of all keys, in no order. Cheaper than the keys: half a megabyte of them are read in some milliseconds. */
+  /** The ids of all keys, in no order. This is cheaper than the keys: half a megabyte of ids is read in some milliseconds. */
   keyIds(): Promise<readonly string[]>
-  /** Peppers of the keys that are not revoked, each once. */
+  /** The peppers of the keys that are not revoked, each once. */
   pepperIdsInUse(): Promise<readonly string[]>
-  /** Puts another hash of the same secret in place. `unchanged`: the key is not hashed with `fromPepperId` (any more). */
+  /** Replaces the hash of the same secret. `unchanged`: the key is not hashed with `fromPepperId` (any more). */
   rehashKey(
     keyId: string,
     fromPepperId: string,
     hashed: { readonly secretHash: Uint8Array; readonly pepperId: string },
     actor: Actor,
   ): Promise<'done' | 'unchanged'>
-  /** Last uses, gathered; later times win, unknown ids are ignored. */
+  /** Records last uses in bulk; later times win, unknown ids are ignored. */
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>
 }

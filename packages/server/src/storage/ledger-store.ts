@@ -1,19 +1,17 @@
-/** The port's part for what was sent to whom: of each key, which events of a feed its answers have held (D28). */
+/** The port's part for what was sent to whom: for each key, which events of a feed its answers contained (D28). */
 import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { NumberRange } from './number-ranges.ts'
 
 export type { NumberRange }
 
-/**
- * What the numbers of a range are: ordinals of a view (positions, for `all`), or, for reads that go by sequence numbers, those.
- */
+/** What the numbers of a range are: ordinals of a view (positions, for `all`), or sequence numbers, for reads that go by those. */
 export type SentView = FeedView | 'numbers'
 
-/** Ranges are kept in blocks of so many numbers, so that a row stays small however much a key has read. */
+/** Ranges are stored in blocks of this many numbers, so that a row stays small however much a key has read. */
 export const numbersPerBlock = 16_384
 
-/** What a key was sent within one hour, of one block of numbers. */
+/** What a key was sent within one hour, from one block of numbers. */
 export interface SentPiece {
   readonly key: FeedKey
   readonly keyId: string
@@ -26,22 +24,22 @@ export interface SentPiece {
 }
 
 /**
- * A thread that sends, from its start to its end. What it has sent lies in its memory first: after `throughMs` it may have sent
- * what no piece tells.
+ * A thread that sends, from its start to its end. It first keeps what it has sent in its memory: after `throughMs` it may have sent more
+ * than the pieces show.
  */
 export interface SentRun {
-  /** UUID, another one with each start. */
+  /** A UUID, new with each start. */
   readonly runId: string
   readonly beganMs: number
   readonly throughMs: number
-  /** It was found silent at that time, and may have ended without a word. */
+  /** The run was found silent at that time, and may have ended without a word. */
   readonly lostMs: number | undefined
 }
 
-/** A run that has said nothing for so long is found silent. */
+/** A run that has reported nothing for this long is found silent. */
 export const runSilenceMs = 120_000
 
-/** A run that can reach the store has said within this time how far it has come: it does so every 35 s at the latest. */
+/** A run that can reach the store has reported its progress within this time: it does so every 35 s at the latest. */
 export const runLagMs = 40_000
 
 export interface SentQuery {
@@ -54,7 +52,7 @@ export interface SentQuery {
   readonly limit: number
 }
 
-/** What all keys were sent of one block of a feed. */
+/** What all keys were sent from one block of a feed. */
 export interface SentOfQuery {
   readonly key: FeedKey
   readonly block: number
@@ -66,7 +64,7 @@ export interface SentOfQuery {
   readonly limit: number
 }
 
-/** Where an event stands in its feed. */
+/** The place of an event in its feed. */
 export interface PlacedEvent {
   readonly position: number
   readonly sequenceNumber: number
@@ -76,7 +74,7 @@ export interface PlacesQuery {
   readonly key: FeedKey
   /** Lower-case UUID. */
   readonly subjectId: string
-  /** Events with a greater position; 0 for all. */
+  /** Only events with a greater position; 0 for all. */
   readonly after: number
   readonly limit: number
 }
@@ -87,30 +85,30 @@ export interface SubjectsQuery {
   readonly range: NumberRange
 }
 
-/** An event's number in the view that was asked for, and its subject. */
+/** An event's number in the requested view, and its subject. */
 export interface NumberedSubject {
   readonly number: number
   readonly subjectId: string
 }
 
 export interface LedgerStore {
-  /** Joins pieces to those that are kept, in one commit. Two nodes that add to the same pieces lose nothing. At most 500. */
+  /** Joins pieces to the stored ones, in one commit. Two nodes that add to the same pieces lose nothing. At most 500. */
   add(pieces: readonly SentPiece[]): Promise<void>
   /**
-   * Says how far a run has come: everything it sent up to `throughMs` has been added. Notes as lost the runs that have said nothing
-   * for `runSilenceMs`; one that was, and speaks again, is not.
+   * Reports the progress of a run: everything it sent up to `throughMs` has been added. Marks runs as lost that have reported nothing for
+   * `runSilenceMs`; a lost run that reports again is no longer lost.
    */
   mark(run: Omit<SentRun, 'lostMs'> & { readonly ended: boolean }): Promise<void>
-  /** Runs that have not ended as they should. */
+  /** Runs that have not ended properly. */
   openRuns(): Promise<readonly SentRun[]>
   /** Pieces of a key, in an order of their own. */
   sent(query: SentQuery): Promise<readonly SentPiece[]>
   /**
-   * Pieces of one block of a feed, by hour. Costs what there is of that block, however many keys the store has and whatever they
-   * were sent of other feeds.
+   * Pieces of one block of a feed, by hour. The cost depends only on that block, however many keys the store has and whatever they were
+   * sent of other feeds.
    */
   sentOf(query: SentOfQuery): Promise<readonly SentPiece[]>
-  /** Where the events of one subject stand, ascending, `limit` at most. No event is read. */
+  /** The places of the events of one subject, ascending, at most `limit`. No event is read. */
   placesOf(query: PlacesQuery): Promise<readonly PlacedEvent[]>
   /** The subjects of a range of events, ascending; numbers without an event are left out. At most `numbersPerBlock` numbers. */
   subjectsIn(query: SubjectsQuery): Promise<readonly NumberedSubject[]>

@@ -14,7 +14,7 @@ export interface LiveQuery {
   readonly limit: number
 }
 
-/** A subject, and where its latest event stands. */
+/** A subject, and the position of its latest event. */
 export interface PlacedSubject {
   /** Lower-case UUID. */
   readonly subjectId: string
@@ -23,7 +23,7 @@ export interface PlacedSubject {
 
 /** A subject whose latest event is in the view and is not its removal. */
 export interface LiveSubject extends PlacedSubject {
-  /** Of its latest event. */
+  /** The number of its latest event. */
   readonly sequenceNumber: number
 }
 
@@ -35,9 +35,8 @@ export interface LiveStep {
 }
 
 /**
- * The numbers of events by their positions, without a look at each: within an epoch, a number is the position and what the epoch began
- * with, and it never becomes less. So where the first and the last of the positions have the same distance, all of them have.
- * `undefined`: they have not.
+ * The numbers of events from their positions, without looking at each: within an epoch, a number is the position plus the epoch's offset,
+ * and offsets never fall. So if the first and the last position have the same offset, all have it. `undefined`: they have not.
  */
 export function numbersOf(
   subjects: readonly PlacedSubject[],

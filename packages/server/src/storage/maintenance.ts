@@ -3,7 +3,7 @@
 export interface Maintenance {
   /** When it began, milliseconds since 1970, by the clock of the operator's machine. */
   readonly sinceMs: number
-  /** What publishers are told to wait before they send the same again. 1 to 3,600. */
+  /** How long publishers are told to wait before they send the same again. 1 to 3,600. */
   readonly retryAfterSeconds: number
 }
 

@@ -5,37 +5,37 @@ import type { FeedKey } from './feed-key.ts'
 import type { StoreRecord } from './store-records.ts'
 
 /**
- * Where a tenant stands in this store. Nothing can be published to its feeds in any state but `open`.
+ * The state of a tenant in this store. Nothing can be published to its feeds in any state except `open`.
  * - `open`: at home here
  * - `leaving`: being moved to another store; everything can be read
- * - `left`: published in another store; what was here can be read, but no open window of time (P3)
+ * - `left`: published in another store; what was here can be read, but no open time window (P3)
  * - `arriving …`: being moved to here by the run of that name, the latest one; windows as in `left`
  * - `abandoned`: was being moved to here, and was taken back; windows as in `left`
  * - `deleting`: is being deleted (`DeletionStore`), and never comes back; windows as in `left`
  */
 export type MoveState = 'open' | 'leaving' | 'left' | 'abandoned' | 'deleting' | `arriving ${string}`
 
-/** How much of a feed the other store has. */
+/** How much of a feed the other store already has. */
 export interface HeldPart {
   /** Position of the last event; 0 for none. */
   readonly position: number
-  /** Of the ids that came with an unchanged payload, those that came before. */
+  /** It has the ids that came with an unchanged payload before this time. */
   readonly skippedUntil: Ticks
 }
 
 export interface MoveStore {
-  /** Tenants in another state than `open`. */
+  /** Tenants in a state other than `open`. */
   states(): Promise<ReadonlyMap<string, MoveState>>
   /**
-   * From one state to another, for all feeds of the tenant in one commit, which waits for publications under way. Whatever
-   * is published or asked for after it resolves meets the new state, on every node and thread. `otherState`: the tenant is not
-   * in the state `from`, or there is none; nothing was changed.
+   * Changes the state for all feeds of the tenant in one commit, which waits for publications under way. Everything that is published or
+   * requested after it resolves meets the new state, on every node and thread. `otherState`: the tenant is not in the state `from`, or
+   * does not exist; nothing was changed.
    */
   change(tenantId: string, from: MoveState, to: MoveState, actor: Actor): Promise<'done' | 'otherState'>
   /**
-   * Hands over what the tenant's feeds hold beyond what the other store has: events together with their ids and subjects,
-   * so that each piece may be the last; skipped ids; last each feed's counter as it was when the feed was begun with.
-   * No snapshot is held meanwhile. A counter's `stampFloor` lies after every window that was answered before the call.
+   * Yields what the tenant's feeds hold beyond what the other store has: events together with their ids and subjects, so that each piece
+   * may be the last; skipped ids; finally each feed's counter as it was when the feed was begun. No snapshot is held meanwhile. A
+   * counter's `stampFloor` is after every window that was answered before the call.
    */
   exportTenant(
     tenantId: string,
@@ -52,7 +52,7 @@ const states: readonly string[] = [
   'deleting',
 ] satisfies readonly MoveState[]
 
-/** As engines keep it; nothing for `open`. */
+/** As engines store it; null for `open`. */
 export function moveStateOf(text: string | null): MoveState {
   if (text === null) return 'open'
   if (isMoveState(text)) return text
@@ -67,12 +67,12 @@ function isMoveState(text: string): text is MoveState {
   return states.includes(text) || text.startsWith('arriving ')
 }
 
-/** A move is under way, to another store or to this one. One that has left, or was taken back, is not being moved any more. */
+/** Whether a move is under way, to another store or to this one. A tenant that has left, or was taken back, is no longer being moved. */
 export function isBeingMoved(state: MoveState): boolean {
   return state === 'leaving' || state.startsWith('arriving ')
 }
 
-/** Open windows are answered where the tenant is at home, and until it is at home elsewhere: a later stamp may lie in one (P3). */
+/** Open windows are answered while the tenant is at home here, and until it is at home elsewhere: a later stamp may be in one (P3). */
 export function answersOpenWindows(state: MoveState): boolean {
   return state === 'open' || state === 'leaving'
 }

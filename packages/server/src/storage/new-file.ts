@@ -1,24 +1,24 @@
-/** The file of a backup, of whatever engine. */
+/** The file of a backup, for every engine. */
 import { existsSync } from 'node:fs'
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { codeOf } from './error-code.ts'
 import { StorageRefusal } from './storage.ts'
 
-/** Of a file that is being written. No other program names files so: one that was left over can be removed without a look. */
+/** The suffix of a file that is being written. No other program names files like this, so a leftover can be removed without checking. */
 const partialSuffix = '.property-events-partial'
-/** Such a file, and what SQLite keeps beside one that is a store. */
+/** Such a file, and the files that SQLite keeps next to a store. */
 const leftoverPattern = /\.(\d+)\.property-events-partial(?:-wal|-shm|-journal)?$/
 
-/** Where this process writes the file of this name until it is whole. A process that is killed leaves it there. */
+/** Where this process writes the file of this name until it is complete. A killed process leaves it there. */
 export function partialPathOf(path: string): string {
   return `${path}.${process.pid}${partialSuffix}`
 }
 
 /**
- * Has the file written beside its place, into an empty one that only its owner can read, flushes it, and only then gives it its
- * name: a name always stands for a whole file. Removes what killed processes have left in the folder. Rejects with the
- * `StorageRefusal` `already_exists` rather than replace a file.
+ * Has the file written next to its place, into an empty one that only its owner can read, flushes it, and only then gives it its name: a
+ * name always belongs to a complete file. Removes what killed processes have left in the folder. Rejects with the `StorageRefusal`
+ * `already_exists` rather than replace a file.
  */
 export async function writeNewFile(path: string, write: (partial: string) => Promise<void>): Promise<void> {
   if (existsSync(path)) throw alreadyExists(path)
@@ -37,9 +37,9 @@ export async function writeNewFile(path: string, write: (partial: string) => Pro
   }
 }
 
-/** A process on another machine may write to a shared folder: a file that grows is left alone. */
+/** A process on another machine may write to a shared folder, so a growing file is left alone. */
 const quietMs = 10 * 60_000
-/** Numbers of processes are given again. No backup pauses for a day. */
+/** Process ids are reused. No backup pauses for a day. */
 const abandonedMs = 24 * 3_600_000
 
 async function removeLeftovers(folder: string, nowMs: number): Promise<void> {
@@ -56,12 +56,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // A process of another user exists, too.
+    // A process of another user also exists.
     return codeOf(error) === 'EPERM'
   }
 }
 
-/** A hard link never replaces a file. Where there are none (FAT), a rename after a look is the next best. */
+/** A hard link never replaces a file. If there are none (FAT), a rename after a check is the next best. */
 async function giveName(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path)

@@ -5,14 +5,14 @@ export type NumberRange = readonly [first: number, last: number]
 
 export interface NumberRanges {
   add(first: number, last: number): void
-  /** How many ranges it takes. */
+  /** The number of ranges. */
   readonly size: number
   ranges(): readonly NumberRange[]
 }
 
 /**
- * Cheap where numbers come in order or again: a consumer reads page after page, or polls the same one. Otherwise a search by halves
- * and, for a range of its own, moving those after it.
+ * Cheap if numbers come in order or repeat: a consumer reads page after page, or polls the same one. Otherwise it takes a binary search
+ * and, for a new range, moving those after it.
  */
 export function numberRanges(): NumberRanges {
   const firsts: number[] = []
@@ -34,7 +34,7 @@ export function numberRanges(): NumberRanges {
 
   return {
     add(first, last) {
-      // The first range that touches it, and the first after it that does not.
+      // The first range that touches it, and the first one after it that does not.
       const from = place(first - 1)
       let to = from
       while (to < firsts.length && (firsts[to] ?? 0) <= last + 1) to += 1

@@ -1,4 +1,4 @@
-/** The one place that knows which engines there are. */
+/** The only file that knows which engines there are. */
 import type { SharedClock } from './clock.ts'
 import type { MemoryOptions } from './memory/engine.ts'
 import type { PostgresOptions, PostgresPass } from './postgres/engine.ts'
@@ -24,40 +24,40 @@ export type OpenStorageOptions = (MemoryOptions | SqliteOptions | PostgresOption
   CommonOptions
 
 interface CommonOptions {
-  /** Make the store if there is none. Otherwise a missing one is refused with `not_a_store`. */
+  /** Creates the store if there is none. Otherwise a missing one is refused with `not_a_store`. */
   readonly create: boolean
-  /** Read in place of the machine's clock. For tests. */
+  /** Replaces the machine's clock. For tests. */
   readonly clock?: SharedClock | undefined
   /** An operator accepts that a feed's head is far ahead of the clock (D25). */
   readonly overrideClockCheck?: boolean | undefined
-  /** Told with a sentence for the log when opening has to wait for another process that is changing the store. */
+  /** Called with a sentence for the log when opening has to wait for another process that is changing the store. */
   readonly onWaiting?: ((reason: string) => void) | undefined
-  /** How long to wait for a database that is away. Not at all if left out. */
+  /** How long to wait for a database that is away. Left out: it does not wait. */
   readonly waitMs?: number | undefined
   /** Ends that waiting. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Opens a store. Rejects with a `StorageRefusal` (a sentence for the operator) when it is not the store that was asked
- * for, and with a `StorageFailure` when it cannot be reached.
+ * Opens a store. Rejects with a `StorageRefusal` (a sentence for the operator) if it is not the requested store, and with a
+ * `StorageFailure` if it cannot be reached.
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
   const { clock, overrideClockCheck = false } = options
   if (options.kind === 'memory') {
-    // Loaded where it is used, as PostgreSQL is: no command that works on a store does.
+    // Loaded on use, like PostgreSQL: no command that works on a store needs it.
     const { openMemory } = await import('./memory/engine.ts')
     return openMemory(options, options, clock, overrideClockCheck)
   }
   return (await openForThreads(options)).storage
 }
 
-/** What another thread of this process needs to serve the same open store; its port is to be transferred to it. */
+/** What another thread of this process needs to serve the same open store; its port has to be transferred to that thread. */
 export type StoragePass = SqlitePass | PostgresPass
 
 export interface SharedStorage {
   readonly storage: StorageEngine
-  /** For one more thread. All have to close theirs before the storage is closed. */
+  /** For one more thread. All threads have to close theirs before the storage is closed. */
   pass(): StoragePass
 }
 
@@ -68,7 +68,7 @@ export async function openForThreads(
   const { onWaiting, waitMs = 0, signal, ...given } = options
   const { clock, create, overrideClockCheck = false } = given
   if (given.kind === 'sqlite') return openSqlite(given, create, given, clock, overrideClockCheck)
-  // Loaded where it is used: without it, serving from SQLite takes 2 MB less.
+  // Loaded on use: without it, serving from SQLite takes 2 MB less.
   const { openPostgres } = await import('./postgres/engine.ts')
   const { untilReached } = await import('./postgres/until-reached.ts')
   const open = () => openPostgres(given, create, given, clock, overrideClockCheck, onWaiting)
@@ -82,7 +82,7 @@ export async function joinStorage(pass: StoragePass): Promise<StorageEngine> {
   return joinPostgres(pass)
 }
 
-/** What stands at a database's address, without changing it. */
+/** Describes the contents of a database, without changing it. */
 export async function inspectDatabase(url: string): Promise<DatabaseInspection> {
   const { inspectDatabase: inspect } = await import('./postgres/inspect-database.ts')
   return inspect(url)

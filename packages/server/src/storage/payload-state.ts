@@ -1,8 +1,8 @@
 import type { Head } from './event-store.ts'
 
 /**
- * Names which payloads of a feed's events are gone: another text whenever one more has lost its own (D17). While nothing was thinned
- * it is the revision alone, so that names and tags of before that counter was there are good.
+ * Identifies which payloads of a feed's events are gone: the text changes whenever one more is lost (D17). While nothing has been thinned
+ * it is the revision alone, so that names and tags from before that counter stay valid.
  */
 export function payloadState({ revision, thinned }: Pick<Head, 'revision' | 'thinned'>): string {
   return thinned === 0 ? String(revision) : `${revision}.${thinned}`

@@ -1,7 +1,7 @@
 /**
- * What an append will do, decided once for every engine (P12): repeats, derived event types, categories, removals.
- * Pure. An engine calls it while it holds the feed's counter, with look-ups that see everything committed before, so
- * two publishers can never both find "not published yet" (D12).
+ * Plans what an append will do, once for every engine (P12): repeats, derived event types, categories, removals. Pure. An engine calls it
+ * while it holds the feed's counter, with look-ups that see everything committed before, so two publishers can never both find "not
+ * published yet" (D12).
  */
 import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
@@ -27,11 +27,11 @@ export interface AppendLookups {
   idTaken(id: string): { readonly position: number; readonly contentHash: Uint8Array | null } | undefined
   subject(subjectId: string): (SubjectState & { readonly position: number }) | undefined
   event(position: number): FeedEvent
-  /** The subject's first event. Asked for once in a subject's life: while its spelling is not recorded. */
+  /** The subject's first event. Read once in a subject's life: while its spelling is not recorded. */
   firstEvent(subjectId: string): FeedEvent
 }
 
-/** An event that will be appended: all but its number and time. */
+/** An event that will be appended: everything except its number and time. */
 export interface PlannedEvent {
   readonly id: string
   readonly subjectId: string
@@ -39,16 +39,16 @@ export interface PlannedEvent {
   readonly eventType: number
   readonly state: SubjectState
   readonly payload: string
-  /** `erased`: it was never there (D17). `restricted`: it is `kept`, and not shown. */
+  /** `erased`: the event never has a payload (D17). `restricted`: its payload is in `kept`, and not shown. */
   readonly payloadState: 'full' | 'erased' | 'restricted'
-  /** The payload that is kept aside; what stands in `payload` is shown. */
+  /** The payload that is put aside; the one in `payload` is shown. */
   readonly kept?: string
   readonly contentHash: Uint8Array | null
   readonly wishedCreated: Ticks | undefined
   readonly remarks: readonly AppendRemark[]
 }
 
-/** One line of the receipt to be. `existing` names a stored event; `pending` one that stands earlier in this plan. */
+/** One line of the future receipt. `existing` names a stored event; `pending` an earlier one in this plan. */
 export type PlanStep =
   | {
       readonly kind: 'append'
@@ -61,7 +61,7 @@ export type PlanStep =
       readonly kind: 'unchanged'
       readonly index: number
       readonly of: number | PlannedEvent
-      /** An id to be kept taken, so that sending it again later stays without effect. */
+      /** An id that stays taken, so that sending it again later has no effect. */
       readonly reserve: { readonly id: string; readonly contentHash: Uint8Array } | undefined
     }
 
@@ -70,7 +70,7 @@ export type AppendPlan =
   | { readonly kind: 'idConflict'; readonly index: number; readonly id: string; readonly isGone?: true }
   | SubjectRefusal
 
-/** The latest of a subject while a plan grows: stored, or planned earlier in the same batch. */
+/** The latest event of a subject while a plan grows: stored, or planned earlier in the same batch. */
 interface Latest {
   readonly state: SubjectState
   readonly of: number | PlannedEvent
@@ -112,8 +112,8 @@ export function planAppend(
     if (refusal !== undefined) return refusal
     const after = meaningOf(feed, draft, latest?.state)
     if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, after)) {
-      // An engine that has lost the answer to its commit appends the same drafts again. Then a later one of the subject
-      // is the latest, and this one must not take its place: it is known by its id, even one that no publisher has sent.
+      // An engine that has lost the answer to its commit appends the same drafts again. A later draft of the subject is then the latest,
+      // and this one must not replace it. It is recognised by its id, even by one that no publisher has sent.
       const isKept = draft.idGiven || (timesNamed?.get(draft.subjectId) ?? 0) > 1
       const reserve = isKept ? { id: draft.id, contentHash: draft.contentHash } : undefined
       steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
@@ -123,7 +123,7 @@ export function planAppend(
     const event = planEvent(feed, draft, latest, after, { lookups, catalogue })
     let appended = shown?.state.keptCode == null ? event : restrictedEvent(feed, draft, event, removalType)
     if (draft.restriction === 'begins' && shown !== undefined) appended = withRestriction(event, shown.state)
-    // An erased subject has nothing left that could be shown in another view.
+    // An erased subject has nothing left that another view could show.
     const mayLeave = feed === 'property' && draft.content.kind !== 'erased'
     if (mayLeave && latest !== undefined && leavesAView(latest.state, event.state)) {
       const departure = planDeparture(feed, draft, event, latest, catalogue)
@@ -132,7 +132,7 @@ export function planAppend(
       }
       steps.push({ kind: 'append', index, derived: true, event: departure })
       plannedIds.add(departure.id)
-      // A client that reads the new category alone has never seen the subject: for it the subject appears now.
+      // A client that reads only the new category has never seen the subject: for that client the subject appears now.
       const code = draft.eventTypeShortCode ?? derivedCode(feed, event.state.published, false)
       const eventType = numberOf(catalogue, feed, code)
       appended = { ...event, eventType, state: { ...event.state, code } }
@@ -144,7 +144,7 @@ export function planAppend(
   return { kind: 'plan', steps }
 }
 
-/** The service's own events have no hash either, so what stands in the event tells whether its content is gone. */
+/** The service's own events have no hash either, so the event itself shows whether its content is gone. */
 function conflictOf(
   index: number,
   id: string,
@@ -161,7 +161,7 @@ function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {
   return times
 }
 
-/** The id of the event derived beside the event `id`: known from it, so that a repeat finds the whole first result. */
+/** The id of the event derived for the event `id`. It follows from that id, so that a repeat finds the whole first result. */
 function derivedId(id: string): string {
   return uuidV5(id, 'derived', (message) => hash('sha1', message, 'buffer'))
 }
@@ -198,7 +198,7 @@ function planEvent(
   const { transactionId = spelling } = draft
   const updateDateHash = updateDateHashAfter(content, identity.updateDateHash)
   const payload = payloadOf(feed, content, spelling, latest)
-  // Made here, so that the publisher's next file finds it unchanged.
+  // Computed here, so that the publisher's next file finds the payload unchanged.
   const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : meaning.payloadHash
   const state = { ...meaning, payloadHash, spelling: identity.spelling, updateDateHash, keptCode: null }
   const remarks: AppendRemark[] = []
@@ -240,7 +240,7 @@ function payloadOf(
   return removedPayload(before, content.reason)
 }
 
-/** What the subject's events so far, or else this first one, say about the spelling and the `update_date`. */
+/** What the subject's events so far, or otherwise this first one, determine about the spelling and the `update_date`. */
 function identityOf(
   feed: FeedName,
   draft: EventDraft,
@@ -263,7 +263,7 @@ function identityOf(
   }
 }
 
-/** D26. Only the two members change; every other byte of the payload stays. */
+/** D26. Only these two members change; every other byte of the payload stays. */
 function removedPayload(payload: string, reason: string | undefined): string {
   return setMembers(payload, {
     published: 'false',

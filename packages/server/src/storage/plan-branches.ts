@@ -1,4 +1,4 @@
-/** Whom a draft may not change: a subject that is not there, or of a branch that its publisher was not granted (D11). */
+/** Which subjects a draft may not change: those that do not exist, or are in a branch that its publisher was not granted (D11). */
 import type { FeedEvent } from '@property-events/protocol'
 import { payloadMember } from './subject-identity.ts'
 import type { AppendBatch, EventDraft } from './storage.ts'
@@ -26,14 +26,14 @@ export function subjectRefusal(
   return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
 }
 
-/** The payload itself says that it is of another branch, or of none. Asked first: what else the feed holds is not for its publisher. */
+/** Whether the payload itself names another branch, or none. Checked first: other contents of the feed are not for its publisher. */
 export function isOfOtherBranch(batch: Limited, { content }: EventDraft): boolean {
   return content.kind === 'payload' && !isGranted(batch, content.branch ?? null)
 }
 
 /**
- * A repeat of a payload is of the branch that the payload names. The content of a removal does not say whose property it was, so the
- * event that it was stored as does: it shows no number of another branch to whoever has learnt its id.
+ * A repeat of a payload belongs to the branch that the payload names. The content of a removal does not say whose property it was, so the
+ * stored event decides: no number of another branch is shown to somebody who has learnt its id.
  */
 export function repeatsOtherBranch(
   batch: Limited,

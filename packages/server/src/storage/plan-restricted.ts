@@ -1,4 +1,4 @@
-/** What a restriction makes of an event that is being planned (D17, docs/decisions/0033). */
+/** How a restriction changes an event that is being planned (D17, docs/decisions/0033). */
 import { standardCodes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import type { PlannedEvent } from './plan-append.ts'
@@ -8,7 +8,7 @@ import { standing } from './subject-state.ts'
 import type { SubjectState } from './subject-state.ts'
 import type { EventDraft } from './storage.ts'
 
-/** What is published of a restricted contact is planned as if it were not, and then kept (D17). */
+/** An event of a restricted contact is planned as if the contact were not restricted, and then put aside (D17). */
 export function stateToPlanFrom(
   feed: FeedName,
   { restriction }: EventDraft,
@@ -17,7 +17,7 @@ export function stateToPlanFrom(
   return restriction === 'ends' ? { ...state, keptCode: null } : standing(feed, state)
 }
 
-/** Kept, with the removal (of this number of event type) in its place; unless the event ends the restriction itself. */
+/** Puts the event aside, with the removal (with this number of event type) in its place; unless the event itself ends the restriction. */
 export function restrictedEvent(
   feed: FeedName,
   draft: EventDraft,
@@ -38,7 +38,9 @@ export function restrictedEvent(
   }
 }
 
-/** The event that takes a contact from consumers. The hash of what is kept stays, so that the same again is no change. */
+/**
+ * The event that removes a contact from consumers' copies. The hash of what is kept stays, so that sending the same again is no change.
+ */
 export function withRestriction(
   event: PlannedEvent,
   { keptCode, code, payloadHash }: SubjectState,

@@ -1,8 +1,8 @@
-/** The port's part for what was published, by whom and with what success: numbers and codes, and nothing of any payload (PROTOCOL §14). */
+/** The port's part for what was published, by whom and how successfully: numbers and codes, and nothing of any payload (PROTOCOL §14). */
 import type { FeedKey } from './feed-key.ts'
 import type { NumberRange } from './number-ranges.ts'
 
-/** Which counts are added together: those of a key, a feed and a minute. */
+/** Identifies counts that are added together: those of a key, a feed and a minute. */
 export interface PublishedMinuteName {
   readonly key: FeedKey
   readonly keyId: string
@@ -10,17 +10,17 @@ export interface PublishedMinuteName {
   readonly minute: number
 }
 
-/** What a key published to a feed within one minute. Dry runs are not in it. */
+/** What a key published to a feed within one minute, without dry runs. */
 export interface PublishedMinute extends PublishedMinuteName {
-  /** Refused ones included. */
+  /** Including refused ones. */
   readonly requests: number
-  /** Events that are on disk, those that the service added included. */
+  /** Events that are on disk, including those that the service added. */
   readonly stored: number
   readonly repeated: number
   readonly unchanged: number
-  /** The lowest and the highest of those that were stored; `undefined`: none was. */
+  /** The lowest and the highest of the stored events; `undefined`: none was stored. */
   readonly numbers: NumberRange | undefined
-  /** How often each code came in the receipts. */
+  /** How often each code occurred in the receipts. */
   readonly warnings: Readonly<Record<string, number>>
   /** Examples of where each of these codes came: at most `placesPerWarning`, the first in the order of their text. */
   readonly warningPlaces: WarningPlaces
@@ -30,13 +30,13 @@ export interface PublishedMinute extends PublishedMinuteName {
 /** By code, JSON pointers into an event, as those of a `PublicationFault`: never what stood there. */
 export type WarningPlaces = Readonly<Record<string, readonly string[]>>
 
-/** One request that was refused. */
+/** One refused request. */
 export interface PublicationRefusal extends PublishedMinuteName {
   readonly atMs: number
   readonly requestId: string
-  /** Of the problem. */
+  /** The code of the problem. */
   readonly code: string
-  /** Places and codes of its faults, never what stood there. */
+  /** Places and codes of its faults, never the values. */
   readonly faults: readonly PublicationFault[]
 }
 
@@ -46,49 +46,49 @@ export interface PublicationFault {
   readonly code: string
 }
 
-/** What is read of one minute: the refusals that are kept singly, by time. */
+/** One minute as it is read: with the refusals that are kept singly, by time. */
 export interface KeptMinute extends PublishedMinute {
   readonly refusals: readonly PublicationRefusal[]
 }
 
-/** For so long it is kept. */
+/** How long publications are kept. */
 export const publicationDaysKept = 14
-/** So many refusals of a key are kept singly in an hour. Further ones are counted. */
+/** The number of refusals of a key that are kept singly within an hour. Further ones are only counted. */
 export const refusalsPerHour = 100
 /** So many examples of where a warning came are kept of a key, a feed and a minute. */
 export const placesPerWarning = 5
-/** How many minutes are added with one statement, and how many refusals. */
+/** How many minutes, and how many refusals, are added with one statement. */
 export const publicationsPerCommit = 500
 
 export interface PublicationQuery {
   readonly tenantId: string
-  /** Of this key alone; `undefined`: of all. */
+  /** Only of this key; `undefined`: of all. */
   readonly keyId: string | undefined
   readonly fromMinute: number
   /** Included. */
   readonly toMinute: number
-  /** Continues with what is older than this one. */
+  /** Continues with minutes older than this one. */
   readonly before: PublishedMinuteName | undefined
   readonly limit: number
 }
 
 export interface PublicationStore {
   /**
-   * Adds to what is kept, in one commit; the sums are exact whoever adds to the same minutes at the same time. At most
-   * `publicationsPerCommit` of each, no two minutes of the same name. The minute of each refusal is among those added. Waits for no
+   * Adds to the stored counts, in one commit; the sums are exact even if several nodes add to the same minutes at the same time. At most
+   * `publicationsPerCommit` of each, no two minutes with the same name. The minute of each refusal is among those added. It waits for no
    * commit of events, and none waits for it.
    */
   add(minutes: readonly PublishedMinute[], refusals: readonly PublicationRefusal[]): Promise<void>
-  /** The newest first; within a minute by feed and key, in an order of their own. */
+  /** The newest first; within a minute by feed and key, in a fixed order. */
   list(query: PublicationQuery): Promise<readonly KeptMinute[]>
   /**
-   * One step: removes some of what is not kept any longer. Answers how many rows that were: 0 when nothing is left to do. Any number
-   * of nodes may call it at once.
+   * Takes one step: removes some of what is no longer kept. Returns the number of rows: 0 when nothing is left to do. Any number of nodes
+   * may call it at the same time.
    */
   age(nowMs: number): Promise<number>
 }
 
-/** The sum of two counts of the same name. */
+/** The sum of two counts with the same name. */
 export function joinMinutes<Minute extends PublishedMinute>(one: Minute, other: PublishedMinute): Minute {
   const warnings: Record<string, number> = { ...one.warnings }
   for (const [code, count] of Object.entries(other.warnings)) warnings[code] = (warnings[code] ?? 0) + count
@@ -124,7 +124,7 @@ export function firstKeptMinute(nowMs: number): number {
   return Math.floor(nowMs / 60_000) - publicationDaysKept * 1_440
 }
 
-/** Of which hour a minute is. */
+/** The hour that a minute belongs to. */
 export function hourOfMinute(minute: number): number {
   return Math.floor(minute / 60)
 }

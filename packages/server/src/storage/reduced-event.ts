@@ -1,13 +1,13 @@
-/** An event without its payload (D17): what stays are the ids, the number, the time and the type. The same on every engine. */
+/** An event without its payload (D17): the ids, the number, the time and the type stay. The same on every engine. */
 import { feeds } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { eventJsonOf, parseEventJson } from './event-json.ts'
 import { payloadMember } from './subject-identity.ts'
 
-/** Why a payload is gone: somebody had it erased, or a later event had superseded it for long enough. */
+/** Why a payload is gone: it was erased, or a later event had superseded it for long enough. */
 export type ReducedState = 'erased' | 'thinned'
 
-/** The payload that is left of an erased event: only whose it was, and that it is gone. */
+/** The remaining payload of an erased event: only its subject, and that the rest is gone. */
 export function erasedPayload(feed: FeedName, reference: string): string {
   return reducedPayload('erased', feed, reference)
 }
@@ -16,7 +16,7 @@ function reducedPayload(state: ReducedState, feed: FeedName, reference: string):
   return `{"${feeds[feed].subjectField}":"${reference}","published":false,"${state}":true}`
 }
 
-/** The bytes of a stored event with its payload reduced. The subject's UUID stays as this payload spelled it. */
+/** The bytes of a stored event with its payload reduced. The subject's UUID keeps this payload's spelling. */
 export function reducedEventJson(
   state: ReducedState,
   feed: FeedName,
@@ -29,7 +29,7 @@ export function reducedEventJson(
   return eventJsonOf({ ...event, payload: reducedPayload(state, feed, reference) })
 }
 
-/** As above, erased. */
+/** The same for an erased event. */
 export function erasedEventJson(feed: FeedName, subjectId: string, json: string): string {
   return reducedEventJson('erased', feed, subjectId, json)
 }
@@ -39,7 +39,7 @@ export function isErasedPayload(payload: string): boolean {
   return payload.length < 200 && payload.endsWith(',"published":false,"erased":true}')
 }
 
-/** Whether a payload says that its content is gone, for whatever reason. */
+/** Whether a payload says that its content is gone, for any reason. */
 export function isReducedPayload(payload: string): boolean {
   return (
     isErasedPayload(payload) ||

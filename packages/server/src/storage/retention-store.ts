@@ -1,6 +1,6 @@
 /**
- * The port's part for retention (D17, docs/decisions/0034): superseded events lose their payloads with age, by rules that a tenant
- * can have of its own. Carried out in steps that any node goes on with, one node at a time.
+ * The port's part for retention (D17, docs/decisions/0034): superseded events lose their payloads with age, by rules that a tenant can
+ * have of its own. It is carried out in steps that any node can continue, one node at a time.
  */
 import type { Ticks } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
@@ -10,12 +10,12 @@ import type { FeedKey } from './feed-key.ts'
 export const retentionRules = ['retain-contacts', 'retain-properties', 'expire-contacts'] as const
 
 /**
- * - `retain-contacts`, `retain-properties`: superseded events of the feed that are older lose their payloads
- * - `expire-contacts`: contacts that have not changed for so long are erased, after they were on a list
+ * - `retain-contacts`, `retain-properties`: older superseded events of the feed lose their payloads
+ * - `expire-contacts`: contacts that have not changed for so long are erased, after a time on a list
  */
 export type RetentionRule = (typeof retentionRules)[number]
 
-/** What a tenant has in place of the service's own setting. */
+/** A tenant's own rule, in place of the service's setting. */
 export interface TenantRule {
   readonly tenantId: string
   readonly rule: RetentionRule
@@ -23,7 +23,7 @@ export interface TenantRule {
   readonly days: number
 }
 
-/** What is to lose its payload: of each subject the events that are older than `before` and were superseded before `supersededBefore`. */
+/** Which events lose their payloads: those of each subject that are older than `before` and were superseded before `supersededBefore`. */
 export interface ThinSpan {
   readonly key: FeedKey
   readonly before: Ticks
@@ -32,8 +32,8 @@ export interface ThinSpan {
 }
 
 /**
- * How far two walks through a feed have come, as positions. The first walks by age: what it passes while it is superseded is thinned.
- * The second walks what came since: an event there supersedes the one before it of its subject, which the first may have passed.
+ * The progress of two walks through a feed, as positions. The first walks by age: what it passes is thinned if it is superseded. The
+ * second walks what came since: an event there supersedes the previous one of its subject, which the first walk may have passed.
  */
 export interface ThinProgress {
   readonly aged: number
@@ -42,27 +42,27 @@ export interface ThinProgress {
   readonly held?: HeldMark | undefined
 }
 
-/** The first walk goes back to there for a later day, when holds and restrictions may have ended. */
+/** The first walk returns to this place on a later day, when holds and restrictions may have ended. */
 export interface HeldMark {
   /** Position of the first event that was passed. */
   readonly from: number
-  /** `supersededBefore` of the span at the time. */
+  /** `supersededBefore` of the span at that time. */
   readonly before: Ticks
 }
 
-/** A step, and how many events it took the payloads of. `finished`: nothing of the span is left. */
+/** A step, and how many payloads it removed. `finished`: nothing of the span is left. */
 export type ThinOutcome =
   | { readonly kind: 'thinned'; readonly events: number }
   | { readonly kind: 'finished' }
-  /** Another node is at it, or was within the last seconds. */
+  /** Another node is working on it, or was within the last seconds. */
   | { readonly kind: 'busy' }
-  /** The tenant is being moved to another store, or was (`MoveState`); or there is no such tenant. */
+  /** The tenant is being moved to another store, or has been (`MoveState`); or there is no such tenant. */
   | { readonly kind: 'closed' }
 
 export interface RetentionStore {
-  /** The rules that tenants have of their own, by tenant; of one tenant alone where it is named. */
+  /** The tenants' own rules, by tenant; only of one tenant if it is named. */
   rules(tenantId?: string): Promise<readonly TenantRule[]>
-  /** `days`: 0 for off; `undefined`: as the service is set. */
+  /** `days`: 0 for off; `undefined`: the service's setting. */
   setRule(
     tenantId: string,
     rule: RetentionRule,
@@ -70,21 +70,22 @@ export interface RetentionStore {
     actor: Actor,
   ): Promise<'done' | 'unknownTenant'>
   /**
-   * Looks at the next events of a feed, `limit` at most, and takes the payloads of those in the span, in one commit that raises the
-   * feed's `thinned` if there are any. Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes go. A
-   * subject's latest event is never touched. One node at a time: the others find it `busy` until it has been silent for 10 seconds.
+   * Looks at the next events of a feed, at most `limit`, and removes the payloads of those in the span, in one commit that raises the
+   * feed's `thinned` if there are any. Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes are
+   * removed. A subject's latest event is never touched. One node works at a time: the others find it `busy` until it has been silent for
+   * 10 seconds.
    */
   thin(span: ThinSpan, limit: number, nodeId: string): Promise<ThinOutcome>
   /**
-   * As the step of a node takes it, without one: nothing is thinned by others for the next 10 seconds, or until `endTurn`. Asked again
-   * before, for 10 seconds more. False: another node has it.
+   * Takes the turn as a node's step does, without a step: others thin nothing for the next 10 seconds, or until `endTurn`. Another call
+   * before that adds 10 seconds. False: another node has the turn.
    */
   takeTurn(nodeId: string): Promise<boolean>
-  /** Another node need not wait. Without effect where the node does not have the turn. */
+  /** Lets another node begin without waiting. Has no effect if the node does not have the turn. */
   endTurn(nodeId: string): Promise<void>
   /**
-   * How many events `thin` would take the payloads of in its next step, and how far it would come; `undefined`: it would find
-   * nothing left. Begun without `progress`, continued with what it answered. Nothing is changed.
+   * How many payloads `thin` would remove in its next step, and how far it would get; `undefined`: it would find nothing left. Begin
+   * without `progress`, and continue with the one it returned. Nothing is changed.
    */
   countDue(
     span: ThinSpan,
@@ -93,32 +94,32 @@ export interface RetentionStore {
   ): Promise<{ readonly events: number; readonly progress: ThinProgress } | undefined>
 }
 
-/** For so long a node that thins is waited for. */
+/** How long other nodes wait for a node that thins. */
 export const retentionTurnMs = 10_000
 
-/** An event that a step is to take the payload of. */
+/** An event whose payload a step should remove. */
 export interface DueEvent {
-  /** Where the walk met it: its own position, or that of the event which superseded it. */
+  /** Where the walk met it: at its own position, or at that of the event which superseded it. */
   readonly at: number
   readonly byteLength: number
   readonly position: number
-  /** Its subject is on hold (`HoldStore`), or restricted until all is shown again (`RestrictionStore`). */
+  /** Its subject is on hold (`HoldStore`), or restricted until everything is shown again (`RestrictionStore`). */
   readonly isHeld: boolean
 }
 
-/** Where a step begins and ends, from where the last one ended and the last positions of the span. */
+/** Where a step begins and ends, from the end of the last one and the last positions of the span. */
 export interface ThinStep {
   readonly from: ThinProgress
   readonly to: ThinProgress
-  /** What was superseded by a later event than this counts as not superseded yet. */
+  /** An event that was superseded by a later event than this counts as not superseded yet. */
   readonly supersededUntil: number
   /** Of the span. */
   readonly supersededBefore: Ticks
 }
 
 /**
- * The next step, `undefined` at the end. `ends`: the last positions of before the two times. A subject's latest is passed by the
- * first walk, so what supersedes it later has to lie where the second has not been: neither is set back by a clock that was.
+ * The next step, `undefined` at the end. `ends`: the last positions before the two times. The first walk passes a subject's latest event,
+ * so an event that supersedes it later must be where the second walk has not been: neither walk goes back if a clock does.
  */
 export function nextThinStep(
   stored: ThinProgress | undefined,
@@ -127,8 +128,8 @@ export function nextThinStep(
   limit: number,
 ): ThinStep | undefined {
   const supersededUntil = Math.max(stored?.superseded ?? 0, ends.superseded)
-  // Nothing was passed at first, so nothing that was can have been superseded. Where a rule now keeps more than it did, what was
-  // passed under it is not old enough any more, and the first walk comes to it again.
+  // Nothing was passed at first, so nothing that was passed can have been superseded. If a rule now keeps more than before, what was
+  // passed under it is no longer old enough, and the first walk comes to it again.
   const held = stored?.held
   const isNewDay = held !== undefined && supersededBefore > held.before
   const passed = isNewDay ? held.from - 1 : Infinity
@@ -144,9 +145,7 @@ export function nextThinStep(
   return { ...common, to }
 }
 
-/**
- * As much of a step as has at most so many bytes, and at least one event, without those on hold. `due`: in the order of the walk.
- */
+/** The part of a step with at most this many bytes, and at least one event, without those on hold. `due`: in the order of the walk. */
 export function cutThinStep<Due extends DueEvent>(
   step: ThinStep,
   due: readonly Due[],

@@ -1,18 +1,18 @@
-/** Settings that a store records once, and those that a caller wants when it opens one (D12, D13). */
+/** Settings that a store records once, and those that a caller wants when opening it (D12, D13). */
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { StorageRefusal } from './storage.ts'
 import type { StoreSettings } from './storage.ts'
 
-/** `undefined` takes what is recorded. A new store without a catalogue is refused; its numbers then begin at 1. */
+/** `undefined` accepts the recorded value. A new store without a catalogue is refused; its numbers begin at 1 by default. */
 export interface WantedSettings {
   readonly catalogue?: EventTypeCatalogue | undefined
   readonly startSequence?: number | undefined
 }
 
-/** What a new store is made with. */
+/** The settings of a new store. */
 export type NewSettings = Omit<StoreSettings, 'storeId'>
 
-/** Why a store with `recorded` settings does not do for this opener, if so. */
+/** Why a store with `recorded` settings is unsuitable for this caller, if it is. */
 export function settingsRefusal(recorded: StoreSettings, wanted: WantedSettings): StorageRefusal | undefined {
   const { catalogue, startSequence } = wanted
   if (catalogue !== undefined && catalogueText(catalogue) !== catalogueText(recorded.catalogue)) {
@@ -32,7 +32,7 @@ export function settingsRefusal(recorded: StoreSettings, wanted: WantedSettings)
   return undefined
 }
 
-/** One text per catalogue, whatever the order its codes were written in. */
+/** One text per catalogue, in whatever order its codes were written. */
 export function catalogueText(catalogue: EventTypeCatalogue): string {
   const sorted = (codes: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(codes).toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,10 +1,8 @@
 /**
- * The highest number this thread has shown or acknowledged in each feed. A number that is news to it raises the feed's count
- * before it is shown: what any thread of the node remembers of the feed may be from before, since a commit can be read a
- * moment before it is counted, and one of another node long before this node is told. So no list that is answered from
- * memory is older than what a reader has already seen here.
- *
- * On PostgreSQL these numbers are also what a restored database must still hold (D13).
+ * The highest number that this thread has shown or acknowledged in each feed. A new number raises the feed's count before it is shown,
+ * because what any thread of the node remembers of the feed may be older: a commit can be read a moment before it is counted, and a
+ * commit of another node long before this node hears of it. So no list that is answered from memory is older than what a reader has
+ * already seen here. On PostgreSQL these numbers are also what a restored database must still hold (D13).
  */
 import { parseCreatedDate } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
@@ -25,30 +23,30 @@ import { hasAppended } from './watchers.ts'
 export interface ShownNumber {
   readonly key: FeedKey
   readonly sequenceNumber: number
-  /** `undefined` where only the number was seen. */
+  /** `undefined` if only the number was seen. */
   readonly created: Ticks | undefined
 }
 
 export interface ShownNumbers {
   /** Notes the numbers that were read, before they are shown. */
   note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
-  /** Of stored events that a dry run shows; those to come have no number. */
+  /** Notes stored events that a dry run shows; events that would be stored have no number. */
   notePreviewed(batch: AppendBatch, outcome: AppendOutcome): void
-  /** Of what is acknowledged. Where events were added, the feed's count is raised in any case. */
+  /** Notes what is acknowledged. If events were added, the feed's count always rises. */
   noteAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
   highest(key: FeedKey): number
-  /** The store need not hold this number any more. Does nothing once a higher one was shown. */
+  /** The store need no longer hold this number. Does nothing if a higher one was shown since. */
   forget(key: FeedKey, sequenceNumber: number): void
   all(): readonly ShownNumber[]
 }
 
-/** Some 10 MB. Feeds that were not read for long are forgotten first; their next read raises their count. */
+/** Some 10 MB. Feeds that were not read for a long time are forgotten first; their next read raises their count. */
 const feedsAtMost = 50_000
 
 export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers {
   const shown = new BoundedMap<string, ShownNumber>(feedsAtMost)
 
-  /** True: it was news. */
+  /** True if the number is new. */
   function remember(number: ShownNumber): boolean {
     const name = feedName(number.key)
     const before = shown.get(name)
@@ -71,7 +69,7 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
         const newest = highestOf(outcome)
         if (newest === undefined) continue
         const isNews = remember(shownNumber(key, newest))
-        // A repeat of what another node has stored shows it as a read would.
+        // A repeat of an event that another node has stored shows it as a read would.
         if (isNews && !hasAppended(outcome)) counts.raise(key)
       }
     },
@@ -91,14 +89,14 @@ function shownNumber(
   return {
     key,
     sequenceNumber,
-    // Asked for after a failover and hardly ever else, and reading it takes a fiftieth of a single publication.
+    // Read only after a failover, and reading it takes a fiftieth of a single publication.
     get created() {
       return parseCreatedDate(createdDate)
     },
   }
 }
 
-/** Repeats stand where they were sent, so the last one need not be the newest. */
+/** Repeats are in the order in which they were sent, so the last one need not be the newest. */
 function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] {
   const all = outcome?.kind === 'stored' ? outcome.events.map(({ stored }) => stored) : []
   return all.reduce(
@@ -107,13 +105,13 @@ function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] 
   )
 }
 
-/** The reads that can show an event for the first time; the others are asked for what one of these has located. */
+/** The reads that can show an event for the first time; the other reads use what one of these has located. */
 export type ShowingReads = Pick<
   EventStore,
   'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readNewest' | 'readSubject' | 'head' | 'heads'
 >
 
-/** The same reads, with everything they answer noted first. */
+/** The same reads, which first note everything they return. */
 export function notedReads(reads: ShowingReads, shown: ShownNumbers): ShowingReads {
   const noteHead = (key: FeedKey, head: Head | undefined): void => {
     if (head !== undefined && head.position > 0) shown.note(key, head.sequenceNumber, head.created)

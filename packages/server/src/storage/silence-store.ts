@@ -1,11 +1,11 @@
 /**
- * The port's part for silence: when each publisher and each consumer was last there, the longest pauses that it made, what is expected of
- * it, and whether it has been silent for longer than that (PROTOCOL §14.7). What follows from it, `feed/silence-rules.ts` decides.
+ * The port's part for silence: when each publisher and each consumer was last present, its longest pauses, its expected interval, and
+ * whether it has been silent for longer (PROTOCOL §14.7). `feed/silence-rules.ts` decides what follows from that.
  */
 import type { FeedName } from '@property-events/protocol'
 import type { Actor, AuditChange } from './audit-store.ts'
 
-/** A publisher is what publishes to one feed, by whatever key. A consumer is a key, or a key and a name, whatever feeds it reads. */
+/** A publisher is whatever publishes to one feed, with any key. A consumer is a key, or a key and a name, for all feeds it reads. */
 export type PresenceName =
   | { readonly kind: 'publisher'; readonly tenantId: string; readonly feed: FeedName }
   | { readonly kind: 'consumer'; readonly keyId: string; readonly name: string }
@@ -17,47 +17,47 @@ export interface Pause {
   readonly ms: number
 }
 
-/** What is expected, as it was set: an interval in milliseconds; `never`: nothing is expected. */
+/** An expectation that was set: an interval in milliseconds; `never`: nothing is expected. */
 export type SetExpectation = number | 'never'
 
 /** Times are milliseconds since 1970. */
 export interface Presence {
   readonly name: PresenceName
-  /** When it was seen for the first time; `undefined`: it was not yet. */
+  /** When it was seen for the first time; `undefined`: not yet. */
   readonly firstMs: number | undefined
-  /** When it was last seen, to some minutes. */
+  /** When it was last seen, to within some minutes. */
   readonly lastMs: number | undefined
   /** Ascending by day. */
   readonly pauses: readonly Pause[]
-  /** Since when something can be expected of it; `undefined`: nothing can be, its tenant is suspended say. */
+  /** Since when it can be expected; `undefined`: it cannot, for example because its tenant is suspended. */
   readonly activeMs: number | undefined
   /** It has been silent for too long, since then; `undefined`: it has not. */
   readonly silentMs: number | undefined
-  /** What was last told of it: that it is silent, or that it is not (any more). */
+  /** What was last reported: that it is silent, or that it is not (any more). */
   readonly isTold: boolean
-  /** `undefined`: it is learned. */
+  /** `undefined`: the interval is learned. */
   readonly expectation: SetExpectation | undefined
 }
 
-/** For so long pauses are kept, and learned from. */
+/** How long pauses are kept and used for learning. */
 export const pauseDaysKept = 14
-/** How many rows one call reads or writes at most. */
+/** The most rows that one call reads or writes. */
 export const presencesPerStep = 500
-/** One look after another, of all nodes together. */
+/** The time between two looks, for all nodes together. */
 export const lookEveryMs = 60_000
-/** Consumers of a key of which something is set. */
+/** The most consumers of a key that have a setting. */
 export const setConsumersPerKey = 200
-/** Where nobody has looked for so long, everything counts as seen when the next look begins. */
+/** If nobody has looked for this long, everything counts as seen when the next look begins. */
 export const mostUnwatchedMs = 300_000
-/** A clock that was set back by less makes looks wait. */
+/** If a clock was set back by less than this, looks wait. */
 export const mostClockStepMs = 3_600_000
 
-/** The right of one node to look, until the next one has it. */
+/** The right of one node to look, until the next node has it. */
 export interface SilenceTurn {
   readonly number: number
-  /** Since when there were no more than some minutes between two looks. */
+  /** Since when there have been no more than some minutes between two looks. */
   readonly watchedMs: number
-  /** Publications up to this minute were looked through before; 0: none. */
+  /** Publications up to this minute have been looked through; 0: none. */
   readonly minute: number
 }
 
@@ -84,23 +84,23 @@ export interface SilenceCounts {
 
 export interface SilenceStore {
   /**
-   * The turn to look; `undefined`: the last look, of whatever node, was a minute ago at most. Of any number of nodes that ask at once, one
-   * has it. `nowMs`: by the node's clock.
+   * Takes the turn to look; `undefined`: the last look, of any node, was less than a minute ago. Of any number of nodes that call at the
+   * same time, one gets it. `nowMs`: by the node's clock.
    */
   takeTurn(nowMs: number): Promise<SilenceTurn | undefined>
   /** Consumers after this one, by tenant, feed, key and name, with the last answer of any view. */
   asked(after: LastAsked | undefined, limit: number): Promise<readonly LastAsked[]>
-  /** The first minute after this one in which a publication was taken, up to `toMinute`; `undefined`: there is none. */
+  /** The first minute after this one in which a publication was accepted, up to `toMinute`; `undefined`: there is none. */
   publishedAfter(minute: number, toMinute: number): Promise<PublishedAt | undefined>
-  /** Those after this one, publishers first, in an order of their own. */
+  /** Presences after this one, publishers first, in a fixed order. */
   presences(after: PresenceName | undefined, limit: number): Promise<readonly Presence[]>
-  /** Those of these names that are kept, in no order. At most `presencesPerStep`. */
+  /** The stored presences with these names, in no order. At most `presencesPerStep`. */
   find(names: readonly PresenceName[]): Promise<readonly Presence[]>
   /** The consumers of these keys, in no order. */
   ofKeys(keyIds: readonly string[]): Promise<readonly Presence[]>
   /**
-   * Puts these in the place of those of the same names, all but what is expected of them, and removes others, in one commit; the turn
-   * goes on. False: the turn has ended, and nothing was changed. At most `presencesPerStep` in all, no two of one name.
+   * Replaces the stored presences with the same names, except their expectations, and removes others, in one commit; the turn continues.
+   * False: the turn has ended, and nothing was changed. At most `presencesPerStep` in all, no two with one name.
    */
   put(
     turn: SilenceTurn,
@@ -108,23 +108,23 @@ export interface SilenceStore {
     presences: readonly Presence[],
     removed: readonly PresenceName[],
   ): Promise<boolean>
-  /** Keeps up to which minute publications were looked through, where the turn goes on. */
+  /** Stores the minute up to which publications were looked through, if the turn continues. */
   endTurn(turn: SilenceTurn, minute: number): Promise<void>
-  /** Those that are silent, those for longest first. */
+  /** The silent ones, those with the longest silence first. */
   silent(limit: number): Promise<readonly Presence[]>
   countSilent(): Promise<SilenceCounts>
-  /** Keys that another key was made for in a rotation. */
+  /** Keys that another key has replaced in a rotation. */
   replacedKeys(): Promise<readonly { readonly keyId: string; readonly by: string }[]>
   /**
-   * Sets what is expected; `undefined`: it is learned. Notes it in the audit where that changes anything. `tooMany`: something is set of
-   * `setConsumersPerKey` others of the key.
+   * Sets the expectation; `undefined`: it is learned. Records it in the audit if that changes anything. `tooMany`: `setConsumersPerKey`
+   * others of the key already have a setting.
    */
   expect(name: PresenceName, expectation: SetExpectation | undefined, actor: Actor): Promise<ExpectOutcome>
 }
 
 export type ExpectOutcome = 'done' | 'unknownTenant' | 'unknownKey' | 'tooMany'
 
-/** A name as the stores have it: the columns of its key. */
+/** A name in the columns of the stores' key. */
 export interface PresenceKey {
   readonly kind: number
   /** Empty for a consumer. */
@@ -155,7 +155,7 @@ export function presenceText(name: PresenceName): string {
   return `${kind} ${tenant} ${keyId} ${part}`
 }
 
-/** Of one that was not seen yet. */
+/** The presence of a name that was not seen yet. */
 export function newPresence(name: PresenceName): Presence {
   const never = { firstMs: undefined, lastMs: undefined, activeMs: undefined, silentMs: undefined }
   return { name, ...never, pauses: [], isTold: true, expectation: undefined }
@@ -171,25 +171,25 @@ export function pausesOf(text: string): readonly Pause[] {
   return rows.map(([day, ms]) => ({ day, ms }))
 }
 
-/** How far looks have come. */
+/** The progress of looks. */
 export type TurnState = SilenceTurn & {
-  /** The last time that a look went on. */
+  /** The last time that a look continued. */
   readonly lookedMs: number
 }
 
 export const firstTurn: TurnState = { number: 0, lookedMs: 0, watchedMs: 0, minute: 0 }
 
-/** The turn after this one; `undefined`: it is not there yet. */
+/** The turn after this one; `undefined`: it is not due yet. */
 export function nextTurn({ lookedMs, ...before }: TurnState, nowMs: number): TurnState | undefined {
   const sinceMs = nowMs - lookedMs
   const isSetBack = sinceMs < -mostClockStepMs
-  // A little less than the time between two looks: timers are never quite even.
+  // A little less than the time between two looks, because timers are never quite even.
   if (sinceMs < lookEveryMs * 0.9 && !isSetBack) return undefined
   const watchedMs = sinceMs > mostUnwatchedMs || isSetBack ? nowMs : before.watchedMs
   return { number: before.number + 1, watchedMs, minute: before.minute, lookedMs: nowMs }
 }
 
-/** What the audit says of a change. `keyTenants`: of a consumer's key; a row for each. */
+/** What the audit records about a change. `keyTenants`: the tenants of a consumer's key; one row for each. */
 export function intervalExpected(
   name: PresenceName,
   expectation: SetExpectation | undefined,

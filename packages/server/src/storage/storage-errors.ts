@@ -1,11 +1,11 @@
-/** The port's part for what goes wrong: a store that fails, and one that cannot be opened. */
+/** The port's part for failures: a store that fails, and one that cannot be opened. */
 
-/** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
+/** The only error that engines throw. `code` decides what the caller sees; `cause` is for the log. */
 export class StorageFailure extends Error {
   /**
-   * `storage_damaged`: bytes of the store have changed since they were written; reading them again does not help.
-   * `view_being_made`: nothing is wrong with the store, but the view of branches that was asked for is not ready yet.
-   * `tenant_moving`: nothing is wrong with the store, but the tenant is at home in another one (`MoveState`).
+   * `storage_damaged`: bytes of the store have changed since they were written; reading them again does not help. `view_being_made`: the
+   * store is fine, but the requested view of branches is not ready yet. `tenant_moving`: the store is fine, but the tenant is at home in
+   * another one (`MoveState`).
    */
   readonly code:
     | 'storage_full'
@@ -16,8 +16,8 @@ export class StorageFailure extends Error {
     | 'tenant_moving'
     | 'view_being_made'
   /**
-   * `batches`: the store works and has stored nothing of what it was given, because it could not store all of it: without
-   * the batch that is at fault, the others may succeed.
+   * `batches`: the store works and has stored none of the batches, because it could not store all of them: without the faulty batch, the
+   * others may succeed.
    */
   readonly scope: 'store' | 'batches'
   constructor(code: StorageFailure['code'], cause?: unknown, scope: StorageFailure['scope'] = 'store') {
@@ -28,7 +28,7 @@ export class StorageFailure extends Error {
   }
 }
 
-/** A store that cannot be opened, or copied, as asked. `message` is a sentence for the operator that says what to do. */
+/** A store that cannot be opened, or copied, as requested. `message` is a sentence for the operator that says what to do. */
 export class StorageRefusal extends Error {
   readonly code:
     | 'newer_schema'

@@ -1,7 +1,7 @@
 /**
- * THE PORT: everything the service keeps, and what each verb guarantees. One engine implements it; nothing else knows
- * which. Expected outcomes are values; a thrown error means the store itself failed (see `StorageFailure`).
- * Whatever stands here is tested on every engine by one suite, `test/storage/contract`. Its parts lie beside it, a file each.
+ * THE PORT: everything the service keeps, and what each verb guarantees. One engine implements it; nothing else knows which. Expected
+ * outcomes are values; a thrown error means the store itself failed (see `StorageFailure`). One suite, `test/storage/contract`, tests
+ * everything here on every engine. Its parts are beside it, one file each.
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { AdminStore } from './admin-store.ts'
@@ -65,9 +65,9 @@ export * from './storage-errors.ts'
 export * from './usage-store.ts'
 export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
 
-/** An old state of the store that something still reads, or may. */
+/** An old state of the store that something still reads, or may read. */
 export interface HeldSnapshot {
-  /** `catalog_slot` keeps versions of the database's catalogues and none of ours. */
+  /** `catalog_slot` keeps versions of the database's catalogues and none of our tables. */
   readonly holder: 'session' | 'standby' | 'slot' | 'catalog_slot' | 'prepared'
   /** How many transactions have begun since. */
   readonly transactions: number
@@ -79,19 +79,19 @@ export interface HeldSnapshot {
 
 /** Recorded once, when a store is created. */
 export interface StoreSettings {
-  /** Random: the same in a backup of the store, another in every other store. */
+  /** Random: the same in a backup of the store, different in every other store. */
   readonly storeId: string
   readonly catalogue: EventTypeCatalogue
   /** The offset of the first epoch: numbers begin after it (D13). */
   readonly startSequence: number
 }
 
-/** A feed that publishing is refused to until a new epoch begins in it (D13). */
+/** A feed to which publishing is refused until a new epoch begins in it (D13). */
 export interface WaitingFeed {
   readonly key: FeedKey
-  /** The highest number the store holds of it, or has counted past. */
+  /** The highest number that the store holds for it, or has counted past. */
   readonly heldNumber: number
-  /** The highest number that a node has told to have shown, where it is not in the store. */
+  /** The highest number that a node has reported as shown, if it is not in the store. */
   readonly shownNumber: number | undefined
 }
 
@@ -102,7 +102,7 @@ export interface LostNumbers {
   readonly heldNumber: number
 }
 
-/** Which feeds publishing is refused to until a new epoch begins (D13): none, some of them, or every one. */
+/** The feeds to which publishing is refused until a new epoch begins (D13): none, some, or all. */
 export type EpochNeed = 'none' | 'some' | 'all'
 
 export interface StorageEngine extends AsyncDisposable {
@@ -131,27 +131,30 @@ export interface StorageEngine extends AsyncDisposable {
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**
-   * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, every
-   * number the store holds of it, and every number that a node has told to have shown. Lifts `epochRequired` there.
+   * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, than every
+   * number the store holds of it, and than every number that a node has reported as shown. Lifts `epochRequired` there.
    */
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): Promise<void>
   /**
-   * Lifts `epochRequired` without a new epoch, where an operator knows that this is the whole of the store that was served
-   * before, moved or upgraded. `missing`: a node has shown numbers that are not here, and nothing is changed.
+   * Lifts `epochRequired` without a new epoch, if an operator knows that this is the whole of the store that was served before, moved or
+   * upgraded. `missing`: a node has shown numbers that are not here, and nothing is changed.
    */
   acceptHistory(actor: Actor): Promise<'accepted' | 'missing'>
-  /** The feeds that wait for a new epoch: all of them, where the whole store does. */
+  /** The feeds that wait for a new epoch; all of them if the whole store waits. */
   waitingFeeds(): Promise<readonly WaitingFeed[]>
-  /** Calls the listener with all that this node has shown and finds missing, whenever that changes. Returns how to stop. */
+  /**
+   * Calls the listener with everything that this node has shown and finds missing, whenever that changes. Returns a function that stops
+   * it.
+   */
   onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
-  /** Where `append` answers `epochRequired` now. Rejects, as `ping` does, when the store does not answer. */
+  /** Where `append` answers `epochRequired` now. Like `ping`, it rejects if the store does not answer. */
   epochNeed(): Promise<EpochNeed>
   /**
-   * The maintenance that an operator has begun and not ended; it survives restarts. The store itself goes on taking appends:
-   * nodes refuse publications while it is on (`feed/maintenance.ts`).
+   * The maintenance that an operator has begun and not ended; it survives restarts. The store itself continues to accept appends: nodes
+   * refuse publications while it is on (`feed/maintenance.ts`).
    */
   maintenance(): Promise<Maintenance | undefined>
-  /** Begins it, or gives it other values; `undefined` ends it. A backup does not carry it. */
+  /** Begins maintenance, or changes its values; `undefined` ends it. Backups do not include it. */
   setMaintenance(maintenance: Maintenance | undefined, actor: Actor): Promise<void>
   /**
    * Copies the store, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with
@@ -159,43 +162,42 @@ export interface StorageEngine extends AsyncDisposable {
    */
   backup(path: string): Promise<void>
   /**
-   * Rewrites all that ever held a payload, so that nothing of the store's own files holds one that no row has any more: neither
-   * its free space nor, on SQLite, the write-ahead log. Publishing waits meanwhile, on PostgreSQL reading as well. Rejects with
-   * the `StorageRefusal` `in_use` where somebody reads an old state for too long, and `not_permitted` for a role that may not
-   * do it; then as much is rewritten as was, and it can be called again.
+   * Rewrites everything that ever held a payload, so that the store's own files no longer hold payloads that are in no row: neither in
+   * free space nor, on SQLite, in the write-ahead log. Publishing waits meanwhile, and on PostgreSQL reading as well. Rejects with the
+   * `StorageRefusal` `in_use` if somebody reads an old state for too long, and `not_permitted` for a role that may not do this; what was
+   * rewritten until then stays, and the call can be repeated.
    */
   rewrite(): Promise<void>
   /**
-   * Hands over everything the feeds hold as of one moment, piece by piece, each taken before the next is read: of each
-   * feed the events after the position that `after` names, all ids and subjects, and its counter; last the record of the whole.
+   * Hands over everything the feeds hold as of one moment, piece by piece, each taken before the next is read: for each feed the events
+   * after the position that `after` names, all ids and subjects, and its counter; finally the record of the whole.
    */
   exportRecords(
     after: (key: FeedKey) => number,
     take: (records: readonly StoreRecord[]) => Promise<void>,
   ): Promise<void>
   /**
-   * Puts such records in place, in one commit. Their tenants exist, and events follow on what the feed holds; otherwise it
-   * rejects with a `StorageFailure` and changes nothing. Ids and subjects may come again. For filling a new store:
-   * nothing may be published to it meanwhile (a first record `whole` with `needsEpoch` sees to that).
+   * Inserts such records, in one commit. Their tenants must exist, and events must follow what the feed holds; otherwise it rejects with
+   * a `StorageFailure` and changes nothing. Ids and subjects may be repeated. It is for filling a new store, to which nothing may be
+   * published meanwhile (a first record `whole` with `needsEpoch` ensures that).
    */
   importRecords(records: readonly StoreRecord[], actor: Actor): Promise<void>
   /**
-   * Removes ids that came with an unchanged payload more than 30 days ago (decision 0003), a few hundred at most, so
-   * that no publication waits for it for more than a moment. Answers how many it removed: 0 when there is none left.
-   * Any number of nodes may call it at once.
+   * Removes ids that came with an unchanged payload more than 30 days ago (decision 0003), a few hundred at most, so that no publication
+   * waits for longer than a moment. Returns how many it removed: 0 when none is left. Any number of nodes may call it at the same time.
    */
   forgetSkippedIds(): Promise<number>
   /**
-   * What keeps old versions of rows alive, the oldest of each kind: all that is written meanwhile stays beside them, and
-   * slows every look-up. Empty on an engine that keeps no versions.
+   * What keeps old versions of rows alive, the oldest of each kind: everything written meanwhile stays beside them, and slows every
+   * look-up. Empty on an engine that keeps no versions.
    */
   heldSnapshots(): Promise<readonly HeldSnapshot[]>
-  /** Tells how long things waited, what was tried again, and what failed in the background. Returns how to stop. */
+  /** Reports how long things waited, what was retried, and what failed in the background. Returns a function that stops it. */
   observe(observer: StoreObserver): () => void
-  /** The present state of the engine's own work, for an operator. Asks the store for nothing. */
+  /** The present state of the engine's own work, for an operator. Does not read the store. */
   work(): StoreWork
   /** Resolves when the store answers; rejects with a `StorageFailure`. */
   ping(): Promise<void>
-  /** Finishes what was begun, then closes. Safe to call twice. */
+  /** Finishes the work that has begun, then closes. Safe to call twice. */
   close(): Promise<void>
 }

@@ -1,24 +1,27 @@
-/** What an engine tells of its own work. Storage knows neither metrics nor a log: both listen here. */
+/** What an engine reports about its own work. Storage knows neither metrics nor a log: both listen here. */
 import type { TaskReport } from '../background-task.ts'
 
 export interface StoreObserver extends TaskReport {
   /**
-   * So long a read or a write has waited for a free connection or, where one thread writes, for its turn there. Told of every
-   * one, also of those that did not have to wait.
+   * A read or a write has waited this long for a free connection or, if one thread writes, for its turn there. Called for every one, even
+   * if it did not have to wait.
    */
   waited(purpose: 'reading' | 'writing', ms: number): void
   /**
-   * An append or a read was made once more. `stale_plan`: another node had changed the feed since the append was planned.
-   * `connection_lost`: the answer did not come.
+   * An append or a read was retried. `stale_plan`: another node had changed the feed since the append was planned. `connection_lost`: no
+   * answer came.
    */
   retried(verb: 'append' | 'read', cause: 'stale_plan' | 'connection_lost'): void
 }
 
-/** The state of an engine at this moment, told from memory. */
+/** The present state of an engine, from memory. */
 export interface StoreWork {
-  /** Being told of what other nodes append; `undefined`: there are none to hear of, or nothing has been asked of this node yet. */
+  /**
+   * The connection that hears what other nodes append; `undefined`: there are no other nodes, or this node has not been asked for
+   * anything yet.
+   */
   readonly listening: { readonly isConnected: boolean; readonly silentMs: number } | undefined
-  /** How far ahead of the store's clock time is reserved; `undefined`: no window was asked for yet. */
+  /** How far ahead of the store's clock time is reserved; `undefined`: no window has been requested yet. */
   readonly reservedMs: number | undefined
   readonly connections: readonly PoolState[]
 }
@@ -27,13 +30,13 @@ export interface PoolState {
   readonly pool: 'reading' | 'writing' | 'copying'
   readonly inUse: number
   readonly idle: number
-  /** Reads or writes that wait for one. */
+  /** Reads or writes that wait for a connection. */
   readonly waiting: number
 }
 
-/** One observer for the parts of an engine, which passes on to all that observe it. */
+/** One observer for the parts of an engine, which passes everything on to all its observers. */
 export interface StoreObservers extends StoreObserver {
-  /** Returns how to stop. */
+  /** Returns a function that stops it. */
   observe(observer: StoreObserver): () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a store keeps, record by record, to be put into another store of any engine: ids, numbers, times and bytes stay
- * as they are. Tenants and keys have verbs of their own.
+ * The contents of a store, record by record, for another store of any engine: ids, numbers, times and bytes stay as they are. Tenants and
+ * keys have their own verbs.
  */
 import type { Category, Ticks } from '@property-events/protocol'
 import type { MoveState } from './move-store.ts'
@@ -21,12 +21,12 @@ export interface EventRecord {
   readonly category: Category | null
   readonly branch: string | null
   readonly code: string
-  /** `full`, or how the payload was reduced (D17). */
+  /** `full`, or the way the payload was reduced (D17). */
   readonly payloadState: string
   readonly json: string
 }
 
-/** An id that is taken, and the event it stands for (D14). */
+/** An id that is taken, and the event it refers to (D14). */
 export interface IdRecord {
   readonly kind: 'id'
   readonly key: FeedKey
@@ -37,7 +37,7 @@ export interface IdRecord {
   readonly skipped: Ticks | null
 }
 
-/** The latest of a subject. */
+/** The latest event of a subject. */
 export interface SubjectRecord {
   readonly kind: 'subject'
   readonly key: FeedKey
@@ -47,22 +47,22 @@ export interface SubjectRecord {
 }
 
 /**
- * What a step of an erasure has reduced (D17). It comes after the events, and before the counter: they lose their payloads where
- * they still have them.
+ * What a step of an erasure has reduced (D17). It comes after the events and before the counter: the events lose their payloads if they
+ * still have them.
  */
 export interface ReductionRecord {
   readonly kind: 'reduction'
   readonly key: FeedKey
-  /** The feed's, since that step. */
+  /** The feed's revision after that step. */
   readonly revision: number
-  /** Ascending, `recordsPerPiece` at most: a step may be handed over in several records. */
+  /** Ascending, at most `recordsPerPiece`: a step may be split into several records. */
   readonly events: readonly ReducedPlace[]
 }
 
 export interface ReducedPlace {
   readonly position: number
   readonly sequenceNumber: number
-  /** What was taken is kept, or is shown again: a `KeptRecord` has it. Left out: it is gone. */
+  /** What was removed is kept, or is shown again: a `KeptRecord` has it. Left out: it is gone. */
   readonly isKept?: true
 }
 
@@ -83,32 +83,32 @@ export interface RestrictionRecord extends Restriction, RestrictionProgress {
   readonly kind: 'restriction'
 }
 
-/** A hold on a property or contact of the feed (`HoldStore`), as it stands. One that is there already becomes as this one is. */
+/** A hold on a property or contact of the feed (`HoldStore`) in its present form. It replaces one that is already there. */
 export interface HoldRecord extends Hold {
   readonly kind: 'hold'
 }
 
 /**
- * A contact on the list of those that have not changed, or kept off it (`ExpiryStore`). It comes after the events. Where the other store
- * knows of a later event of it, that stays.
+ * A contact on the list of those that have not changed, or kept off it (`ExpiryStore`). It comes after the events. If the other store
+ * knows a later event of the contact, that stays.
  */
 export interface ExpiringRecord extends Omit<ExpiringContact, 'listedMs'> {
   readonly kind: 'expiring'
   readonly key: FeedKey
-  /** `undefined`: it was kept. */
+  /** `undefined`: the contact was kept. */
   readonly listedMs: number | undefined
 }
 
 /**
- * What a step of retention has reduced (D17). Like a `reduction` it comes after the events, and before the counter: they lose their
- * payloads where they still have them.
+ * What a step of retention has reduced (D17). Like a `reduction` it comes after the events and before the counter: the events lose their
+ * payloads if they still have them.
  */
 export interface ThinningRecord {
   readonly kind: 'thinning'
   readonly key: FeedKey
-  /** The feed's, since that step. */
+  /** The feed's counter after that step. */
   readonly thinned: number
-  /** Ascending, `recordsPerPiece` at most: a step may be handed over in several records. */
+  /** Ascending, at most `recordsPerPiece`: a step may be split into several records. */
   readonly positions: readonly number[]
 }
 
@@ -122,24 +122,24 @@ export interface FeedRecord {
   /** Left out: nothing was thinned. */
   readonly thinned?: number
   readonly lastPosition: number
-  /** Publishing waits for `startEpoch` in this feed. Left out: it does not. */
+  /** Publishing to this feed waits for `startEpoch`. Left out: it does not. */
   readonly needsEpoch?: boolean
-  /** Left out: as it is where the record comes to. */
+  /** Left out: the state in the receiving store. */
   readonly move?: MoveState
-  /** Windows of the feed may have been answered until then, so no later stamp lies before it (P3). Left out: nothing is known. */
+  /** Windows of the feed may have been answered up to this time, so no later stamp is before it (P3). Left out: it is unknown. */
   readonly stampFloor?: Ticks
-  /** Numbers up to it are of earlier epochs (D13). Left out: nothing is known. */
+  /** Numbers up to this one belong to earlier epochs (D13). Left out: it is unknown. */
   readonly epochStart?: number
 }
 
-/** Of the whole store; the last record of all. */
+/** The whole store; this is the last record. */
 export interface WholeRecord {
   readonly kind: 'whole'
-  /** The offset of feeds made from now on: their numbers begin after it (D13). */
+  /** The offset of feeds that are created from now on: their numbers begin after it (D13). */
   readonly firstOffset: number
   /** Publishing waits for `startEpoch`. */
   readonly needsEpoch: boolean
-  /** Windows may have been answered until then, so no later stamp lies before it (P3). Left out: nothing is known. */
+  /** Windows may have been answered up to this time, so no later stamp is before it (P3). Left out: it is unknown. */
   readonly reservedUntil?: Ticks
 }
 
@@ -183,7 +183,7 @@ export function thinningRecords(
   })
 }
 
-/** As pieces of a tenant's part are handed over: in runs of one kind, each subject and id once. */
+/** Groups the parts of a tenant into pieces: in runs of one kind, each subject and id once. */
 export function pieceOf(
   events: readonly EventRecord[],
   ids: readonly IdRecord[],
@@ -193,10 +193,10 @@ export function pieceOf(
   return [...events, ...ids, ...once.values()]
 }
 
-/** Records handed over together. */
+/** Records that are handed over together. */
 export const recordsPerPiece = 500
 
-/** Why records cannot follow on what a feed holds. */
+/** Why records cannot follow what a feed holds. */
 export function positionFault(key: FeedKey, expected: number, given: number): Error {
   return new Error(`${key.tenantId} ${key.feed}: position ${expected} comes next, and ${given} was given`)
 }

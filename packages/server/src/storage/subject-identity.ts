@@ -1,11 +1,11 @@
-/** How a subject's UUID is spelled for all its events (D15), and whether its `update_date` has moved. */
+/** How a subject's UUID is spelled in all its events (D15), and whether its `update_date` has changed. */
 import { sameBytes } from './subject-state.ts'
 import type { SubjectState } from './subject-state.ts'
 
 /**
- * The spelling that the first event gives its subject, in the form that is stored: `''` for lower case. Known clients take the
- * `transactionId` for the property's id and compare it as text, so a first event whose own is a spelling of the subject
- * decides by that; one that came with another UUID there decides by the reference in its payload.
+ * The spelling that the first event gives its subject, in the stored form: `''` for lower case. Known clients take the `transactionId`
+ * for the property's id and compare it as text. So the first event's `transactionId` decides, if it is a spelling of the subject; if it
+ * is another UUID, the reference in its payload decides.
  */
 export function firstSpelling(
   subjectId: string,

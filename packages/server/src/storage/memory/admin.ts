@@ -99,8 +99,8 @@ function keyAdmin(store: MemoryStore): Pick<AdminStore, 'keysAfter' | 'changeKey
   }
 }
 
-/** Nothing is ever taken out of these, so an index is a place. */
-/** Each with its place, in order of creation. Places are given when they are first asked for, and never twice. */
+/** Nothing is ever removed from these, so an index is a place. */
+/** Each item with its place, in order of creation. Places are assigned on first use, and never twice. */
 function placed<T>(
   store: MemoryStore,
   list: readonly T[],

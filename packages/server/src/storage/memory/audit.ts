@@ -5,7 +5,7 @@ import { readClock } from '../clock.ts'
 import { openState } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
-/** Notes changes, in the same turn as they are made. */
+/** Notes changes in the same turn in which they are made. */
 export function noteChanges(store: MemoryStore, changes: readonly AuditChange[], actor: Actor): void {
   const state = openState(store)
   const nowMs = millisecondsOfTicks(readClock(store.clock))

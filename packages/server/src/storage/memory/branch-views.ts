@@ -32,7 +32,7 @@ export function memoryBranchViews(store: MemoryStore, clock: SharedClock | undef
   }
 }
 
-/** Enters the events after one position up to another, which follow on what has been entered; `onlySet`: in the views of that set. */
+/** Adds the events after one position up to another, which follow what has been added before; `onlySet`: to the views of that set. */
 export function enterBranchViews(
   feed: MemoryFeed,
   after: number,
@@ -51,7 +51,7 @@ export function enterBranchViews(
   }
 }
 
-/** Whether something of this branch and category stands in the view. */
+/** Whether an event of this branch and category belongs to the view. */
 export function standsIn(
   feed: MemoryFeed,
   view: FeedView,
@@ -62,7 +62,7 @@ export function standsIn(
   return set === undefined || (branch !== null && feed.branchSets.get(set)?.branches.has(branch) === true)
 }
 
-/** Throws where the view is one of a set of branches that is not ready. */
+/** Throws if the view belongs to a set of branches that is not ready. */
 export function assertReady(feed: MemoryFeed, view: FeedView): void {
   const { set } = partsOfView(view)
   if (set !== undefined && feed.branchSets.get(set)?.state !== 'ready')

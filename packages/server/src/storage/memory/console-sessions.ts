@@ -6,7 +6,7 @@ import { openState } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
 export function memoryConsoleSessions(store: MemoryStore): ConsoleSessionStore {
-  // Beside the state, which a backup writes.
+  // Apart from the state, which a backup writes.
   const links = new Map<string, LoginLink>()
   const sessions = new Map<string, ConsoleSession>()
   return {

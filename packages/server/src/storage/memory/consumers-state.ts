@@ -1,4 +1,4 @@
-/** What the in-memory engine keeps of consumers, and of their silence and that of publishers. */
+/** What the in-memory engine keeps about consumers, and about the silence of consumers and publishers. */
 import { firstTurn } from '../storage.ts'
 import type {
   Acknowledgement,
@@ -16,7 +16,7 @@ import type {
 export interface MemorySentMinute extends ConsumerName, ReadPart, SentMinute {}
 
 export interface ConsumersState {
-  /** Consumers by their names, as all that is kept of them. */
+  /** Consumers by their names. */
   readonly consumers: Map<string, ConsumerName>
   readonly readings: Map<string, KeptReading>
   readonly sentMinutes: Map<string, MemorySentMinute>

@@ -109,7 +109,7 @@ function putResults(store: MemoryStore, results: readonly ConsumerResult[]): Put
   return { live, leftOut }
 }
 
-/** Of the property's latest event, if the result is about that. */
+/** The publication time of the property's latest event, if the result is about that event. */
 function publishedMsOf(
   store: MemoryStore,
   { tenantId, subjectId, sequenceNumber }: ConsumerResult,
@@ -138,7 +138,7 @@ function versionAt(store: MemoryStore, key: FeedKey, subjectId: string, sequence
   return event && { event, isLatest: event === latest }
 }
 
-/** What is said late of what was erased is not kept. */
+/** A late report on an erased version is not kept. */
 function isErased(store: MemoryStore, { tenantId, subjectId, sequenceNumber }: ConsumerResult): boolean {
   return [...openState(store).erasures.values()].some(
     ({ erasure: { key, target, closing } }) =>
@@ -150,7 +150,7 @@ function isErased(store: MemoryStore, { tenantId, subjectId, sequenceNumber }: C
   )
 }
 
-/** An erasure takes what consumers have said, which may have been made of the payloads. */
+/** An erasure removes what consumers have reported, which may quote the payloads. */
 export function takeResults(store: MemoryStore, { key, target }: Pick<Erasure, 'key' | 'target'>): void {
   const { results } = openState(store)
   const erased = feedOf(store, key)?.events.find(({ id }) => target.kind === 'event' && id === target.eventId)
@@ -177,7 +177,7 @@ function resultsOf(store: MemoryStore, tenantId: string) {
     )
 }
 
-/** False: the feed has as many consumers as are kept. */
+/** False if the feed already has as many consumers as are kept. */
 function register({ consumers }: MemoryState, { key, keyId, name }: ConsumerName): boolean {
   const text = consumerText({ key, keyId, name })
   if (consumers.has(text)) return true

@@ -1,4 +1,4 @@
-/** Counting: what lies before a time, and which subjects are there. Counted anew each time, as the reference does everything. */
+/** Counts events before a time, and live subjects. It counts from scratch each time, as the reference does everything. */
 import { feedNames } from '@property-events/protocol'
 import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../storage.ts'
 import { eventsOfView, feedOf, headOf, openState } from './state.ts'

@@ -20,7 +20,7 @@ import { noteChanges } from './audit.ts'
 import { feedOf, headOf, openState } from './state.ts'
 import type { MemoryDeletion, MemoryState, MemoryStore } from './state.ts'
 
-/** `changed`: told of each feed whose state is another one. */
+/** `changed`: called for each feed whose state has changed. */
 export function memoryDeletions(store: MemoryStore, changed: (key: FeedKey) => void): DeletionStore {
   const nowMs = () => millisecondsOfTicks(readClock(store.clock))
   const all = () =>
@@ -165,7 +165,7 @@ function feedsOf(store: MemoryStore, tenantId: string): readonly DeletedFeed[] {
   })
 }
 
-/** All of it at once: nothing waits here. */
+/** Removes everything at once: nothing waits here. */
 function removeRows(store: MemoryStore, one: MemoryDeletion): 'removed' | 'finished' {
   const state = openState(store)
   const { deletion } = one
@@ -237,7 +237,7 @@ function acknowledge(
     (node) => isLive(store, node, nowMs) && !acknowledgedBy.includes(node),
   )
   if (missing) return 'waiting'
-  // What was added since: a node has noted what it sent, say.
+  // Removes rows that were added since, for example a node's note of what it sent.
   removeRows(store, { ...found, acknowledgedBy })
   const last = state.deletions.get(deletionId) ?? found
   const { tenantId } = last.deletion
@@ -247,7 +247,7 @@ function acknowledge(
   drop(state.presences, ({ name }) => name.kind === 'publisher' && name.tenantId === tenantId)
   state.leaving.delete(tenantId)
   state.tenants.delete(tenantId)
-  // Its place is not given again, not even to itself.
+  // Its place is not reused, not even by itself.
   state.places.set(`deleted by ${deletionId}`, state.places.get(tenantId) ?? 0)
   state.places.delete(tenantId)
   const deletion = put(store, last, { state: 'deleted', name: undefined, deletedMs: nowMs })

@@ -45,7 +45,7 @@ export interface MemoryOptions {
   readonly file?: string
 }
 
-/** The reference engine: everything in this process, nothing on disk but what `backup` writes. */
+/** The reference engine: everything in this process, nothing on disk except what `backup` writes. */
 export async function openMemory(
   options: MemoryOptions,
   wanted: WantedSettings,
@@ -85,10 +85,10 @@ export async function openMemory(
     waitingFeeds: async () => waitingFeeds(openState(store)),
     maintenance: async () => openState(store).maintenance,
     setMaintenance: async (maintenance, actor) => setMaintenance(store, maintenance, actor),
-    // Nothing is lost from under a process that holds it.
+    // A process that holds the store in memory cannot lose any of it.
     onLoss: () => () => undefined,
     backup: async (path) => writeBackup(store, path),
-    // What no row holds is nowhere here but in memory that is collected.
+    // Bytes that are in no row exist only in memory that will be collected.
     rewrite: async () => void openState(store),
     exportRecords: async (after, take) => exportRecords(store, after, take),
     importRecords: async (records, actor) => {
@@ -104,7 +104,7 @@ export async function openMemory(
       openState(store)
       return []
     },
-    // Nothing waits here, nothing is made again, and nothing works in the background.
+    // Nothing waits, is retried or works in the background here.
     observe: () => () => undefined,
     work: () => ({ listening: undefined, reservedMs: undefined, connections: [] }),
     ping: async () => {
@@ -131,7 +131,7 @@ function memoryAdministration(
   }
 }
 
-/** What is noted of requests. */
+/** What is noted about requests. */
 function memoryNotes(
   store: MemoryStore,
 ): Pick<StorageEngine, 'ledger' | 'usage' | 'publications' | 'silence'> {
@@ -165,12 +165,12 @@ async function writeBackup(store: MemoryStore, path: string): Promise<void> {
   })
 }
 
-/** Of events that an earlier version has stored. */
+/** For events that an earlier version has stored. */
 const noBranch = { category: null, branch: null }
 
 async function readBackup(file: string): Promise<MemoryState> {
   const state: MemoryState = deserialize(await readFile(file))
-  // A backup of an earlier version has no audit, and nothing of restrictions and of branches.
+  // A backup of an earlier version has no audit, restrictions or branches.
   const feeds = [...state.feeds].map(([name, feed]) => {
     const later: Pick<MemoryFeed, 'kept' | 'branchSets'> = { kept: new Map(), branchSets: new Map() }
     return [

@@ -156,7 +156,7 @@ interface ErasedRange {
   readonly events: number
 }
 
-/** What there is to reduce, before anything is appended. */
+/** What will be reduced, determined before anything is appended. */
 function rangeOf(store: MemoryStore, key: FeedKey, target: ErasureTarget): ErasedRange | ErasureRefusal {
   const feed = feedOf(store, key)
   if (feed === undefined) return { kind: 'unknownFeed' }
@@ -179,7 +179,7 @@ function rangeOf(store: MemoryStore, key: FeedKey, target: ErasureTarget): Erase
   return { firstPosition: position, lastPosition: position, events: 1 }
 }
 
-/** Of a restricted contact: a later event that is shown in its place says nothing of how the contact is. */
+/** For a restricted contact: a later event that is shown in its place does not show the contact's state. */
 function isLatestKept(
   feed: MemoryFeed,
   { subjectId }: { readonly subjectId: string },
@@ -225,10 +225,10 @@ function reduce(store: MemoryStore, erasureId: string, limit: number, nowMs: num
   const one = openState(store).erasures.get(erasureId)
   const feed = one && feedOf(store, one.erasure.key)
   if (one === undefined || feed === undefined || one.erasure.state !== 'reducing') return { kind: 'finished' }
-  // What another store has already taken over is not changed here any more.
+  // What another store has already taken over must not change here.
   if (feed.move !== 'open') return { kind: 'busy' }
   const step = positionsOf(feed, one, limit)
-  // What was kept is gone without a sign: the event is shown as it was.
+  // What was kept is removed without a trace: the event is still shown as before.
   const positions = step.filter((position) => {
     const isShown = !feed.kept.delete(position)
     return reduceEvent(feed, one.erasure.key, position) && isShown
@@ -251,7 +251,7 @@ function reduce(store: MemoryStore, erasureId: string, limit: number, nowMs: num
   return { kind: 'reduced', events: step.length }
 }
 
-/** Of the next events, as many as one step takes. */
+/** The next events, as many as one step takes. */
 function positionsOf(feed: MemoryFeed, one: MemoryErasure, limit: number): readonly number[] {
   const { target } = one.erasure
   const positions: number[] = []
@@ -266,7 +266,7 @@ function positionsOf(feed: MemoryFeed, one: MemoryErasure, limit: number): reado
   return positions
 }
 
-/** False where it was reduced so before, or was erased and is to be thinned. */
+/** False if it was reduced in this way before, or was erased and is now to be thinned. */
 export function reduceEvent(
   feed: MemoryFeed,
   key: FeedKey,

@@ -59,7 +59,7 @@ export function memoryExpiry(store: MemoryStore, clock: SharedClock | undefined)
   }
 }
 
-/** Latest events of subjects after a position, of before a time, in their order. */
+/** Latest events of subjects after a position and before a time, in their order. */
 function latestAfter(feed: MemoryFeed, after: number, before: bigint) {
   return [...feed.subjects]
     .flatMap(([subjectId, { position }]) => {

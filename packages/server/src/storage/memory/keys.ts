@@ -32,7 +32,7 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       return [...openState(store).tenants.values()]
     },
     findKey: async (keyId) => findKey(openState(store), keyId),
-    // Each of these changes is on record, and so are others.
+    // Each of these changes is in the audit, and so are others.
     async keysVersion() {
       const { audit, branchViewChanges } = openState(store)
       return `${audit.at(-1)?.id ?? ''} ${branchViewChanges}`
@@ -50,7 +50,7 @@ export function memoryKeys(store: MemoryStore): KeyStore {
   }
 }
 
-/** How long a key holds, and how much it may ask. */
+/** How long a key is valid, and its rate. */
 function keyTerms(store: MemoryStore): Pick<KeyStore, 'setKeyExpiry' | 'setKeyRate'> {
   return {
     async setKeyExpiry(keyId, expiresMs, actor) {

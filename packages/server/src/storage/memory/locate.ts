@@ -8,7 +8,7 @@ import { assertReady } from './branch-views.ts'
 import { eventsOfView, feedOf, headOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
-/** An append is over before anything else runs, so no stamp ever waits; the floor alone keeps P3. */
+/** An append is finished before anything else runs, so no stamp ever waits; the floor alone ensures P3. */
 export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Located | undefined {
   const feed = feedOf(store, query.key)
   if (feed === undefined) return undefined

@@ -11,7 +11,7 @@ import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 import { eventRecords, holdsOf, keptOf, reductionsOf } from './transfer.ts'
 
-/** `changed`: told of each feed whose state is another one. */
+/** `changed`: called for each feed whose state has changed. */
 export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void): MoveStore {
   return {
     async states() {

@@ -41,7 +41,7 @@ export function memoryPublications(store: MemoryStore): PublicationStore {
   }
 }
 
-/** How many are kept of the key and hour. */
+/** The refusals that are kept for the key and hour. */
 function refusalsOf(store: MemoryStore, { keyId, minute }: PublishedMinuteName): number {
   let count = 0
   for (const one of openState(store).publications.values()) {

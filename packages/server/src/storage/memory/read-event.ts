@@ -13,7 +13,7 @@ export function readEvent(
   return { sequenceNumber: event.sequenceNumber, json: Buffer.from(event.json) }
 }
 
-/** `branches` `undefined`: of any, or of none. */
+/** `branches` `undefined`: any branch, or none. */
 export function isOfBranches(
   { branch }: Pick<MemoryEvent, 'branch'>,
   branches: readonly string[] | undefined,

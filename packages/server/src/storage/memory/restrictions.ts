@@ -99,7 +99,7 @@ function ofSubject(store: MemoryStore, key: FeedKey, subjectId: string): readonl
   )
 }
 
-/** From when it is begun until all is shown again: retention leaves the contact alone meanwhile. */
+/** From its beginning until everything is shown again: retention leaves the contact alone meanwhile. */
 export function isRestricted(store: MemoryStore, key: FeedKey, subjectId: string): boolean {
   return ofSubject(store, key, subjectId).length > 0
 }
@@ -121,7 +121,7 @@ function begin(
   if (latest === undefined) return { kind: 'unknownTarget' }
   const [outcome] = append(store, [closingOfRestriction(request)], context)
   if (outcome?.kind !== 'stored') return outcome ? refusalOfRestriction(outcome) : { kind: 'unknownFeed' }
-  // What is still being shown again stays hidden.
+  // Events that are still being shown again stay hidden.
   for (const one of unfinished) put(store, { ...one, restriction: { ...one.restriction, state: 'lifted' } })
   raise(feed, hide(feed, key, latest) ? [latest] : [])
   const sequenceNumber = outcome.events.at(-1)?.stored?.sequenceNumber ?? 0
@@ -161,7 +161,7 @@ function step(store: MemoryStore, restrictionId: string, limit: number): ReduceO
   const { restriction, nextPosition, lastPosition } = one
   const { state, key, subjectId } = restriction
   if (state !== 'hiding' && state !== 'lifting') return { kind: 'finished' }
-  // What another store has already taken over is not changed here any more.
+  // What another store has already taken over must not change here.
   if (feed.move !== 'open') return { kind: 'busy' }
   const all =
     state === 'hiding'
@@ -203,7 +203,7 @@ function keptPositions(feed: MemoryFeed, subjectId: string, first: number, last:
   return positions.filter((at) => at >= first && at <= last).toSorted((a, b) => a - b)
 }
 
-/** False where it shows nothing. */
+/** False if the event shows no payload. */
 export function hide(feed: MemoryFeed, key: FeedKey, position: number): boolean {
   const event = feed.events[position - 1]
   if (event?.payloadState !== 'full') return false

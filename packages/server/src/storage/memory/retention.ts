@@ -76,7 +76,7 @@ function nameOf({ tenantId, rule }: { readonly tenantId: string; readonly rule: 
   return `${tenantId} ${rule}`
 }
 
-/** The last positions of before the two times. */
+/** The last positions before the two times. */
 function endsOf({ events }: MemoryFeed, { before, supersededBefore }: ThinSpan): ThinProgress {
   const aged = events.findLastIndex(({ created }) => created < before) + 1
   return { aged, superseded: events.findLastIndex(({ created }) => created < supersededBefore) + 1 }

@@ -118,7 +118,7 @@ function expecter(store: MemoryStore): SilenceStore['expect'] {
   }
 }
 
-/** Of how many consumers of the key something is set. */
+/** The number of the key's consumers that have a setting. */
 function setOf(store: MemoryStore, keyId: string): number {
   const isSet = ({ name, expectation }: Presence): boolean =>
     name.kind === 'consumer' && name.keyId === keyId && expectation !== undefined

@@ -1,4 +1,4 @@
-/** What the in-memory engine keeps: arrays and maps, nothing clever. It is the reference other engines are held to (P12). */
+/** What the in-memory engine keeps: arrays and maps, nothing clever. It is the reference for other engines (P12). */
 import type { Category, FeedName, Ticks } from '@property-events/protocol'
 import { feedNames, viewsOf } from '@property-events/protocol'
 import type { SharedClock } from '../clock.ts'
@@ -44,9 +44,9 @@ export interface MemoryEvent {
   readonly created: Ticks
   readonly id: string
   readonly subjectId: string
-  /** Of a property: the branch that its payload named. It stays when the payload is reduced. */
+  /** For a property, the branch that its payload named. It stays when the payload is reduced. */
   readonly branch: string | null
-  /** `full`, or how the payload was reduced (D17). */
+  /** `full`, or the way the payload was reduced (D17). */
   readonly payloadState: string
   readonly category: Category | null
   readonly json: Uint8Array
@@ -66,24 +66,24 @@ export interface MemoryFeed {
   thinned: number
   needsEpoch: boolean
   move: MoveState
-  /** No later stamp lies before it (P3). */
+  /** No later stamp is before this (P3). */
   stampFloor: Ticks
-  /** The event at position n stands at index n - 1. */
+  /** The event at position n is at index n - 1. */
   readonly events: MemoryEvent[]
   readonly ids: Map<string, MemoryId>
   readonly subjects: Map<string, SubjectState & { readonly position: number }>
-  /** Per view the positions of its events; the one with ordinal n stands at index n - 1. */
+  /** For each view the positions of its events; the one with ordinal n is at index n - 1. */
   readonly views: Map<FeedView, number[]>
-  /** The sets of branches that have views, or are to have some. */
+  /** The sets of branches that have views, or will have some. */
   readonly branchSets: Map<BranchSetId, MemoryBranchSet>
   /** What is kept of restricted contacts and not shown, by position: the bytes as they were published. */
   readonly kept: Map<number, Uint8Array>
   /** What was reduced, in the order of revisions. */
   readonly reductions: MemoryReduction[]
-  /** What was thinned, in the order of steps; and how far the walks have come. */
+  /** What was thinned, in the order of steps, and the progress of the walks. */
   readonly thinnings: MemoryThinning[]
   thinProgress: ThinProgress | undefined
-  /** Of contacts: latest events up to this position were looked at for the list of those that expire. */
+  /** For contacts: latest events up to this position have been looked at for the list of expiring contacts. */
   listedTo: number
 }
 
@@ -96,7 +96,7 @@ export interface MemoryBranchSet {
 export interface MemoryListed {
   readonly position: number
   readonly unchangedSinceMs: number
-  /** `null`: it was kept. */
+  /** `null`: the contact was kept. */
   readonly listedMs: number | null
 }
 
@@ -110,17 +110,17 @@ export interface MemoryReduction {
   readonly positions: readonly number[]
 }
 
-/** An erasure, and how far it has come. */
+/** An erasure and its progress. */
 export interface MemoryErasure {
   readonly erasure: Erasure
-  /** Of the next event that may have to be reduced, and of the last. */
+  /** The position of the next event that may have to be reduced, and of the last one. */
   readonly nextPosition: number
   readonly lastPosition: number
   readonly acknowledgedBy: readonly string[]
   readonly sentBefore: SentBefore | undefined
 }
 
-/** A deletion of a tenant, and who has to do with it. */
+/** A deletion of a tenant, and the nodes involved. */
 export interface MemoryDeletion {
   readonly deletion: Deletion
   readonly acknowledgedBy: readonly string[]
@@ -136,16 +136,16 @@ export interface MemoryRestriction extends RestrictionProgress {
 export interface MemoryState extends ConsumersState {
   readonly settings: StoreSettings
   needsEpoch: boolean
-  /** The offset of feeds that are made from now on. */
+  /** The offset of feeds that are created from now on. */
   firstOffset: number
-  /** No later stamp lies before it (P3). */
+  /** No later stamp is before this (P3). */
   stampFloor: Ticks
   readonly feeds: Map<string, MemoryFeed>
   readonly tenants: Map<string, Tenant>
   /** By tenant. */
   readonly leaving: Map<string, Leaving>
   readonly keys: Map<string, KeyRecord>
-  /** Of tenants and keys, by id, where lists go on. One that was deleted keeps its place. */
+  /** The places in lists of tenants and keys, by id. A deleted one keeps its place. */
   readonly places: Map<string, number>
   /** By id, in the order in which they were begun. */
   readonly erasures: Map<string, MemoryErasure>
@@ -156,9 +156,9 @@ export interface MemoryState extends ConsumersState {
   readonly holds: Map<string, Hold>
   /** By tenant and rule. */
   readonly retentionRules: Map<string, TenantRule>
-  /** Contacts that are to expire, or were kept, by tenant and reference. */
+  /** Contacts that will expire, or were kept, by tenant and reference. */
   readonly expiring: Map<string, Map<string, MemoryListed>>
-  /** The pepper that new keys are made with, once a node has said which. */
+  /** The pepper for new keys, once a node has set it. */
   pepperId: string | undefined
   maintenance: Maintenance | undefined
   /** In the order of their changes. */
@@ -166,9 +166,9 @@ export interface MemoryState extends ConsumersState {
   /** By the names of the pieces. */
   readonly sent: Map<string, SentPiece>
   readonly runs: Map<string, SentRun>
-  /** Rises when views of sets of branches become ready, or go: part of the version of the keys. */
+  /** Rises when views of sets of branches become ready, or are removed: part of the version of the keys. */
   branchViewChanges: number
-  /** Of lists of current events, by their names. */
+  /** Moments of lists of current events, by their names. */
   readonly moments: Map<string, Moment>
   /** By actor. */
   readonly names: Map<string, string>
@@ -179,12 +179,12 @@ export interface MemoryState extends ConsumersState {
   readonly publications: Map<string, KeptMinute>
 }
 
-/** The state, and what lives only as long as the engine is open. */
+/** The state, and what exists only while the engine is open. */
 export interface MemoryStore {
   readonly state: MemoryState
   readonly clock: SharedClock | undefined
   readonly nodes: Map<string, NodeAnnouncement & { readonly seenMs: number }>
-  /** The node that thins, until then. */
+  /** The node that thins, and until when. */
   thinning: { readonly nodeId: string; readonly untilMs: number } | undefined
   closed: boolean
 }

@@ -20,7 +20,7 @@ export async function exportRecords(
   take: (records: readonly StoreRecord[]) => Promise<void>,
 ): Promise<void> {
   const { tenants, firstOffset, needsEpoch, stampFloor } = openState(store)
-  // All of one moment: taken together before the first piece is handed over.
+  // Everything from one moment: collected before the first piece is handed over.
   const records: StoreRecord[] = [...tenants.keys()].flatMap((tenantId) =>
     feedNames.flatMap((feed) => feedRecords(store, { tenantId, feed }, after)),
   )
@@ -112,7 +112,7 @@ export function importRecords(store: MemoryStore, records: readonly StoreRecord[
   }
 }
 
-/** Before anything is changed. */
+/** Checked before anything is changed. */
 function checkPositions(store: MemoryStore, records: readonly StoreRecord[]): void {
   const lastPositions = new Map<string, number>()
   for (const record of records) {
@@ -134,7 +134,7 @@ function checkPositions(store: MemoryStore, records: readonly StoreRecord[]): vo
 
 function importThinning(feed: MemoryFeed, { thinned, positions, key }: ThinningRecord): void {
   for (const position of positions) {
-    // It was restricted when it came, and had been lifted since.
+    // It was restricted when it came, and the restriction has been lifted since.
     feed.kept.delete(position)
     reduceEvent(feed, key, position, 'thinned')
   }
@@ -235,7 +235,7 @@ function importReduction(
   else feed.reductions.push({ revision, positions: all })
 }
 
-/** As the event stands in the source: its bytes kept, or shown again. */
+/** Applies the event's state in the source: its bytes are kept aside, or shown again. */
 function putKept(feed: MemoryFeed, { key, position, json, contentHash, isHidden }: KeptRecord): void {
   const event = feed.events[position - 1]
   if (event === undefined) return

@@ -42,7 +42,7 @@ export function fileAdmin(db: Connection, link: WriterLink): Unguarded<AdminStor
 
 type AdminReads = Pick<Unguarded<AdminStore>, 'findTenant' | 'tenantsAfter' | 'keysAfter'>
 
-/** Also what the plans of queries are looked at for. */
+/** Exported because a test checks their query plans. */
 export const adminSelects = {
   tenants: `SELECT tenant_no, ${tenantColumns} FROM tenant WHERE tenant_no > ? ORDER BY tenant_no LIMIT ?`,
   keys: `SELECT ${keyColumns} FROM key WHERE key_no > ? ORDER BY key_no LIMIT ?`,
@@ -69,7 +69,7 @@ function adminReads(db: Connection): AdminReads {
     },
     tenantsAfter: (place, limit) =>
       selectTenants.all(place, limit).map((row) => ({ place: row.tenant_no, tenant: tenantOf(row) })),
-    // One transaction, so that keys and grants are of one state.
+    // One transaction, so that keys and grants come from one state.
     keysAfter: db.transaction(({ after, limit, tenantId }: Parameters<AdminStore['keysAfter']>[0]) => {
       const rows =
         tenantId === undefined ? selectKeys.all(after, limit) : selectOfTenant.all(tenantId, after, limit)
@@ -99,7 +99,7 @@ function tenantChanger(db: Connection, note: NoteChanges) {
     .prepare<[string, string], number>('SELECT 1 FROM tenant WHERE reference = ? AND tenant <> ?')
     .pluck()
   const update = db.prepare('UPDATE tenant SET name = ?, reference = ? WHERE tenant = ?')
-  // Only where it changes: the version of all keys rises with it.
+  // Only if it changes, because that raises the version of all keys.
   const suspend = db.prepare('UPDATE tenant SET suspended = ? WHERE tenant = ?')
   return db.transaction((tenantId: string, change: TenantChange, actor: Actor): ChangeTenantOutcome => {
     const row = select.get(tenantId)

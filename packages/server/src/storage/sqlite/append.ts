@@ -1,4 +1,4 @@
-/** Appending in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
+/** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { readClock } from '../clock.ts'
@@ -25,7 +25,7 @@ export interface AppendContext {
 }
 
 export interface Appender {
-  /** One commit for all batches; within a transaction, a part of it. `floor`: no stamp lies before it (P3). */
+  /** One commit for all batches or, within a transaction, a part of it. `floor`: no stamp is before it (P3). */
   append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
 }
@@ -40,7 +40,7 @@ type Decided =
   | { readonly outcome: AppendOutcome }
   | { readonly feed: FeedInCommit; readonly decision: AppendDecision }
 
-/** What is the same for all batches of a commit. */
+/** What all batches of a commit share. */
 interface Moment {
   readonly now: Ticks
   readonly floor: Ticks
@@ -104,12 +104,12 @@ export function appender(db: Connection, context: AppendContext): Appender {
 
   return {
     append: (batches, floor) => commit.immediate(batches, floor),
-    // Deferred and without a write: a read, which does not wait.
+    // Deferred and without a write, so it is a read that does not wait.
     preview: (batch) => look.deferred(batch),
   }
 }
 
-/** What the planner asks for, read inside the transaction. */
+/** The planner's look-ups, read inside the transaction. */
 function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
   const idTaken = db.prepare<[number, Uint8Array], { position: number; content_hash: Uint8Array | null }>(
     'SELECT position, content_hash FROM event_id WHERE feed_no = ? AND id = ?',

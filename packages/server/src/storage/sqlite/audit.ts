@@ -1,4 +1,4 @@
-/** Reading and writing the audit. Every changing verb notes its changes in its own transaction. */
+/** Reads and writes the audit. Every changing verb notes its changes in its own transaction. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { auditPruned, auditRows } from '../audit-changes.ts'
 import type { Actor, AuditChange, AuditQuery, AuditRow } from '../audit-store.ts'
@@ -68,7 +68,7 @@ interface StoredRow {
 
 export type ReadAudit = (query: AuditQuery) => readonly AuditRow[] | 'unknownRow'
 
-/** There is one writer at a time, so numbers are given in the order of commits. */
+/** There is one writer at a time, so numbers follow the order of commits. */
 export function auditReader(db: Connection): ReadAudit {
   const numberOf = db.prepare<[string], number>('SELECT audit_no FROM audit WHERE id = ?').pluck()
   return (query) => {
@@ -76,7 +76,7 @@ export function auditReader(db: Connection): ReadAudit {
     const place = after === undefined ? undefined : numberOf.get(after)
     if (after !== undefined && place === undefined) return 'unknownRow'
     const conditions: readonly (readonly [string, string | number | undefined])[] = [
-      // Without a place too, so that the plan is a search.
+      // Also used without a place, so that the plan is a search.
       [
         first === 'oldest' ? 'audit_no > ?' : 'audit_no < ?',
         place ?? (first === 'oldest' ? 0 : Number.MAX_SAFE_INTEGER),

@@ -1,4 +1,7 @@
-/** A copy of the store while it is written to: `VACUUM INTO` reads one snapshot, so writers neither wait nor restart it. */
+/**
+ * Copies the store while it is written to: `VACUUM INTO` reads one snapshot, so writers do not wait, and it does not start again because
+ * of them.
+ */
 import { Worker } from 'node:worker_threads'
 import { writeNewFile } from '../new-file.ts'
 import { connectForReading, connectForWriting } from './connection.ts'
@@ -41,7 +44,7 @@ export function copyStore({ file, copy }: BackupJob): void {
     const meta = metaOf(target)
     meta.set('needs_epoch', '1')
     meta.remove('maintenance')
-    // Nor do those nodes serve it that lived when it was made: an erasure would wait for them.
+    // The copy has none of the nodes that lived when it was made: an erasure would wait for them.
     target.prepare('DELETE FROM node').run()
     // And nobody is signed in there.
     target.prepare('DELETE FROM console_session').run()

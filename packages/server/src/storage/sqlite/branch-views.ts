@@ -15,7 +15,7 @@ import { feedReader } from './feed-row.ts'
 import type { WriterLink } from './writer-link.ts'
 
 type SetName = Pick<BranchSet, 'tenantId' | 'set'>
-/** As a grant has them. */
+/** In the form of a grant. */
 type WantedSet = { readonly tenant: string; readonly branches: string }
 
 export interface BranchViewWrites {
@@ -32,7 +32,7 @@ interface SetRow {
 
 const keyOf = (tenantId: string): FeedKey => ({ tenantId, feed: 'property' })
 
-/** A grant of a key that can be used, and that reads properties of some branches alone. */
+/** A grant of a usable key that reads properties of some branches only. */
 const granted = `g.branches IS NOT NULL AND instr(g.scopes, '${scopeOfViews}') > 0
   AND k.revoked_ms IS NULL AND (k.expires_ms IS NULL OR k.expires_ms > @now)`
 
@@ -137,7 +137,7 @@ function setStepper(db: Connection, nowMs: () => number): BranchViewWrites['step
     const through = Math.min(lastPosition, row.filled + limit)
     enter(feedNo, row.filled, through, set)
     advance.run(through, feedNo, set)
-    // Nobody appends while this thread writes: what is entered is all there is.
+    // Nobody appends while this thread writes, so everything has been added.
     if (through < lastPosition) return 'more'
     setState.run('ready', feedNo, set)
     noteViews.run(feedNo)
@@ -145,7 +145,7 @@ function setStepper(db: Connection, nowMs: () => number): BranchViewWrites['step
   }
 }
 
-/** From the end of each view. `wanted`: a key was given the branches again meanwhile, so they are filled once more. */
+/** Removes each view from its end. `wanted`: a key was given the branches again meanwhile, so they are filled once more. */
 function setDropper(
   db: Connection,
 ): (feedNo: number, set: BranchSetId, limit: number, wanted: boolean) => BranchSetStep {
@@ -186,7 +186,7 @@ function setDropper(
   }
 }
 
-/** Throws where a view is one of a set of branches that is not ready: what it holds so far is not all. */
+/** Throws if a view belongs to a set of branches that is not ready, because it is still incomplete. */
 export function readinessOf(db: Connection): (feedNo: number, view: FeedView) => void {
   const isReady = db.prepare<[number, string]>(
     `SELECT 1 FROM branch_set WHERE feed_no = CAST(? AS INTEGER) AND branch_set = CAST(? AS TEXT) AND state = 'ready'`,
@@ -198,7 +198,7 @@ export function readinessOf(db: Connection): (feedNo: number, view: FeedView) =>
   }
 }
 
-/** The sets of these that are ready. */
+/** Those of these sets that are ready. */
 export function readySets(db: Connection): (wanted: readonly SetName[]) => readonly SetName[] {
   const isReady = db.prepare<[string, string]>(
     `SELECT 1 FROM feed CROSS JOIN branch_set USING (feed_no)

@@ -8,11 +8,11 @@ export interface EventsCheck {
   readonly events: number
   /** How many have changed since they were stored. */
   readonly damaged: number
-  /** Where the first of them stand. */
+  /** The places of the first of them. */
   readonly examples: readonly EventPlace[]
-  /** Events of an older build that have no checksum yet: a service on this store fills it in. */
+  /** Events of an older build that have no checksum yet: a service on this store adds it. */
   readonly unchecked: number
-  /** SQLite's reason for not reading on; `undefined`: all was read. */
+  /** SQLite's reason for stopping; `undefined`: everything was read. */
   readonly cutOff: string | undefined
 }
 
@@ -33,8 +33,8 @@ const maxExamples = 20
 const eventsPerReport = 1_000
 
 /**
- * Changes nothing, and may run beside the service. Reads the whole file: seconds per gigabyte. `onProgress` is told now and
- * then how many events were read. A missing file or one that is no store throws what SQLite throws.
+ * Changes nothing, and may run beside the service. Reads the whole file: seconds per gigabyte. `onProgress` is called now and then with
+ * the number of events read. For a missing file, or one that is not a store, it throws what SQLite throws.
  */
 export function checkEvents(folder: string, onProgress: (events: number) => void): EventsCheck {
   const db = connectForReading(storeFileOf(folder))

@@ -1,10 +1,9 @@
 /**
- * Where reads by time and commits meet (P3), in memory that the writer's thread shares with all that read: an event that
- * is stamped but not yet visible would be missed by a client that next asks from the moment it asked now.
- *
- * A read by time raises the floor and then looks whether a commit is under way; the writer says that it commits and then
- * reads the floor. Whichever comes second sees the other, because these accesses have one order for all threads. So either
- * the stamps come after the moment of the read, or the read knows that it has to wait for the commit.
+ * Coordinates reads by time with commits (P3), in memory that the writer's thread shares with all readers. An event that is stamped but
+ * not yet visible would be missed by a client that next asks from the time of this request. A read by time raises the floor and then
+ * checks whether a commit is under way; the writer announces that it commits and then reads the floor. Whichever comes second sees the
+ * other, because these accesses have one order for all threads. So either the stamps come after the moment of the read, or the read knows
+ * that it has to wait for the commit.
  */
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter } from '../clock.ts'
@@ -13,17 +12,17 @@ export interface CommitLine {
   /** For another thread, which makes its own `commitLine` over it. */
   readonly memory: SharedArrayBuffer
   /**
-   * Makes all later stamps come after `now`. True: nothing that was stamped before waits for its commit, so what is visible
-   * from here on is the whole answer. False: what is visible once the commit under way has ended.
+   * Makes all later stamps come after `now`. True: nothing that was stamped before is waiting for its commit, so what is visible from
+   * here on is the whole answer. False: the whole answer is visible once the commit under way has ended.
    */
   ask(now: Ticks): boolean
-  /** No later stamp lies before this moment. */
+  /** No later stamp is before this moment. */
   raiseFloor(floor: Ticks): void
-  /** The least stamp from now on. */
+  /** The earliest stamp from now on. */
   floor(): Ticks
-  /** Runs a commit, from its first stamp to its end. `floor`: no stamp may lie before it. On the writer's thread only. */
+  /** Runs a commit, from its first stamp to its end. `floor`: no stamp may be before it. Only on the writer's thread. */
   commit<T>(run: (floor: Ticks) => T): T
-  /** The writer's thread has ended, and whatever it had begun with it. */
+  /** The writer's thread has ended, and with it everything it had begun. */
   writerEnded(): void
 }
 

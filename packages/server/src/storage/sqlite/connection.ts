@@ -1,4 +1,4 @@
-/** The two kinds of connection to the store's file, and what each is told before it is used. */
+/** The two kinds of connection to the store's file, and their settings. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -15,17 +15,17 @@ export type { Connection }
 export const pageSize = 4096
 
 /**
- * What a connection keeps of the store's pages, which the kernel keeps as well. With a million events, publishing was no slower with 2
- * MB (and V8's young heaps at half of what they were) than with 8, or with 64: medians of 5 in turn, one publisher 1,077 events/s and
- * 1,076, fifty 3,684 and 3,284, batches of 100 5,310 and 5,620. Nor was reading with 2 MB instead of 32 (an event by its id, a page
- * straight from the store).
+ * What a connection caches of the store's pages, which the kernel caches as well. With a million events, publishing was no slower with 2
+ * MB (and V8's young heaps at half of their size) than with 8, or with 64: medians of 5 alternating runs, one publisher 1,077 events/s
+ * and 1,076, fifty 3,684 and 3,284, batches of 100 5,310 and 5,620. Nor was reading slower with 2 MB than with 32 (an event by its id, a
+ * page straight from the store).
  */
 const cacheKiB = 2_048
 
-/** Waiting for another process (a key being made, a migration) to finish its write. */
+/** How long to wait for another process (a key being made, a migration) to finish its write. */
 const busyTimeoutMs = 10_000
 
-/** The store's file in a data folder. A path to a file is taken as the store itself, so that a backup opens as it is. */
+/** The store's file in a data folder. A path to a file is used as the store itself, so that a backup can be opened directly. */
 export function storeFileOf(folder: string): string {
   return statSync(folder, { throwIfNoEntry: false })?.isFile() === true
     ? folder
@@ -40,11 +40,11 @@ export function makeStoreFile(file: string): void {
 
 export interface WriteOptions {
   readonly file: string
-  /** The largest the store's file may become. */
+  /** The maximum size of the store's file. */
   readonly maxBytes?: number | undefined
 }
 
-/** The connection that writes. FULL, because in WAL mode SQLite's own default here leaves the last commits to luck (P7). */
+/** The connection that writes. FULL, because in WAL mode SQLite's own default may lose the last commits (P7). */
 export function connectForWriting(options: WriteOptions): Connection {
   const db = new Database(options.file, { fileMustExist: true, timeout: busyTimeoutMs })
   try {
@@ -64,9 +64,9 @@ export function connectForWriting(options: WriteOptions): Connection {
 }
 
 /**
- * The connection that reads. In its statements a value that rows are looked up by stands in a CAST: without one, SQLite may look at
- * the value while it plans, and then plans anew for every value, which takes longer than a probe does. An event by its id took
- * 13.8 µs without and takes 6.6, the bound of a window 6.4 and 2.7.
+ * The connection that reads. In its statements, a value that rows are looked up by is in a CAST: otherwise SQLite may look at the value
+ * while it plans, and then plans again for every value, which takes longer than a probe does. An event by its id took 13.8 µs without and
+ * takes 6.6, the bound of a window 6.4 and 2.7.
  */
 export function connectForReading(file: string): Connection {
   const db = new Database(file, { readonly: true, timeout: busyTimeoutMs })

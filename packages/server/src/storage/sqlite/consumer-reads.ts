@@ -1,4 +1,4 @@
-/** What is kept of consumers, read. */
+/** Reads what is stored about consumers. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type {
   Acknowledgement,
@@ -64,7 +64,7 @@ export function consumerReads(db: Connection): ConsumerReads {
   }
 }
 
-/** Bounds first: the ranges of a row are read only where they may hold the number. */
+/** Bounds first: the ranges of a row are read only if they may hold the number. */
 function firstSentReader(db: Connection): ConsumerReads['firstSent'] {
   const select = db.prepare<[object], MinuteRow>(
     `SELECT key_id, name, minute, route, ranges FROM consumer_sent

@@ -1,4 +1,4 @@
-/** Rows of what is kept of consumers, and what they mean. */
+/** Rows of what is stored about consumers, and what they mean. */
 import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import type {

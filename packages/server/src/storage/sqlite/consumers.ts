@@ -1,4 +1,4 @@
-/** Who has seen what: read on this thread, added to by the writer's. */
+/** Who has seen what: read on this thread, written by the writer's. */
 import { bytesOfUuid, ticksPerMillisecond } from '@property-events/protocol/plain'
 import { defaultConsumer, namedConsumersPerFeed, withoutWords } from '../consumer-store.ts'
 import type {
@@ -60,7 +60,7 @@ export function consumerWrites(db: Connection): ConsumerWrites {
 
 type Register = (consumer: ConsumerName) => boolean
 
-/** False: the feed has as many consumers as are kept. */
+/** False if the feed already has as many consumers as are kept. */
 function registrar(db: Connection): Register {
   const find = db.prepare<[string, string, string, string]>(
     'SELECT 1 FROM consumer WHERE tenant = ? AND feed = ? AND key_id = ? AND name = ?',
@@ -162,7 +162,7 @@ function resultPutter(db: Connection, register: Register): ConsumerWrites['putRe
   const put = db.prepare(
     `INSERT OR REPLACE INTO consumer_result (${resultColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  /** What is said late of what was erased is not kept. */
+  /** A late report on an erased version is not kept. */
   const isErased = db.prepare<[Uint8Array, number, string]>(
     `SELECT 1 FROM erasure JOIN feed USING (feed_no)
       WHERE erasure.subject = ? AND closing_sequence > ? AND feed.tenant = ? AND feed.feed = 'property' LIMIT 1`,
@@ -217,7 +217,7 @@ function resultPutter(db: Connection, register: Register): ConsumerWrites['putRe
   return (results) => putAll.immediate(results)
 }
 
-/** Rows that one call removes because of their age: some milliseconds of the writer's time. */
+/** The most rows that one call removes because of their age: some milliseconds of the writer's time. */
 const oldRowsAtOnce = 5_000
 
 function tidier(db: Connection) {

@@ -1,4 +1,4 @@
-/** Counting: what lies before a time, and which subjects are there. */
+/** Counts events before a time, and live subjects. */
 import type { FeedName, Ticks, ViewName } from '@property-events/protocol'
 import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../storage.ts'
 import type { Connection } from './connection.ts'
@@ -8,7 +8,7 @@ import { feedReader } from './feed-row.ts'
 import { timeProbes } from './locate.ts'
 import { categoriesOf } from './read-after.ts'
 
-/** All times in one transaction: one state of the feed. */
+/** All times in one transaction, so that they come from one state of the feed. */
 export function tallier(db: Connection): (query: TallyQuery) => Tally | undefined {
   const feedOf = feedReader(db)
   const probes = timeProbes(db)
@@ -46,7 +46,7 @@ function countOf({ tenant, feed, last_created: created, live_count: live }: Coun
 }
 
 export const newestStatements = {
-  /** One run backwards through the index of the latest, for each category. */
+  /** One backward run through the index of latest events, for each category. */
   newest: `SELECT ${eventColumns}, subject.published AS live
     FROM subject INDEXED BY subject_latest
     CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position

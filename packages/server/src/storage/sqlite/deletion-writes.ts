@@ -1,4 +1,4 @@
-/** Deleting tenants on the writer's connection: each verb is one immediate transaction. */
+/** Deletes tenants on the writer's connection: each verb is one immediate transaction. */
 import { millisecondsOfTicks, uuidOfBytes } from '@property-events/protocol/plain'
 import { deletionBegun, keysRemoved, tenantDeleted } from '../audit-changes.ts'
 import type { Actor } from '../audit-store.ts'
@@ -81,7 +81,7 @@ function deletionInserter(db: Connection): (deletion: Deletion) => void {
   }
 }
 
-/** Puts what has changed of it in place. */
+/** Stores what has changed in the deletion. */
 function deletionPutter(db: Connection): (deletion: Deletion) => void {
   const update = db.prepare(
     `UPDATE tenant_deletion SET state = ?, said = ?, counts = ?, property_digest = ?, contact_digest = ?, deleted_ms = ?
@@ -192,7 +192,7 @@ function stepper({ db, note, read, put }: Parts) {
   })
 }
 
-/** More than a node can have added since. */
+/** More rows than a node can have added since. */
 const everything = 1_000_000_000
 
 function acknowledger({ db, note, nowMs, read, put }: Parts) {
@@ -210,7 +210,7 @@ function acknowledger({ db, note, nowMs, read, put }: Parts) {
     if (findMissing.get(nowMs() - nodeSilenceMs, deletionId) !== undefined) return 'waiting'
     const before = deletionOf(row)
     const { tenantId, actor } = before
-    // What was added since: a node has noted what it sent, say.
+    // Rows that were added since, for example a node's note of what it sent.
     let counts: OwnedCounts = before.counts
     for (;;) {
       const rest = rows.removeRest(tenantId, everything) ?? rows.removeKeys(tenantId, everything)

@@ -42,7 +42,7 @@ export function fileDeletions(
   }
 }
 
-/** Also what the plans of queries are looked at for. */
+/** Exported because a test checks their query plans. */
 export const deletionSelects = {
   open: `SELECT * FROM tenant_deletion INDEXED BY tenant_deletion_open WHERE state <> 'deleted' ORDER BY deletion`,
   list: 'SELECT * FROM tenant_deletion WHERE deletion > ? ORDER BY deletion LIMIT ?',
@@ -86,7 +86,7 @@ function deletionReads(db: Connection, nowMs: () => number): DeletionReads {
   }
 }
 
-/** The feeds as they are; none: there is no such tenant. */
+/** The present feeds; none if there is no such tenant. */
 export function deletedFeeds(db: Connection): (tenantId: string) => readonly DeletedFeed[] {
   const feedOf = feedReader(db)
   const headOf = headReader(db)

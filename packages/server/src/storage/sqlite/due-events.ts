@@ -1,4 +1,4 @@
-/** Finds what a step of retention is to thin (D17): probes of indexes for the events that the step looks at, and no others. */
+/** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
 import type { Ticks } from '@property-events/protocol'
 import type { DueEvent, ThinProgress, ThinStep } from '../retention-store.ts'
 import type { Connection } from './connection.ts'
@@ -11,7 +11,7 @@ export interface DueRow extends DueEvent {
 }
 
 export const dueStatements = {
-  /** Events that are old enough, where another of the subject follows. */
+  /** Events that are old enough and have a later event of their subject. */
   aged: `SELECT event.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, id, subject, checksum, json,
       EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.feed_no = :feed AND hold.subject = event.subject
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
@@ -21,7 +21,7 @@ export const dueStatements = {
       AND EXISTS (SELECT 1 FROM event AS later INDEXED BY event_subject WHERE later.feed_no = :feed
         AND later.subject = event.subject AND later.place > event.place AND later.place <= (:feed << 40) | :until)
     ORDER BY event.place`,
-  /** Events that newer ones have superseded, where the first walk has passed them. */
+  /** Events that newer ones have superseded, if the first walk has passed them. */
   superseded: `SELECT newer.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, event.id, event.subject,
       event.checksum, event.json, EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.feed_no = :feed AND hold.subject = event.subject
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
@@ -32,7 +32,7 @@ export const dueStatements = {
     WHERE newer.place > (:feed << 40) | :from AND newer.place <= (:feed << 40) | :to
       AND event.place <= (:feed << 40) | :aged AND event.state IN ('full', 'restricted')
     ORDER BY newer.place`,
-  /** The last position of before a time. */
+  /** The last position before a time. */
   end: `SELECT place & 0xffffffffff FROM event INDEXED BY event_created
     WHERE feed_no = CAST(? AS INTEGER) AND created < CAST(? AS INTEGER) ORDER BY created DESC LIMIT 1`,
 } as const

@@ -1,4 +1,4 @@
-/** The embedded store: SQLite in WAL mode, read on each thread that serves in microseconds, written to on one of its own. */
+/** The embedded store: SQLite in WAL mode. Each serving thread reads it, in microseconds; a separate thread writes. */
 import type { MessagePort } from 'node:worker_threads'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
@@ -73,18 +73,18 @@ import type { WriterLink } from './writer-link.ts'
 
 export interface SqliteOptions {
   readonly kind: 'sqlite'
-  /** The data folder; the store is `property-events.db` in it. A path to a file is taken as the store itself. */
+  /** The data folder; the store is `property-events.db` in it. A path to a file is used as the store itself. */
   readonly folder: string
-  /** The largest the store's file may become; publishing then answers `storage_full`. Unlimited if left out. */
+  /** The maximum size of the store's file; beyond it, publishing answers `storage_full`. Left out: unlimited. */
   readonly maxBytes?: number | undefined
   /**
-   * Which thread writes: one of its own if left out, so that no flush holds up a request. `thisThread`, the one that opens the store, is for
-   * what serves nobody.
+   * Which thread writes. Left out: a separate one, so that no flush holds up a request. `thisThread`, the one that opens the store, is
+   * for programs that serve nobody.
    */
   readonly writesOn?: 'ownThread' | 'thisThread' | undefined
 }
 
-/** What another thread of the process needs to serve the same open store. To be transferred to it, with its port. */
+/** What another thread of the process needs to serve the same open store. Transfer it to that thread, with its port. */
 export interface SqlitePass {
   readonly kind: 'sqlite'
   readonly file: string
@@ -98,7 +98,7 @@ export interface SqlitePass {
 
 export interface OpenedSqlite {
   readonly storage: StorageEngine
-  /** For one more thread. All have to close theirs before the storage is closed. */
+  /** For one more thread. All threads have to close theirs before the storage is closed. */
   pass(): SqlitePass
 }
 
@@ -147,7 +147,7 @@ export async function openSqlite(
   }
 }
 
-/** On another thread than the one that opened the store: what it closes is its own part. */
+/** For a thread other than the one that opened the store: it closes only its own part. */
 export function joinSqlite({ file, settings, clock, writer, line, changes }: SqlitePass): StorageEngine {
   const observers = storeObservers()
   const link = linkWriter(accessThrough(writer), (ms) => observers.waited('writing', ms))
@@ -172,9 +172,9 @@ interface EngineParts {
   readonly line: CommitLine
   readonly changes: ChangeCounts
   readonly observers: StoreObservers
-  /** Whose appends watchers are told of: this engine's own, or any thread's. */
+  /** Whose appends are reported to watchers: this engine's own, or any thread's. */
   readonly told: 'byItself' | 'byAll'
-  /** What is closed after the connection for reading. */
+  /** Called after the connection for reading is closed. */
   readonly end: () => Promise<void>
 }
 
@@ -221,7 +221,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
     maintenance: () => guarded(() => readMaintenance(db)),
     setMaintenance: (maintenance, actor) => guarded(() => link.call('setMaintenance', maintenance, actor)),
-    // Nothing is lost from under a process that holds the file.
+    // A process that holds the file cannot lose any of it.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),
     backup: (path) => guarded(() => backUp(file, path)),

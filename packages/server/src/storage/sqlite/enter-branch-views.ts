@@ -1,4 +1,4 @@
-/** Enters events in the views of sets of branches: the one place that does, for appends, imports and filling. */
+/** Adds events to the views of sets of branches. Appends, imports and filling all use this, and nothing else does it. */
 import type { Category, Ticks } from '@property-events/protocol'
 import { viewOfBranchSet } from '../branch-view.ts'
 import type { BranchSetId, BranchViewName } from '../branch-view.ts'
@@ -6,8 +6,8 @@ import type { Connection } from './connection.ts'
 import { eventStatements } from './event-statements.ts'
 
 /**
- * Enters the events after one position up to another, which follow on what has been entered. `onlySet`: in the views of that set, whatever
- * its state; left out: in those of all that are ready. Within a transaction only, after the events are stored.
+ * Adds the events after one position up to another, which follow what has been added before. `onlySet`: to the views of that set,
+ * whatever its state; left out: to those of all ready sets. Only within a transaction, after the events are stored.
  */
 export type EnterBranchViews = (feedNo: number, after: number, through: number, onlySet?: BranchSetId) => void
 
@@ -32,7 +32,7 @@ interface LatestEntry {
 }
 
 export function branchViewEnterer(db: Connection): EnterBranchViews {
-  // The JSON stands last in the row, so that it is not read.
+  // The JSON is last in the row, so it is not read.
   const arrived = db
     .prepare<[number, number, number, number], ArrivedRow>(
       `SELECT place & 0xffffffffff AS position, created, subject, category, branch FROM event
@@ -104,7 +104,7 @@ function setReader(
   }
 }
 
-/** Where the subject is from now on. What was noted of it goes first: it may have left a set. */
+/** Stores the subject's new place. Its earlier place is removed first, because it may have left a set. */
 function latestNoter(
   db: Connection,
 ): (feedNo: number, entry: LatestEntry, onlySet: BranchSetId | undefined) => void {

@@ -1,4 +1,4 @@
-/** What an erasure is to reduce, found before anything is appended: a subject's events, or one event. */
+/** What an erasure will reduce, determined before anything is appended: a subject's events, or one event. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { ErasureRefusal, ErasureTarget, FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
@@ -21,7 +21,7 @@ export function erasedRangeReader(
   const feedOf = feedReader(db)
   const activeHold = activeHoldReader(db)
   const latestKept = latestKeptReader(db)
-  // By the index alone: 100,000 events of a subject take some milliseconds.
+  // Uses only the index: 100,000 events of a subject take some milliseconds.
   const countEvents = db
     .prepare<[number, Uint8Array], number>(
       'SELECT count(*) FROM event INDEXED BY event_subject WHERE feed_no = ? AND subject = ?',
@@ -49,7 +49,7 @@ export function erasedRangeReader(
     const event = findEvent.get(feed.feedNo, bytesOfUuid(target.eventId))
     if (event === undefined) return { kind: 'unknownTarget' }
     const { position, latest } = event
-    // Of a restricted contact a later event is shown in its place, and says nothing of how the contact is.
+    // For a restricted contact, a later event is shown in its place, which does not show the contact's state.
     const kept = latestKept(feed.feedNo, event.subject)?.position
     if (position === latest || position === kept) return { kind: 'eventIsLatest' }
     const onHold = activeHold(feed.feedNo, uuidOfBytes(event.subject), nowMs())

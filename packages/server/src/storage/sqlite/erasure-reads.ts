@@ -1,4 +1,4 @@
-/** What is asked about erasures, on the connection for reading. */
+/** Reads erasures, on the connection for reading. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -59,11 +59,11 @@ interface ReducedRow {
 
 interface ReducedAfter {
   readonly feedNo: number
-  /** Of the feed. The last step may be of the same one. */
+  /** A revision of the feed. The last step may have the same one. */
   readonly after: number
   readonly through: number
   readonly limit: number
-  /** A JSON list; `null`: of any, or of none. */
+  /** A JSON list; `null`: any branch, or none. */
   readonly branches: string | null
 }
 
@@ -80,7 +80,7 @@ function reductionsReader(db: Connection): Unguarded<ErasureStore>['reductions']
     const feedNo = feedOf(key)?.feedNo
     if (feedNo === undefined) return []
     const asked = { feedNo, branches: branches === undefined ? null : JSON.stringify(branches) }
-    // One more than is wanted tells whether the last step is whole.
+    // One more than requested shows whether the last step is complete.
     const rows = select.all({ ...asked, after, through: all, limit: limit + 1 })
     const whole = wholeSteps(
       Map.groupBy(rows, ({ revision }) => revision),

@@ -1,4 +1,4 @@
-/** A row of `erasure`, and an erasure as the port shows it. */
+/** A row of `erasure`, and an erasure in the port's form. */
 import { bytesOfUuid, receiptReasons, feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Erasure, ErasureState, ErasureTarget } from '../storage.ts'
 import type { Connection } from './connection.ts'

@@ -1,4 +1,4 @@
-/** Erasing, on the writer's connection: each verb is one immediate transaction. */
+/** Erases on the writer's connection: each verb is one immediate transaction. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { erasureBegun, storeCompacted } from '../audit-changes.ts'
@@ -35,9 +35,9 @@ type Changed = { readonly kind: 'changed' }
 export interface ErasureWriteParts {
   readonly appending: Appender
   readonly note: NoteChanges
-  /** The closing event is stamped as any other (P3). */
+  /** The closing event is stamped like any other (P3). */
   readonly line: Pick<CommitLine, 'commit'>
-  /** Of each feed that is not as it was, raised after the commit. */
+  /** The counts of feeds that have changed, raised after the commit. */
   readonly changes: Pick<ChangeCounts, 'raise'>
 }
 
@@ -163,7 +163,7 @@ function overwriter(
   return (erasureIds, actor) => overwrite.immediate(erasureIds, actor)
 }
 
-/** Of the blocks that the erased events stand in. */
+/** The blocks that contain the erased events. */
 export const sentOfErasedStatement = `WITH erased AS (
     SELECT place & 0xffffffffff AS position, sequence FROM event INDEXED BY event_subject
       WHERE feed_no = @feedNo AND subject = @subject
@@ -175,7 +175,7 @@ export const sentOfErasedStatement = `WITH erased AS (
     SELECT position / ${numbersPerBlock} FROM erased UNION SELECT sequence / ${numbersPerBlock} FROM erased
   )`
 
-/** What keys have been sent of the erased events up to now, of the hours that later reads are added to. Within a transaction. */
+/** Notes what keys have been sent of the erased events up to now, from the hours to which later reads are added. Within a transaction. */
 function sentNoter(db: Connection, nowMs: () => number): (row: ErasureRow) => void {
   const note = db.prepare(
     `INSERT INTO erasure_noted (erasure, doubt_ms)

@@ -1,23 +1,23 @@
 /**
- * The checksum of a stored event: it shows whether a bit has changed on the disk. SQLite has none for its
- * pages, so without it a flipped bit is served as if it were the event (P9).
+ * The checksum of a stored event shows whether a bit has changed on the disk. SQLite's pages have none, so without it a flipped bit would
+ * be served as part of the event (P9).
  */
 import { crc32 } from 'node:zlib'
 import { StorageFailure } from '../storage.ts'
 
-/** The CRC-32 of an event's bytes, begun from its position, so that bytes in the wrong place do not pass either. */
+/** The CRC-32 of an event's bytes, seeded with its position, so that bytes in the wrong place do not pass either. */
 export function eventChecksum(position: number, json: Uint8Array): number {
   // A position has up to 40 bits, and a CRC begins with 32.
   return crc32(json, position % 2 ** 32)
 }
 
-/** An event as it was read. `checksum` is null for one of a build that made none, until `fillChecksums` has reached it. */
+/** An event as it was read. `checksum` is null for an event of a build that made none, until `fillChecksums` has reached it. */
 export interface CheckedRow {
   readonly position: number
   readonly checksum: number | null
 }
 
-/** Throws the `StorageFailure` `storage_damaged` when the bytes are not those that were stored. */
+/** Throws the `StorageFailure` `storage_damaged` if the bytes are not those that were stored. */
 export function assertUndamaged({ position, checksum }: CheckedRow, json: Uint8Array): void {
   if (checksum !== null && checksum !== eventChecksum(position, json)) throw damagedAt(position)
 }

@@ -1,4 +1,4 @@
-/** What every statement that reads single events selects. */
+/** The columns that every statement for single events selects. */
 import type { StoredEvent } from '../storage.ts'
 import { assertUndamaged } from './event-checksum.ts'
 import type { CheckedRow } from './event-checksum.ts'
@@ -12,7 +12,7 @@ export interface EventRow extends CheckedRow {
 export const eventColumns =
   'event.place & 0xffffffffff AS position, event.sequence, event.json, event.checksum'
 
-/** The event that the port gives. Throws a `StorageFailure` when its bytes are not those that were stored. */
+/** The event in the port's form. Throws a `StorageFailure` if its bytes are not those that were stored. */
 export function storedEventOf(row: EventRow): StoredEvent {
   assertUndamaged(row, row.json)
   return { sequenceNumber: row.sequence, json: row.json }

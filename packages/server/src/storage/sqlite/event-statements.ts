@@ -12,7 +12,7 @@ export function eventStatements(db: Connection) {
           payload_hash = excluded.payload_hash, spelling = excluded.spelling,
           update_date_hash = excluded.update_date_hash, kept_code = excluded.kept_code`,
     ),
-    /** Takes so many ordinals of a view and answers with the last of them; nothing if the feed has no such view. */
+    /** Takes this many ordinals of a view and returns the last of them; nothing if the feed has no such view. */
     takeOrdinals: db
       .prepare<[number, number, string], number>(
         'UPDATE view SET last_ordinal = last_ordinal + ? WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
@@ -21,7 +21,7 @@ export function eventStatements(db: Connection) {
     insertEntry: db.prepare(
       'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
     ),
-    /** Moves the feed's counter. */
+    /** Advances the feed's counter. */
     advance: db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?'),
   }
 }

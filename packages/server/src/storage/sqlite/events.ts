@@ -21,7 +21,7 @@ export interface FileEventsParts {
   readonly db: Connection
   readonly link: WriterLink
   readonly changes: ChangeCounts
-  /** Whose appends watchers are told of: this engine's own, or any thread's. */
+  /** Whose appends are reported to watchers: this engine's own, or any thread's. */
   readonly told: 'byItself' | 'byAll'
   readonly locator: SettledLocator
   readonly guard: StoreGuard
@@ -84,7 +84,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   }
 }
 
-/** A preview looks at no payload's text, and any number of them wait for the writer: 16 MB of text would be copied for each. */
+/** A preview looks at no payload's text, and any number of previews may wait for the writer: 16 MB of text would be copied for each. */
 function withoutTexts(batch: AppendBatch): AppendBatch {
   const drafts = batch.drafts.map((draft): EventDraft => {
     const { content } = draft

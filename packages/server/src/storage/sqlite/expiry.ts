@@ -1,4 +1,4 @@
-/** The port's part for contacts that have not changed for long, on a file. */
+/** The port's part for contacts that have not changed for a long time, on a file. */
 import { bytesOfUuid, millisecondsOfTicks, uuidOfBytes } from '@property-events/protocol/plain'
 import { contactKept } from '../audit-changes.ts'
 import { readClock } from '../clock.ts'
@@ -20,7 +20,7 @@ export interface ExpiryWrites {
 }
 
 export const expiryStatements = {
-  /** By the index of the latest events, so that no other is looked at. */
+  /** Uses the index of the latest events, so that no other event is looked at. */
   next: `SELECT subject.subject, subject.position, event.created / 10000 AS created_ms, event.state
     FROM subject INDEXED BY subject_latest
     CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
@@ -135,7 +135,7 @@ export function fileExpiry(db: Connection, link: WriterLink): Unguarded<ExpirySt
   }
 }
 
-/** Those on the list, and those kept off it: for another store. */
+/** Contacts on the list, and those kept off it: for another store. */
 export function* expiringRecords(db: Connection, key: FeedKey, feedNo: number): Generator<ExpiringRecord> {
   const select = db.prepare<
     [number, Uint8Array],
@@ -156,7 +156,7 @@ export function* expiringRecords(db: Connection, key: FeedKey, feedNo: number): 
   }
 }
 
-/** Puts a contact of another store in place. Within a transaction. */
+/** Stores a contact from another store. Within a transaction. */
 export function expiringPutter(db: Connection): (feedNo: number, record: ExpiringRecord) => void {
   const put = db.prepare(
     `INSERT INTO expiring_contact VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position,

@@ -15,7 +15,7 @@ import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
 import { readReservation } from './stored-reservation.ts'
 
-/** On a connection of its own, whose one transaction shows one moment for as long as the copy takes. */
+/** On a separate connection, whose one transaction shows one moment for as long as the copy takes. */
 export async function exportRecords(
   file: string,
   after: (key: FeedKey) => number,
@@ -153,7 +153,7 @@ function* events(db: Connection, key: FeedKey, feedNo: number, after: number): G
   for (const row of select.iterate(feedNo, after, feedNo)) yield eventRecordOf(key, row)
 }
 
-/** Throws where the bytes are not what was written. */
+/** Throws if the bytes are not what was written. */
 export function eventRecordOf(key: FeedKey, row: EventRow): EventRecord {
   const { created, category, branch, code, state, json } = row
   const position = Number(row.place)

@@ -3,15 +3,15 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { codeOf } from '../error-code.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 
-/** The disk, a quota, or the size an operator has set is used up. */
+/** The disk, a quota, or the maximum size set by the operator is used up. */
 const fullCodes = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT'])
 
-/** A write that failed for whatever reason, a quota among them; growing the index of the WAL on a full disk is one of its own. */
+/** Writes that failed for any reason, including a quota. Growing the WAL's index on a full disk is a reason of its own. */
 const writeCodes = new Set(['SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE'])
 
 /**
- * `file`: the store's, where its folder may be written to. SQLite does not tell why a write failed; then a few bytes are
- * written beside it to see, because a broken disk is not one without room (nor the other way round).
+ * `file`: the store's file, if its folder may be written to. SQLite does not say why a write failed, so a few bytes are then written
+ * beside it to find out: a broken disk is not a full one, nor the other way round.
  */
 export function failureOf(error: unknown, file?: string): StorageFailure | StorageRefusal {
   if (error instanceof StorageFailure || error instanceof StorageRefusal) return error
@@ -22,7 +22,7 @@ export function failureOf(error: unknown, file?: string): StorageFailure | Stora
   return new StorageFailure(failureCode, error, isOfBatches ? 'batches' : 'store')
 }
 
-/** Whether it was thrown for a value or a rule, by SQLite or on the way there, and so before the transaction ended. */
+/** Whether it was thrown because of a value or a rule, by SQLite or before it, and so before the transaction ended. */
 function isAboutValues(error: unknown, code: string): boolean {
   if (code === '') return error instanceof Error
   return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)|^ERR_/.test(code)
@@ -30,7 +30,7 @@ function isAboutValues(error: unknown, code: string): boolean {
 
 function failureCodeOf(code: string): StorageFailure['code'] {
   if (fullCodes.has(code)) return 'storage_full'
-  // SQLite's own structure is broken: a page that leads nowhere, a header that is none.
+  // SQLite's own structure is broken: a page that leads nowhere, an invalid header.
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
     ? 'storage_damaged'
     : 'storage_unavailable'
@@ -39,7 +39,7 @@ function failureCodeOf(code: string): StorageFailure['code'] {
 /** More than the few blocks that some file systems still have when they are full. */
 const triedBytes = 256 * 1_024
 
-/** The system's code when the folder takes no more bytes; `undefined` when it does. */
+/** The system's code if the folder takes no more bytes; `undefined` if it does. */
 function writeFault(file: string): string | undefined {
   const path = `${file}.${process.pid}.write-test`
   try {

@@ -1,4 +1,4 @@
-/** A feed's counter row: where every verb begins. */
+/** A feed's counter row, with which every verb begins. */
 import type { FeedName, Ticks } from '@property-events/protocol'
 import { epochWeightSql } from '../epoch-weight.ts'
 import { moveStateOf } from '../move-store.ts'
@@ -6,7 +6,7 @@ import type { FeedKey, FeedMark, Head, MarksTotal, MoveState } from '../storage.
 import type { Connection } from './connection.ts'
 
 export interface FeedRow {
-  /** Stands for tenant and feed in the other tables. */
+  /** Identifies tenant and feed in the other tables. */
   readonly feedNo: number
   readonly epoch: string
   readonly offset: number
@@ -14,16 +14,16 @@ export interface FeedRow {
   readonly thinned: number
   readonly lastPosition: number
   readonly lastCreated: Ticks | undefined
-  /** Publishing waits for a new epoch in this feed (D13). */
+  /** Publishing to this feed waits for a new epoch (D13). */
   readonly needsEpoch: boolean
   readonly move: MoveState
-  /** No later stamp lies before it (P3); 0 where nothing is known. */
+  /** No later stamp is before this (P3); 0 if unknown. */
   readonly stampFloor: Ticks
-  /** It has views of sets of branches that appends enter events in. */
+  /** It has views of sets of branches to which appends add events. */
   readonly hasBranchViews: boolean
 }
 
-/** Ticks exceed 2^53, so the row is read with whole numbers as `bigint`. */
+/** Ticks exceed 2^53, so whole numbers in the row are read as `bigint`. */
 interface RawFeedRow {
   readonly feed_no: bigint
   readonly epoch: string
@@ -65,7 +65,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
   }
 }
 
-/** The marks of these feeds; without keys of every feed, in one run through the table. */
+/** The marks of these feeds; without keys, of every feed, in one run through the table. */
 export function marksReader(db: Connection): (keys?: readonly FeedKey[]) => readonly FeedMark[] {
   const count = 'offset + last_position + revision AS count'
   const select = db.prepare<[], { tenant: string; feed: FeedName; epoch: string; count: number }>(
@@ -103,7 +103,7 @@ export function marksTotalReader(db: Connection): () => MarksTotal {
   }
 }
 
-/** Feed numbers, asked for once: a feed never gets another, not even when its tenant was deleted and is made again. */
+/** Feed numbers, read once: a feed never gets another, not even if its tenant is deleted and created again. */
 export function feedNumbers(db: Connection): (key: FeedKey) => number | undefined {
   const feedOf = feedReader(db)
   const known = new Map<string, number>()
@@ -115,7 +115,7 @@ export function feedNumbers(db: Connection): (key: FeedKey) => number | undefine
   }
 }
 
-/** Reads the sequence number at a position. Behind a new epoch it is not simply position plus offset (D13). */
+/** Reads the sequence number at a position. After a new epoch it is not simply position plus offset (D13). */
 export function sequenceReader(db: Connection): (feedNo: number, position: number) => number | undefined {
   const select = db
     .prepare<[number, number], number>('SELECT sequence FROM event WHERE place = (? << 40) | ?')

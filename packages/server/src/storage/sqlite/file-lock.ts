@@ -1,4 +1,4 @@
-/** A lock between processes that needs no cleaning up, whatever becomes of the one that holds it. */
+/** A lock between processes that needs no cleaning up, whatever happens to its holder. */
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -10,17 +10,16 @@ export interface FileLock {
 }
 
 /**
- * The locks this process holds. Kept here, because a connection that nothing keeps is closed when garbage is collected, and
- * its lock goes with it. And asked first, because closing any descriptor of a file drops what this process has locked
- * in it.
+ * The locks this process holds. They are kept here, because garbage collection closes an unreferenced connection, and its lock goes with
+ * it. They are also checked first, because closing any descriptor of a file drops what this process has locked in it.
  */
 const held = new Map<string, Database.Database>()
 
 /**
- * Takes the lock a file stands for, or gives back `undefined` when it is taken. The lock is the operating system's, on a
- * small SQLite file, so it goes with the process that held it, however that ended: there is never a stale one to delete.
- * It is held until released, whatever becomes of the value; the file stays. A missing file is made with this `mode`, in
- * a folder that must exist. Throws what the system or SQLite throws when the file cannot be made or locked.
+ * Takes the lock on a file, or returns `undefined` if it is taken. The lock is the operating system's, on a small SQLite file, so it ends
+ * with the process that held it, however that ended: there is never a stale one to delete. It is held until released, whatever happens to
+ * the returned value; the file stays. A missing file is created with this `mode`, in a folder that must exist. Throws what the system or
+ * SQLite throws if the file cannot be made or locked.
  */
 export function takeFileLock(path: string, mode: number): FileLock | undefined {
   const file = join(realpathSync(dirname(path)), basename(path))

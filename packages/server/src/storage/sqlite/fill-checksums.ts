@@ -1,12 +1,12 @@
-/** Gives the events of a build that made no checksums theirs, a few at a time, while the service runs. */
+/** Adds checksums to the events of a build that made none, a few at a time, while the service runs. */
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { metaOf } from './meta.ts'
 
-/** Events in one commit: some 5 ms, which a publication may have to wait. */
+/** Events in one commit: some 5 ms, for which a publication may have to wait. */
 const eventsPerStep = 50
 
-/** After a step that took t the next one waits 9 t: a tenth of the disk's time at most. */
+/** After a step that took t, the next one waits 9 t, so this uses at most a tenth of the disk's time. */
 const restPerStep = 9
 
 /** No CRC-32 is negative, so the event is refused from now on. */
@@ -19,7 +19,7 @@ interface Row {
   readonly checksum: bigint | null
 }
 
-/** Begins where the last process left off; ends by itself. Returns how to stop it. */
+/** Begins where the last process stopped; ends by itself. Returns a function that stops it. */
 export function fillChecksums(db: Connection, clock: () => number = () => performance.now()): () => void {
   const step = filler(db)
   let timer: NodeJS.Timeout | undefined
@@ -60,7 +60,7 @@ export function filler(db: Connection): () => 'more' | 'done' {
     try {
       return step.immediate()
     } catch {
-      // A full disk, or a file that another process holds: the next start goes on with it.
+      // A full disk, or a file that another process holds: the next start continues.
       return 'done'
     }
   }
@@ -70,7 +70,7 @@ function checksumOf({ place, sequence, json }: Row): number {
   return isEvent(json, Number(sequence)) ? eventChecksum(Number(place & 0xffffffffffn), json) : damaged
 }
 
-/** What can be known of bytes without a checksum: they are JSON, and of the event that the row says. */
+/** What can be checked without a checksum: the bytes are JSON, and of the event that the row names. */
 function isEvent(json: Buffer, sequenceNumber: number): boolean {
   try {
     const event: unknown = JSON.parse(json.toString('utf8'))

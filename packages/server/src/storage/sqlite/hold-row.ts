@@ -1,4 +1,4 @@
-/** A row of `hold`, and a hold as the port shows it. */
+/** A row of `hold`, and a hold in the port's form. */
 import { bytesOfUuid, feedNames, holdGrounds, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Hold } from '../storage.ts'
 

@@ -1,4 +1,4 @@
-/** Holds: what is asked about them, and changing them on the writer's connection. */
+/** Reads holds, and changes them on the writer's connection. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
 import { holdAdded, holdEnded, holdsExpired } from '../audit-changes.ts'
 import type { Actor } from '../audit-store.ts'
@@ -22,7 +22,7 @@ import { holdOf, holdSelect, holdValues } from './hold-row.ts'
 import type { HoldRow } from './hold-row.ts'
 import type { WriterLink } from './writer-link.ts'
 
-/** The hold that keeps a subject at a time: the one that lasts longest. One probe of a small index. */
+/** The hold that protects a subject at a time: the longest-lasting one. One probe of a small index. */
 export function activeHoldReader(
   db: Connection,
 ): (feedNo: number, subjectId: string, nowMs: number) => OnHold | undefined {
@@ -76,7 +76,7 @@ export function holdsOfFeed(db: Connection, { tenantId, feed }: FeedKey): readon
   return select.all(tenantId, feed).map(holdOf)
 }
 
-/** Puts a hold in place as it stands, or as it stands now. Within a transaction. */
+/** Inserts or updates a hold. Within a transaction. */
 export function holdPutter(db: Connection): (feedNo: number, hold: Hold) => void {
   const put = db.prepare(`INSERT OR REPLACE INTO hold VALUES (${Array(11).fill('?').join(', ')})`)
   return (feedNo, hold) => void put.run(...holdValues(feedNo, hold))
@@ -132,7 +132,7 @@ export function holdWrites(db: Connection, clock: SharedClock | undefined, note:
   return {
     addHold: (request) => add.immediate(request),
     endHold: (tenantId, holdId, actor) => end.immediate(tenantId, holdId, actor),
-    // Mostly there is none, and a read takes no turn of the writer's lock.
+    // Usually there is none, and a read does not take the writer's lock.
     reportExpiredHolds: () => (selectExpired.get(nowMs()) === undefined ? [] : report.immediate()),
   }
 }

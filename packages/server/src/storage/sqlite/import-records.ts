@@ -28,7 +28,7 @@ import { restrictionPutter } from './restriction-row.ts'
 import { subjectValues } from './subject-row.ts'
 import { raiseReservation } from './stored-reservation.ts'
 
-/** Puts records of another store in place, in one commit. Throws, and leaves all as it was, when they do not follow on. */
+/** Inserts records of another store, in one commit. Throws, and leaves everything unchanged, if they do not follow. */
 export function recordImporter(
   db: Connection,
   note: NoteChanges,
@@ -174,7 +174,7 @@ function putReduction(
   }
 }
 
-/** As the event stands in the source: its bytes kept, or shown again. */
+/** Applies the event's state in the source: its bytes are kept aside, or shown again. */
 function putKept(
   { kept, findEvent, setHash }: ImportStatements,
   feedNo: number,
@@ -199,7 +199,7 @@ function putThinning(
     const event = findFull.get(feedNo, position)
     if (event !== undefined && event.state !== 'thinned') {
       reduceEvent(feedNo, key.feed, event, 'thinned')
-      // It was restricted when it came, and had been lifted since.
+      // It was restricted when it came, and the restriction has been lifted since.
       kept.drop(feedNo, event.subject, position)
     }
     noteThinned.run(feedNo, thinned, position)

@@ -1,4 +1,4 @@
-/** Writes what a commit was decided to add: events, ids, subjects, views, and the feeds' counters. */
+/** Writes what a commit has decided to add: events, ids, subjects, views, and the feeds' counters. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
@@ -12,7 +12,7 @@ import type { FeedRow } from './feed-row.ts'
 import { keptEvents } from './kept-events.ts'
 import { subjectValues } from './subject-row.ts'
 
-/** Call inside a transaction only. */
+/** Call these inside a transaction only. */
 export interface InsertEvents {
   /** What was decided for one batch. `now`: when the reserved ids were skipped. */
   events(
@@ -22,7 +22,7 @@ export interface InsertEvents {
     reserved: readonly ReservedId[],
     now: Ticks,
   ): void
-  /** The counters of a feed and its views, and the entries of the views, for all rows that the commit has given the feed. */
+  /** The counters of a feed and its views, and the entries of the views, for all rows that the commit has added to the feed. */
   counts(feed: Pick<FeedRow, 'feedNo' | 'hasBranchViews'>, rows: readonly EventRow[]): void
 }
 
@@ -88,11 +88,11 @@ export function insertStatements(db: Connection): InsertEvents {
   }
 }
 
-/** Room for the bytes of one event, used again for the next: SQLite copies them when they are bound. */
+/** Memory for the bytes of one event, reused for the next: SQLite copies them when they are bound. */
 const room = Buffer.allocUnsafeSlow(64 * 1_024)
 
 function utf8(text: string): Uint8Array {
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 unit takes at most three bytes.
   return text.length * 3 > room.length ? Buffer.from(text) : room.subarray(0, room.write(text))
 }
 

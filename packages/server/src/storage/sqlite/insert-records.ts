@@ -1,4 +1,4 @@
-/** Inserting tenants and keys, in the transaction of the caller, who has looked whether they may be there. */
+/** Inserts tenants and keys, in the transaction of the caller, which has checked that they may be inserted. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
@@ -15,7 +15,7 @@ export interface RecordInserter {
   key(record: KeyRecord): void
 }
 
-/** Never one that was given before, not even where the last row was removed since. */
+/** Never a number that was given before, even if the last row has been removed since. */
 function nextNumber(table: 'tenant' | 'feed' | 'key'): string {
   const last = `(SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_${table}_no')`
   return `(SELECT 1 + max(coalesce(max(${table}_no), 0), coalesce(${last}, 0)) FROM ${table})`

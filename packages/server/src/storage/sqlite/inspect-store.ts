@@ -1,4 +1,4 @@
-/** A look at a store's file for an operator who searches a fault: it changes nothing, not even an old schema. */
+/** Examines a store's file for an operator who is looking for a fault. It changes nothing, not even an old schema. */
 import { existsSync, statSync } from 'node:fs'
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { nodeSilenceMs } from '../node-store.ts'
@@ -10,7 +10,7 @@ import type { Maintenance, WaitingErasures } from '../storage.ts'
 
 export type StoreInspection =
   | { readonly kind: 'none'; readonly file: string }
-  /** There is a file, and it cannot be read as a store. `reason` is SQLite's. */
+  /** There is a file, but it cannot be read as a store. `reason` is SQLite's. */
   | { readonly kind: 'unreadable'; readonly file: string; readonly reason: string }
   | {
       readonly kind: 'store'
@@ -18,19 +18,19 @@ export type StoreInspection =
       readonly bytes: number
       readonly schemaVersion: number
       readonly knownSchemaVersion: number
-      /** What `integrity_check` found wrong; empty when all is well. Reads the whole file: seconds per gigabyte. */
+      /** What `integrity_check` found wrong; empty if all is well. Reads the whole file: seconds per gigabyte. */
       readonly damages: readonly string[]
       /** The store is a copy, and publishing waits for `startEpoch`. */
       readonly needsEpoch: boolean
-      /** Publishing is refused until an operator ends it. */
+      /** Publishing is refused until an operator ends this. */
       readonly maintenance: Maintenance | undefined
       /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
       readonly newestEventMs: number | undefined
-      /** Peppers that keys in use were made with. */
+      /** Peppers of the keys in use. */
       readonly pepperIds: readonly string[]
       /** Holds that have expired and that nobody has ended. */
       readonly expiredHolds: number
-      /** Where nodes run that clients reach through a proxy that they do not trust. */
+      /** Where nodes run that clients reach through an untrusted proxy. */
       readonly proxyIgnoredBy: readonly string[]
       readonly waitingErasures: WaitingErasures
     }

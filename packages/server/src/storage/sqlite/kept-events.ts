@@ -1,4 +1,4 @@
-/** Events of restricted contacts: their bytes go aside, come back, or are dropped. Within a transaction. */
+/** Events of restricted contacts: puts their bytes aside, restores them, or drops them. Within a transaction. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { erasedEventJson } from '../reduced-event.ts'
@@ -38,13 +38,13 @@ export function keptEvents(db: Connection) {
       change(feedNo, row.position, row.json, 'full')
       remove.run(feedNo, row.subject, row.position)
     },
-    /** The event stays as it is shown. */
+    /** The event is still shown as before. */
     drop: (feedNo: number, subject: Uint8Array, position: number): void =>
       void remove.run(feedNo, subject, position),
   }
 }
 
-/** The position of the latest event that is kept of a contact; `undefined`: nothing is. */
+/** The position of the latest event that is kept of a contact; `undefined`: none is. */
 export function latestKeptReader(
   db: Connection,
 ): (feedNo: number, subject: Uint8Array) => KeptRow | undefined {
@@ -55,7 +55,7 @@ export function latestKeptReader(
   return (feedNo, subject) => select.get(feedNo, subject)
 }
 
-/** An erasure of the contact has begun: its restriction is over. */
+/** An erasure of the contact has begun, so its restriction is over. */
 export function restrictionEnder(
   db: Connection,
 ): (feedNo: number, subjectId: string, actor: string, endedMs: number) => void {

@@ -1,4 +1,4 @@
-/** Writing keys and tenants, each in one immediate transaction. */
+/** Writes keys and tenants, each in one immediate transaction. */
 import {
   expirySet,
   keyCreated,

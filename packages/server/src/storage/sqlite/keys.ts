@@ -1,4 +1,4 @@
-/** Reading keys and tenants. Writing them is `key-writes.ts`, on the connection that writes. */
+/** Reads keys and tenants. `key-writes.ts` writes them, on the connection that writes. */
 import { grantOf } from '../granted-branches.ts'
 import type { GrantColumns } from '../granted-branches.ts'
 import { setsOfGrants, viewsBeingMade } from '../branch-view-store.ts'
@@ -47,9 +47,9 @@ export interface KeyRow {
 
 export interface GrantRow extends GrantColumns {
   readonly tenant: string
-  /** 1: so it is, or it is being deleted. */
+  /** 1: the tenant is suspended, or is being deleted. */
   readonly suspended: number
-  /** `null`: the tenant does not leave. */
+  /** `null`: the tenant is not leaving. */
   readonly reading_ends_ms: number | null
 }
 
@@ -76,7 +76,7 @@ export function keyReads(db: Connection): KeyReads {
     tenants() {
       return selectTenants.all().map(tenantOf)
     },
-    // One transaction each, so that a key and its grants are of one state.
+    // One transaction each, so that a key and its grants come from one state.
     findKey: db.transaction((keyId: string): FoundKey | undefined => {
       const row = selectKey.get(keyId)
       if (row === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Positions of the latest events of subjects, and of what they were earlier. */
+/** Positions of the latest events of subjects, now and at an earlier time. */
 import type { Category } from '@property-events/protocol'
 import { partsOfView } from '../branch-view.ts'
 import type { EarlierQuery, EarlierStep, FeedView, LatestQuery } from '../storage.ts'
@@ -18,7 +18,7 @@ export const latestPositionStatements = {
   newer: `SELECT subject, position FROM subject INDEXED BY subject_latest
     WHERE feed_no = CAST(@feed AS INTEGER) AND category IS CAST(@category AS TEXT) AND position > @after
     ORDER BY position LIMIT CAST(@limit AS INTEGER)`,
-  /** The place stands at the end of every entry of the index. */
+  /** The place is at the end of every entry of the index. */
   before: `SELECT place & 0xffffffffff AS position, category, branch FROM event INDEXED BY event_subject
     WHERE feed_no = CAST(@feed AS INTEGER) AND subject = CAST(@subject AS BLOB) AND place <= (@feed << 40) | @through
     ORDER BY place DESC LIMIT 1`,

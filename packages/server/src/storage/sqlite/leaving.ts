@@ -1,4 +1,4 @@
-/** Tenants that leave: read on this thread, changed by the writer's. */
+/** Leaving tenants: read on this thread, changed by the writer's. */
 import { leavingBegun, leavingEnded, tenantUnpublished } from '../audit-changes.ts'
 import type { Actor } from '../audit-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'

@@ -1,4 +1,4 @@
-/** What a feed shows now, by the references of its subjects. */
+/** The live subjects of a feed, by their references. */
 import { bytesOfUuid, standardCodes, uuidOfBytes } from '@property-events/protocol/plain'
 import { endsOf, numbersOf } from '../live-subjects.ts'
 import { partsOfView } from '../branch-view.ts'
@@ -35,7 +35,7 @@ export function liveReader(db: Connection): (query: LiveQuery) => LiveStep {
     const { set = null, category = null } = partsOfView(view)
     const rows = select.all({
       feed,
-      // One lower end alone: the search begins there.
+      // A single lower end, so that the search begins there.
       first: bytesOfUuid(after ?? first),
       last: bytesOfUuid(last),
       after: after === undefined ? new Uint8Array() : bytesOfUuid(after),

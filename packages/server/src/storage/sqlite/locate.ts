@@ -21,7 +21,7 @@ const locateStatements = {
 export interface TimeProbes {
   /** The last ordinal of a view. */
   lastOf(feed: FeedRow, view: FeedView): number
-  /** The first ordinal of a view from a time on; `undefined`: there is none. */
+  /** The first ordinal of a view at or after a time; `undefined`: there is none. */
   firstFrom(feed: FeedRow, view: FeedView, created: Ticks): number | undefined
 }
 
@@ -43,7 +43,7 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
   const probes = timeProbes(db)
   const assertReady = readinessOf(db)
 
-  // One transaction, so that count, window and head are of one state of the feed (P4).
+  // One transaction, so that count, window and head come from one state of the feed (P4).
   return db.transaction((query: LocateQuery): Located | undefined => {
     const feed = feedOf(query.key)
     if (feed === undefined) return undefined

@@ -1,16 +1,16 @@
 import { getPriority, setPriority } from 'node:os'
 
 /**
- * A tenth of a serving thread's share where they want the same core, and no bound where they don't. With reads at full rate on
- * one core beside batches of 100, and the store in memory: 7,700 pages/s with a p99 of 8 to 12 ms; with 5 steps (a third of the
- * share) 4,100 and 18 ms. Publishing pays for it: 18 batches/s and not 36, and a read by time (P3) waits up to 0.35 s for a
- * commit, and not 0.15. A person may wait for a page; publishing is done by programs.
+ * A tenth of a serving thread's share if they want the same core, and no limit if they do not. With reads at full rate on one core beside
+ * batches of 100, and the store in memory: 7,700 pages/s with a p99 of 8 to 12 ms; with 5 steps (a third of the share) 4,100 and 18 ms.
+ * Publishing pays for it: 18 batches/s instead of 36, and a read by time (P3) waits up to 0.35 s for a commit instead of 0.15. A person
+ * may be waiting for a page; programs publish.
  */
 const steps = 10
 
 /**
- * Lets readers go before this thread. On Linux a priority is a thread's own; elsewhere it is the process's, and stays.
- * Where a sandbox forbids it, all threads count the same.
+ * Gives readers priority over this thread. On Linux a priority belongs to a thread; elsewhere it belongs to the process, and stays. If a
+ * sandbox forbids it, all threads have the same priority.
  */
 export function lowerOwnPriority(): void {
   if (process.platform !== 'linux') return

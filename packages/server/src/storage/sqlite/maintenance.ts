@@ -4,7 +4,7 @@ import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
-/** One value of the meta table, `since retry`, which is there only while maintenance is on. */
+/** One value of the meta table, `since retry`, which exists only while maintenance is on. */
 export function readMaintenance(db: Connection): Maintenance | undefined {
   const [sinceMs, retryAfterSeconds] = (metaOf(db).find('maintenance') ?? '').split(' ')
   if (sinceMs === undefined || retryAfterSeconds === undefined) return undefined

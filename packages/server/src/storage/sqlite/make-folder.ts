@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder that only its owner can enter, and those above it that are missing. Not `mkdirSync(…, { recursive })`:
- * below /proc, where a missing folder is refused with ENOENT, that one tries for ever (seen with Node 26.10).
+ * Makes a folder that only its owner can enter, with its missing parents. Not `mkdirSync(…, { recursive })`: below /proc, where a missing
+ * folder is refused with ENOENT, that tries for ever (seen with Node 26.10).
  */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return

@@ -15,21 +15,21 @@ type MetaName =
   | 'pepper_id'
   | 'keys_version'
 
-/** What is there only while something is under way. */
+/** Values that exist only while something is under way. */
 type PassingName = 'checksums_filled_through' | 'maintenance'
 
-/** Ticks: windows may have been answered until then (P3). Not there while none was. */
+/** Ticks: windows may have been answered up to this time (P3). Missing if none was. */
 type ReservationName = 'reserved_until'
 
-/** The highest number given before a tenant was deleted. Not there while none was. */
+/** The highest number in use before a tenant was deleted. Missing if none was. */
 export type LastNumberName = 'last_tenant_no' | 'last_feed_no' | 'last_key_no'
 
-/** Milliseconds since 1970: rows of the audit from before then have been removed. Not there while none was. */
+/** Milliseconds since 1970: rows of the audit from before then have been removed. Missing if none was. */
 type AuditName = 'audit_pruned_before'
 
 export interface Meta {
   get(name: MetaName): string
-  /** Of a value that not every store has. */
+  /** For a value that not every store has. */
   find(name: MetaName | PassingName | ReservationName | AuditName | LastNumberName): string | undefined
   set(name: MetaName | PassingName | ReservationName | AuditName | LastNumberName, value: string): void
   remove(name: PassingName): void

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 /** In the file's header ('PEVT'), so that another program's SQLite file is never taken for a store. */
 const applicationId = 0x50455654
 
-/** In order; the number of those applied is the file's `user_version`. */
+/** In order; the number of applied ones is the file's `user_version`. */
 const migrations: readonly string[] = [
   '0001-initial.sql',
   '0002-event-subject.sql',
@@ -50,12 +50,12 @@ const migrations: readonly string[] = [
 export const knownSchemaVersion = migrations.length
 
 /**
- * Applies what is missing, each migration in one immediate transaction that reads the version again under its lock.
- * Refuses a file that is not a store (`not_a_store`) and one of a newer program (`newer_schema`).
- * `onCreate` fills a new store, in the transaction that makes it.
+ * Applies the missing migrations, each in one immediate transaction that reads the version again under its lock. Refuses a file that is
+ * not a store (`not_a_store`) and one of a newer program (`newer_schema`). `onCreate` fills a new store, in the transaction that creates
+ * it.
  */
 export async function migrate(db: Connection, onCreate: (() => void) | undefined): Promise<void> {
-  // In one look: between two, another process may have made the store.
+  // In one transaction: otherwise another process could create the store in between.
   const version = db.transaction(() => versionOf(db)).deferred()
   if (version === 0 && onCreate === undefined) throw notAStore(db.name)
   if (version === 0) await useWal(db)
@@ -97,7 +97,7 @@ export function notAStore(file: string): StorageRefusal {
   )
 }
 
-/** Several processes may make the same store. Changing the journal's mode wants the file alone and does not wait for it. */
+/** Several processes may create the same store. Changing the journal mode needs exclusive access to the file and does not wait for it. */
 async function useWal(db: Connection): Promise<void> {
   const triesAtMost = 200
   for (let tries = 1; ; tries += 1) {

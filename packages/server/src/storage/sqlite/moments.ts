@@ -34,7 +34,7 @@ export function momentWrites(db: Connection): MomentWrites {
     `INSERT OR REPLACE INTO moment (key_id, tenant, feed, view, epoch, position, sequence, fixed_ms, used_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  // A handful of rows for each key that lists current events: looked through faster than an index would be kept.
+  // There are a handful of rows for each key that lists current events: scanning them is quicker than keeping an index.
   const removeOld = db.prepare('DELETE FROM moment WHERE abs(fixed_ms - ?) >= ?')
   const use = db.prepare(`UPDATE moment SET used_ms = ? WHERE ${place} AND fixed_ms = ?`)
   const fix = db.transaction((request: MomentRequest): Moment => {

@@ -1,4 +1,4 @@
-/** Moving one tenant: its state, and its records for the other store. */
+/** Moves one tenant: its state, and its records for the other store. */
 import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { tenantMoved } from '../audit-changes.ts'
@@ -41,7 +41,7 @@ export function moveStates(db: Connection): () => ReadonlyMap<string, MoveState>
   return () => new Map(select.all().map(({ tenant, move }) => [tenant, moveStateOf(move)]))
 }
 
-/** On a connection of its own, and in short reads: nothing keeps the WAL from being moved into the file. */
+/** On a separate connection, and in short reads: nothing prevents the WAL from being moved into the file. */
 export async function exportTenant(
   file: string,
   clock: SharedClock | undefined,
@@ -108,7 +108,7 @@ function counterReader(db: Connection, clock: SharedClock | undefined) {
     )
     .safeIntegers()
   return (key: FeedKey) => {
-    // Other processes answer windows within what is reserved.
+    // Other processes answer windows within the reserved time.
     const floors: readonly Ticks[] = [readReservation(db), floorAfter(readClock(clock))]
     const row = select.get(key.tenantId, key.feed)
     if (row === undefined) return undefined

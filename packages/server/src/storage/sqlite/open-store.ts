@@ -1,4 +1,4 @@
-/** From a data folder to a store's file that has the schema and the settings asked for. */
+/** From a data folder to a store's file with the requested schema and settings. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ticks } from '@property-events/protocol'
@@ -17,7 +17,7 @@ import { readReservation } from './stored-reservation.ts'
 export interface OpenedStore {
   readonly file: string
   readonly settings: StoreSettings
-  /** No stamp may lie before it: windows may have been answered until then (P3). */
+  /** No stamp may be before this: windows may have been answered until then (P3). */
   readonly reservedUntil: Ticks
 }
 
@@ -48,7 +48,7 @@ export async function openStore(
   }
 }
 
-/** A pepper is made once there is a store, so there was one; a new one in its place would begin again at number 1. */
+/** A pepper is made only when there is a store, so there was one; a new store in its place would begin again at number 1. */
 function emptied(file: string): StorageRefusal {
   return new StorageRefusal(
     'not_a_store',

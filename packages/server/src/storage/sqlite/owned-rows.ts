@@ -1,5 +1,5 @@
 /**
- * The tables that hold rows of a tenant, and how they are found: what a deletion removes (docs/decisions/0044). A test compares this list
+ * The tables that hold rows of a tenant, and how to find these: what a deletion removes (docs/decisions/0044). A test compares this list
  * with the schema, so that a new table is either here or among those that no tenant owns.
  */
 import type { OwnedCounts } from '../deletion-store.ts'
@@ -7,18 +7,18 @@ import type { Connection } from './connection.ts'
 
 interface OwnedTable {
   readonly table: string
-  /** Columns that name one row. */
+  /** Columns that identify one row. */
   readonly key: string
   /** With `@feedNo` or `@tenant`. */
   readonly where: string
-  /** What its rows count as. */
+  /** The kind under which its rows are counted. */
   readonly counted?: keyof OwnedCounts
 }
 
 const ofFeed = 'feed_no = @feedNo'
 const ofErasure = 'erasure IN (SELECT erasure FROM erasure WHERE feed_no = @feedNo)'
 
-/** In an order in which rows come before those that they are found by. What the events have is removed with them; this is the rest. */
+/** Rows come before the rows that they are found by. The rows of events are removed with the events; this is the rest. */
 export const ownedByFeed: readonly OwnedTable[] = [
   {
     table: 'event',
@@ -71,12 +71,12 @@ export const ownedByTenant: readonly OwnedTable[] = [
   { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
 ]
 
-/** What is kept of a tenant for ever. */
+/** Tables whose rows about a tenant are kept for ever. */
 const kept: ReadonlySet<string> = new Set(['audit', 'tenant_deletion'])
 
 /**
- * Tables that no list here names, and that say of each row whose it is: what a later version adds goes with its tenant, and counts as
- * nothing.
+ * Tables that no list here names, and whose rows name their tenant: what a later version adds is removed with its tenant, and is not
+ * counted.
  */
 export function furtherTables(db: Connection): {
   readonly byFeed: readonly OwnedTable[]
@@ -112,10 +112,10 @@ export interface OwnedOf {
   readonly feedNo: number
 }
 
-/** Removes rows of one table, at most so many. Returns how many. */
+/** Removes at most this many rows of one table. Returns how many. */
 export type RowRemover = (of: OwnedOf, limit: number) => number
 
-/** Of each table, in their order. */
+/** For each table, in their order. */
 export function rowRemovers(
   db: Connection,
   tables: readonly OwnedTable[],
@@ -128,7 +128,7 @@ export function rowRemovers(
   })
 }
 
-/** How many rows there are of each kind that is counted. */
+/** The number of rows of each counted kind. */
 export function rowCounter(
   db: Connection,
 ): (of: OwnedOf, ofTables: readonly OwnedTable[]) => Partial<OwnedCounts> {
@@ -142,7 +142,7 @@ export function rowCounter(
     )
 }
 
-/** A statement is given the values that stand in it. */
+/** A statement accepts only the values that it names. */
 function named({ tenant, feedNo }: OwnedOf, where: string): object {
   return where.includes('@tenant') ? { tenant } : { feedNo }
 }

@@ -1,4 +1,4 @@
-/** What was published, by whom and with what success: read on this thread, added to by the writer's. */
+/** What was published, by whom and how successfully: read on this thread, written by the writer's. */
 import type { FeedName } from '@property-events/protocol'
 import {
   firstKeptMinute,
@@ -34,7 +34,7 @@ export function filePublications(db: Connection, link: WriterLink): Unguarded<Pu
   }
 }
 
-/** In the order of the other engines. */
+/** In the same order as the other engines. */
 const feedNumbers: Readonly<Record<FeedName, number>> = { property: 1, contact: 2 }
 
 const place = 'tenant = ? AND minute = ? AND feed = ? AND key_id = ?'

@@ -14,11 +14,11 @@ interface After {
   readonly limit: number
 }
 
-/** Runs through trees in order, each cut off by its limit. Positions are those greater than the given one. */
+/** Ordered runs through trees, each ended by its limit. Positions are greater than the given one. */
 export const readAfterStatements = {
   all: `SELECT ${eventColumns} FROM event
     WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
-  /** Time rises with position, so a view's time index also finds where a position falls in it. */
+  /** Time rises with position, so a view's time index also finds the place of a position in it. */
   view: `SELECT ${eventColumns}
     FROM view_entry INDEXED BY view_entry_created
     CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
@@ -71,7 +71,7 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
   })
 }
 
-/** The categories that a view's subjects can have; subjects of contacts have none. */
+/** The categories that a view's subjects can have; contacts have none. */
 export function categoriesOf(
   feed: ReadAfterQuery['key']['feed'],
   view: FeedView,
@@ -81,7 +81,7 @@ export function categoriesOf(
   return feed === 'contact' ? [null] : viewsOf(feed)
 }
 
-/** The last position whose sequence number is not greater. In the epoch of now a subtraction, else a binary search. */
+/** The last position whose sequence number is not greater. In the present epoch this is a subtraction, otherwise a binary search. */
 export function positionFinder(db: Connection): (feed: FeedRow, sequenceNumber: number) => number {
   const sequenceAt = sequenceReader(db)
   return ({ feedNo, offset, lastPosition }, sequenceNumber) => {

@@ -27,7 +27,7 @@ const readRangeStatements = {
     SELECT ${columns} FROM json_each(@positions) AS wanted CROSS JOIN event ON event.place = (@feed << 40) | wanted.value ORDER BY wanted.key)`,
 } as const
 
-/** The length of a value stands before it: no event is read for it. */
+/** The length of a value is stored before it, so no event is read for it. */
 const measureStatements = {
   all: `SELECT length(json) AS bytes FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place`,
   view: `SELECT length(event.json) AS bytes
@@ -50,7 +50,7 @@ interface Piece {
   readonly last: number
 }
 
-/** Of a list of positions, by its ordinals. */
+/** Identifies events in a list of positions, by its ordinals. */
 interface ListedPiece {
   readonly feed: number
   /** A JSON array. */
@@ -109,8 +109,8 @@ export function rangeMeasurer(db: Connection): (range: ViewRange) => readonly nu
 }
 
 /**
- * Measured with pages of 100 events of 4 kB: 3,100 a second unchecked, 2,300 checked, half of it the CRC itself. A page is read
- * from here once and then kept ready-made (decision 0006).
+ * Measured with pages of 100 events of 4 kB: 3,100 a second unchecked, 2,300 checked, half of the difference being the CRC itself. A page
+ * is read from here once and then kept ready-made (decision 0006).
  */
 function assertJoinedUndamaged({ positions, lengths, checksums }: JoinedRow, json: Buffer): void {
   const lengthOf = numbersOf(lengths)

@@ -28,7 +28,7 @@ export const readSubjectStatements = {
     FROM subject CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
     WHERE subject.feed_no = CAST(? AS INTEGER) AND subject.subject = CAST(? AS BLOB)`,
   history: `${ofSubject} AND sequence > CAST(@after AS INTEGER) ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
-  /** As long as the part of the history is that comes after it: a property seldom leaves a branch. */
+  /** Costs as much as the later part of the history is long: a property seldom leaves a branch. */
   latestWithin: `${ofSubject} AND ${ofBranches} ORDER BY place DESC LIMIT 1`,
   historyWithin: `${ofSubject} AND sequence > CAST(@after AS INTEGER) AND ${ofBranches} ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
 } as const

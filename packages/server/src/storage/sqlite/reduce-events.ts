@@ -43,7 +43,7 @@ export function reducer(
   const step = db.transaction((erasureId: string, limit: number): ReduceOutcome => {
     const row = read(erasureId)
     if (row?.state !== 'reducing') return { kind: 'finished' }
-    // What another store has already taken over is not changed here any more.
+    // What another store has already taken over must not change here.
     if (isClosed.get(row.feed_no) === 1) return { kind: 'busy' }
     const { rows, isLast } = nextEvents(row, limit)
     const { feed } = erasureOf(row).key
@@ -52,7 +52,7 @@ export function reducer(
     const revision = shown.length === 0 ? undefined : raise.get(row.feed_no)
     for (const event of full) {
       reduceEvent(row.feed_no, feed, event, 'erased')
-      // What was kept is gone without a sign: the event is shown as it was.
+      // What was kept is removed without a trace: the event is still shown as before.
       if (event.state === 'restricted') drop(row.feed_no, event.subject, event.position)
       else note.run(row.feed_no, revision, event.position, event.sequence)
     }
@@ -92,7 +92,7 @@ function eventsReader(db: Connection) {
   }
 }
 
-/** Takes the payload of one event, and the hashes that were made of it. Within a transaction. */
+/** Removes the payload of one event, and the hashes made from it. Within a transaction. */
 export function eventReducer(
   db: Connection,
 ): (
@@ -101,7 +101,7 @@ export function eventReducer(
   event: Pick<EventRow, 'position' | 'id' | 'subject' | 'checksum' | 'json'>,
   state: ReducedState,
 ) => void {
-  // The branch of a property decides which views the event stands in; that of a contact is for nobody.
+  // The branch of a property decides which views contain the event; nobody needs that of a contact.
   const update = db.prepare(
     `UPDATE event SET json = ?, checksum = ?, state = ?, branch = iif(? = 'property', branch, NULL) WHERE place = (? << 40) | ?`,
   )

@@ -1,4 +1,4 @@
-/** What is asked about restrictions, on the connection for reading. */
+/** Reads restrictions, on the connection for reading. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { FeedKey, RestrictionStore } from '../storage.ts'

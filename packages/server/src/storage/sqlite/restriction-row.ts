@@ -1,4 +1,4 @@
-/** A row of `restriction`, and a restriction as the port shows it. */
+/** A row of `restriction`, and a restriction in the port's form. */
 import { bytesOfUuid, feedNames, restrictionReasons, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Restriction, RestrictionProgress, RestrictionState } from '../storage.ts'
 import type { Connection } from './connection.ts'
@@ -52,7 +52,7 @@ export function restrictionOf(row: RestrictionRow): Restriction {
   }
 }
 
-/** Puts a restriction in place as it stands, or as it stands now. Within a transaction. */
+/** Inserts or updates a restriction. Within a transaction. */
 export function restrictionPutter(
   db: Connection,
 ): (feedNo: number, restriction: Restriction, progress: RestrictionProgress) => void {

@@ -6,7 +6,7 @@ import { keptEvents } from './kept-events.ts'
 import type { KeptRow, ShownRow } from './kept-events.ts'
 import { restrictionOf, restrictionReader } from './restriction-row.ts'
 
-/** Raises a feed's revision for events that show something else now, and notes which. */
+/** Raises a feed's revision for events whose shown form has changed, and notes which. */
 export function revisionRaiser(
   db: Connection,
 ): (feedNo: number, events: readonly { readonly position: number; readonly sequence: number }[]) => void {
@@ -50,7 +50,7 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
   const step = db.transaction((restrictionId: string, limit: number): ReduceOutcome => {
     const row = read(restrictionId)
     if (row?.state !== 'hiding' && row?.state !== 'lifting') return { kind: 'finished' }
-    // What another store has already taken over is not changed here any more.
+    // What another store has already taken over must not change here.
     if (isClosed.get(row.feed_no) === 1) return { kind: 'busy' }
     const { feed_no: feedNo, subject, next_position: next, last_position: last } = row
     const finish = (
@@ -75,7 +75,7 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
   return (restrictionId, limit) => step.immediate(restrictionId, limit)
 }
 
-/** As many rows as one step takes, and whether they are all there are. */
+/** As many rows as one step takes, and whether these are all. */
 function within<R extends { readonly json: Buffer }>(
   rows: Iterable<R>,
   limit: number,

@@ -1,4 +1,4 @@
-/** Restricting contacts, on the writer's connection: each verb is one immediate transaction. */
+/** Restricts contacts, on the writer's connection: each verb is one immediate transaction. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { restrictionBegun, restrictionLifted } from '../audit-changes.ts'
@@ -99,7 +99,7 @@ function beginner(db: Connection, { appending, note }: ErasureWriteParts, nowMs:
     if (latest === undefined) return { kind: 'unknownTarget' }
     const [outcome] = appending.append([closingOfRestriction(request)], floor)
     if (outcome?.kind !== 'stored') return outcome ? refusalOfRestriction(outcome) : { kind: 'unknownFeed' }
-    // What is still being shown again stays hidden.
+    // Events that are still being shown again stay hidden.
     stopLifting.run(feedNo, subject)
     const shown = shownAt(feedNo, latest)
     if (shown !== undefined) hide(feedNo, key.feed, shown)
@@ -150,7 +150,7 @@ function lifter(db: Connection, { appending, note }: ErasureWriteParts, nowMs: (
   })
 }
 
-/** Nodes are noted beside those of erasures: both have ids of their own. */
+/** Nodes are noted in the same place as those of erasures: both have ids of their own. */
 function acknowledger(db: Connection, nowMs: () => number): RestrictionWrites['acknowledgeRestriction'] {
   const read = restrictionReader(db)
   const insertNode = db.prepare('INSERT INTO erasure_node VALUES (?, ?) ON CONFLICT DO NOTHING')

@@ -142,7 +142,7 @@ export function fileRetention(
 }
 
 interface RetentionReads extends Pick<Unguarded<RetentionStore>, 'rules' | 'countDue'> {
-  /** Whether there is anything left, so that the writer is not asked for nothing. */
+  /** Whether nothing is left, so that the writer is not asked in vain. */
   readonly isFinished: (span: ThinSpan) => boolean
 }
 

@@ -9,10 +9,10 @@ export interface RewriteJob {
   readonly file: string
 }
 
-/** How the thread ends; one that could not write throws what SQLite throws. */
+/** How the thread ends; if it could not write, it throws what SQLite throws. */
 export type RewriteEnd = 'rewritten' | 'logInUse'
 
-/** In a thread of its own: seconds to minutes for a large store. Reading goes on, and publishing waits. */
+/** In a separate thread: seconds to minutes for a large store. Reading continues, and publishing waits. */
 export async function rewriteStore(file: string): Promise<void> {
   if ((await rewriteInThread({ file })) === 'rewritten') return
   throw new StorageRefusal(
@@ -36,14 +36,14 @@ function rewriteInThread(workerData: RewriteJob): Promise<RewriteEnd> {
   })
 }
 
-/** The rewrite alone needs it. */
+/** Only the rewrite needs this much. */
 const cacheKiB = 65_536
 /** Longer than a large commit of the service takes. */
 const lockWaitMs = 60_000
 
 /**
- * VACUUM makes the file anew from its rows. `secure_delete` has it clear what it does not use of the pages that it makes, so that this
- * hangs on nothing else. The log still holds the old pages then, and the file too until the log is moved into it.
+ * VACUUM builds the file again from its rows. `secure_delete` makes it clear the unused parts of the pages that it makes, so that this
+ * depends on nothing else. The log still holds the old pages then, and so does the file until the log is moved into it.
  */
 export function rewrite({ file }: RewriteJob): RewriteEnd {
   const db = connectForWriting({ file })
@@ -61,9 +61,9 @@ export function rewrite({ file }: RewriteJob): RewriteEnd {
 const patienceMs = 10 * 60_000
 const pauseMs = 100
 
-/** False: something reads pages of the log, or of the file before, and goes on. */
+/** False: something still reads pages of the log, or of the earlier file. */
 function emptyLog(db: Connection): boolean {
-  // The most of it, while others write. What comes next holds up writers for as long as it waits, so it does not wait long.
+  // Most of it, while others write. The next step holds up writers while it waits, so it does not wait long.
   db.pragma('wal_checkpoint(PASSIVE)')
   db.pragma('busy_timeout = 50')
   const pause = new Int32Array(new SharedArrayBuffer(4))

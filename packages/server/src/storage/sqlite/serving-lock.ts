@@ -7,8 +7,8 @@ import type { FileLock } from './file-lock.ts'
 import { makeFolder } from './make-folder.ts'
 
 /**
- * Takes the folder for serving, or says why not (`in_use`). Commands that make keys or backups do not take it. Throws a
- * `StorageFailure` when the folder cannot be written.
+ * Takes the folder for serving, or returns why not (`in_use`). Commands that make keys or backups do not take it. Throws a
+ * `StorageFailure` if the folder cannot be written.
  */
 export function acquireServingLock(dataFolder: string): FileLock | StorageRefusal {
   try {

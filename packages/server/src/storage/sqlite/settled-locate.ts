@@ -12,9 +12,9 @@ import { locator } from './locate.ts'
 import type { WriterLink } from './writer-link.ts'
 
 export interface SettledLocator {
-  /** As `EventStore.locate`: a window that is still open is looked at once nothing stamped waits for its commit (P3). */
+  /** Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). */
   locate(query: LocateQuery): Promise<Located | undefined>
-  /** How far ahead time is reserved, by what is known here. */
+  /** How far ahead time is reserved, as far as is known here. */
   reservedMs(): number | undefined
   /** No time is reserved any more. */
   stop(): void
@@ -30,7 +30,7 @@ export function settledLocator(
   const look = locator(db)
   const reservation = timeReservation({ renew: () => link.call('reserveTime'), report })
 
-  /** The time, once the store will remember after a crash that windows were answered until then. */
+  /** Returns the time once the store will remember, after a crash, that windows were answered until then. */
   const reservedNow = async (): Promise<Ticks> => {
     for (;;) {
       const now = readClock(clock)
@@ -38,7 +38,7 @@ export function settledLocator(
       try {
         await reservation.renewed()
       } catch (error) {
-        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0013).
+        // Reading continues if nothing can be written, for example on a full disk (docs/decisions/0013).
         if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
         return now
       }
@@ -50,7 +50,7 @@ export function settledLocator(
       const located = look(query)
       if (located === undefined || !isOpenWindow(query, located)) return located
       const now = await reservedNow()
-      // Without a writer, nothing that was stamped waits for its commit: an error is as good as an answer.
+      // Without a writer, nothing stamped waits for its commit, so an error is as good as an answer.
       if (!line.ask(now)) await link.call('settled').catch(() => undefined)
       return look(query)
     },

@@ -2,7 +2,7 @@ import type { Ticks } from '@property-events/protocol'
 import { skippedIdsEnd, skippedIdsPerStep } from '../skipped-ids.ts'
 import type { Connection } from './connection.ts'
 
-/** Removes the oldest of the ids that may go, a step's worth, in one commit; answers how many. */
+/** Removes the oldest of the ids that may go, one step's worth, in one commit; returns how many. */
 export function skippedIdRemover(db: Connection): (now: Ticks) => number {
   const remove = db.prepare<[Ticks, number]>(
     `DELETE FROM event_id WHERE (feed_no, id) IN (

@@ -45,7 +45,7 @@ function startEverywhere(db: Connection, continueAfter: number): void {
   meta.set('needs_epoch', '0')
 }
 
-/** Answers with those of the feeds that there are, each once. */
+/** Returns those of the feeds that exist, each once. */
 function startIn(db: Connection, continueAfter: number, keys: readonly FeedKey[]): readonly FeedKey[] {
   const meta = metaOf(db)
   if (meta.get('needs_epoch') === '1') db.prepare('UPDATE feed SET needs_epoch = 1').run()
@@ -62,7 +62,7 @@ function startIn(db: Connection, continueAfter: number, keys: readonly FeedKey[]
   })
 }
 
-/** Publishing goes on in the epochs there are: an operator knows that nothing is missing. */
+/** Publishing continues in the present epochs, because an operator knows that nothing is missing. */
 export function acceptHistory(db: Connection, note: NoteChanges, actor: Actor): 'accepted' {
   const accept = db.transaction(() => {
     const { changes } = db.prepare('UPDATE feed SET needs_epoch = 0 WHERE needs_epoch = 1').run()

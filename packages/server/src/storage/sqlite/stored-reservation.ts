@@ -1,4 +1,4 @@
-/** The reservation of time as the store's file has it: a row of `meta`, committed with a flush like an event (P3, P7). */
+/** The reservation of time in the store's file: a row of `meta`, committed with a flush like an event (P3, P7). */
 import type { Ticks } from '@property-events/protocol'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -8,25 +8,28 @@ import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
 export interface StoredReservation {
-  /** Moves it to 10 s from now, unless 5 s are left of what was reserved here. */
+  /** Moves the reservation to 10 s from now, unless 5 s are left of what was reserved here. */
   reserve(): Reserved
   /** No window was answered after this moment, nor will be here: the rest is given back, unless another process has reserved more. */
   giveBack(answered: Ticks): void
 }
 
-/** Until when time is reserved: no stamp may lie before it once it is not known how far windows were answered. */
+/** The time until which time is reserved: no stamp may be before it if it is unknown how far windows were answered. */
 export function readReservation(db: Connection): Ticks {
   return BigInt(metaOf(db).find('reserved_until') ?? 0)
 }
 
-/** At least so long, from now on. */
+/** At least this long, from now on. */
 export function raiseReservation(db: Connection, until: Ticks): void {
   if (until > readReservation(db)) metaOf(db).set('reserved_until', String(until))
 }
 
 export function storedReservation(db: Connection, clock: SharedClock | undefined): StoredReservation {
   const meta = metaOf(db)
-  /** The value written here. It always differs from the one before, so that reservations of other processes can be told from it. */
+  /**
+   * The value written here. It always differs from the previous one, so that reservations of other processes can be distinguished from
+   * it.
+   */
   let own: Ticks | undefined
 
   const renew = db.transaction((moment: Ticks): Ticks => {

@@ -1,4 +1,4 @@
-/** A row of `subject`, and the values it is written with. */
+/** A row of `subject`, and the values to write it. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Category } from '@property-events/protocol'
 import type { SubjectState } from '../subject-state.ts'

@@ -23,16 +23,16 @@ export interface RemovedEvents {
 
 export interface RemovedRows {
   readonly counts: OwnedCounts
-  /** Each with whether it stays, for other tenants. */
+  /** Each with whether the key stays, for other tenants. */
   readonly keys?: ReadonlyMap<string, boolean>
 }
 
 export interface TenantRows {
-  /** The next events of a feed with their ids, subjects and views; `undefined`: there is none. */
+  /** The next events of a feed with their ids, subjects and views; `undefined`: there are none. */
   removeEvents(tenantId: string, limit: number): RemovedEvents | undefined
-  /** Rows that no event has taken along; `undefined`: there is none. */
+  /** Rows that were not removed with events; `undefined`: there are none. */
   removeRest(tenantId: string, limit: number): RemovedRows | undefined
-  /** Grants for the tenant, and keys that open no other. */
+  /** Grants for the tenant, and keys that open no other tenant. */
   removeKeys(tenantId: string, limit: number): RemovedRows | undefined
   /** The tenant itself. */
   removeTenant(tenantId: string, deletionId: string): void
@@ -143,7 +143,7 @@ function tenantRemover(db: Connection): TenantRows['removeTenant'] {
   }
 }
 
-/** SQLite gives the number of a last row that was removed to the next one; places of lists are never given twice. */
+/** SQLite gives the number of a removed last row to the next one; places of lists are never reused. */
 function numberKeeper(db: Connection): (table: 'tenant' | 'feed' | 'key') => void {
   const meta = metaOf(db)
   return (table) => {

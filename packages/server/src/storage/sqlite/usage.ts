@@ -63,7 +63,7 @@ interface HourRow extends CountRow {
   readonly hour: number
 }
 
-/** An hour at a time: a range of the primary key each, however many other keys there are. */
+/** One hour at a time: a range of the primary key for each, however many other keys there are. */
 function hoursReader(db: Connection): (keyId: string, from: number, to: number) => readonly UsageCount[] {
   const select = db.prepare<[number, string], CountRow>(
     `SELECT ${columns} FROM usage_hour WHERE hour = CAST(? AS INTEGER) AND key_id = CAST(? AS TEXT) ORDER BY operation, status`,

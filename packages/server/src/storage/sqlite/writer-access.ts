@@ -1,4 +1,4 @@
-/** The way to the writer for a thread that does not own it: asked for, and handed over, through a port to the owner. */
+/** Access to the writer for a thread that does not own it: requested and transferred through a port to the owner. */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import type { WriterAccess } from './writer-host.ts'
@@ -7,7 +7,7 @@ type OwnerMessage =
   | { readonly kind: 'connected'; readonly port: MessagePort }
   | { readonly kind: 'lost'; readonly cause: Error }
 
-/** A port for another thread, to be transferred to it, that gives it access for as long as it lives. */
+/** A port for another thread, to transfer to it, that gives access for as long as it lives. */
 export function portToWriter(owner: WriterAccess): MessagePort {
   const { port1, port2 } = new MessageChannel()
   const send = (message: OwnerMessage, transfer: MessagePort[] = []): void =>

@@ -6,8 +6,8 @@ import type { WriterOptions } from './writer-verbs.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * For a program that waits for its own writes and serves nobody. No thread has to start: of the 0.40 s of processor time that `keys create`
- * took, 0.09 went there, measured manually. A write that waits for another process holds up the event loop, for 10 s at most.
+ * For a program that waits for its own writes and serves nobody. No thread has to start: of the 0.40 s of processor time that `keys
+ * create` took, 0.09 went there, measured manually. A write that waits for another process holds up the event loop, for 10 s at most.
  */
 export function hostWriterHere(options: Omit<WriterOptions, 'line'>, line: CommitLine): WriterHost {
   const ended = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** The writer's thread: started when it is needed, again when it died, and reached by every thread that serves. */
+/** The writer's thread: started on demand, restarted if it died, and reached by every serving thread. */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import type { CommitLine } from './commit-line.ts'
@@ -6,13 +6,13 @@ import type { WriterOptions } from './writer-verbs.ts'
 
 /** One thread's end of the writer. */
 export interface WriterClient {
-  /** The way to the writer. */
+  /** Called with access to the writer. */
   connected(port: MessagePort): void
   /** The writer has ended: nothing that was asked of it can still be committed. */
   lost(cause: Error): void
 }
 
-/** How a thread comes by a way to the writer. */
+/** How a thread gets access to the writer. */
 export interface WriterAccess {
   attach(client: WriterClient): {
     /** Answered by `connected`. */
@@ -24,13 +24,13 @@ export interface WriterAccess {
 export interface WriterHost extends WriterAccess {
   /** Resolves when the thread has ended. */
   ended(): Promise<void>
-  /** The thread, where it has one of its own, for tests that kill it. */
+  /** The thread, if it has one of its own, for tests that kill it. */
   readonly worker: () => Worker | undefined
 }
 
 /**
- * Starts the thread when it is first needed, and again after it died: what was under way is then rejected, and whether it
- * was stored shows when it is repeated by its ids (D14).
+ * Starts the thread on first use, and again after it died. Work that was under way is then rejected; repeating it by its ids shows
+ * whether it was stored (D14).
  */
 export function hostWriter(options: Omit<WriterOptions, 'line'>, line: CommitLine): WriterHost {
   const clients = new Set<WriterClient>()

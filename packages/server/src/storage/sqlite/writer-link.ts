@@ -1,4 +1,4 @@
-/** A thread's end of the writer: a question, an answer by its number, and no waiting for a dead thread. */
+/** A thread's end of the connection to the writer: a question, an answer by its number, and no waiting for a dead thread. */
 import { receiveMessageOnPort } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { StorageFailure } from '../storage.ts'
@@ -6,12 +6,12 @@ import type { WriterAccess } from './writer-host.ts'
 import type { WriterReply, WriterRequest, WriterVerb, WriterVerbs } from './writer-verbs.ts'
 
 export interface WriterLink {
-  /** Rejects with a `StorageFailure`: what SQLite refused, or `storage_unavailable` when the writer died meanwhile. */
+  /** Rejects with a `StorageFailure`: what SQLite refused, or `storage_unavailable` if the writer died meanwhile. */
   call<V extends WriterVerb>(
     verb: V,
     ...args: Parameters<WriterVerbs[V]>
   ): Promise<ReturnType<WriterVerbs[V]>>
-  /** Gives up this thread's way to the writer, which lives on. */
+  /** Gives up this thread's access to the writer, which lives on. */
   detach(): void
 }
 
@@ -24,8 +24,8 @@ interface Waiting {
 }
 
 /**
- * Asks for a way to the writer with the first call, and again with the first call after it died. `onAnswered`: told of each answer
- * how long the question and it waited for a thread.
+ * Requests access to the writer with the first call, and again with the first call after it died. `onAnswered`: called for each answer
+ * with how long the question and the answer waited for a thread.
  */
 export function linkWriter(
   access: WriterAccess,
@@ -43,7 +43,7 @@ export function linkWriter(
       for (const { request } of waiting.values()) given.postMessage(request, [])
     },
     lost(cause) {
-      // What it answered before it died is an answer still.
+      // What it answered before it died is still an answer.
       for (let last = port && receiveMessageOnPort(port); last !== undefined;) {
         const reply: WriterReply = last.message
         settle(waiting, reply, onAnswered)

@@ -1,4 +1,4 @@
-/** The questions to the writer's thread, and how question and answer travel. */
+/** The questions to the writer's thread, and how questions and answers travel. */
 import type { SharedClock } from '../clock.ts'
 import type {
   Actor,
@@ -60,11 +60,11 @@ export interface WriterVerbs
   changeMove(tenantId: string, from: MoveState, to: MoveState, actor: Actor): 'done' | 'otherState'
   importRecords(records: readonly StoreRecord[], actor: Actor): void
   forgetSkippedIds(): number
-  /** Moves the reservation of time on, if need be, and answers when that is on disk (P3). */
+  /** Extends the reservation of time, if necessary, and answers when that is on disk (P3). */
   reserveTime(): Reserved
   /** Answered after all commits that were under way when it was asked (P3). */
   settled(): void
-  /** How the writer's own connection treats a commit (P7). */
+  /** The durability settings of the writer's own connection (P7). */
   durability(): Durability
   /** Moves the WAL into the file and closes it; the thread then ends. */
   close(): void
@@ -96,13 +96,13 @@ export interface WriterRequest {
   readonly args: readonly unknown[]
 }
 
-/** An error's class does not survive the way between threads; its code and a text for the log do. */
+/** An error's class does not survive the transfer between threads; its code and a text for the log do. */
 export type WriterReply =
   | {
       readonly id: number
       readonly kind: 'answer'
       readonly value: unknown
-      /** The writer's own time, without what the question waited for it. */
+      /** The writer's own time, without the time that the question waited. */
       readonly tookMs: number
     }
   | {

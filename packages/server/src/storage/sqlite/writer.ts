@@ -10,5 +10,5 @@ const owner = parentPort
 lowerOwnPriority()
 collectAtRest()
 const writing = openForWriting(workerData, () => owner.close())
-// Each port that comes is one thread's.
+// Each port belongs to one thread.
 owner.on('message', (port: MessagePort) => writing.answer(port))

@@ -1,4 +1,4 @@
-/** What writes to a store: one connection, and one question at a time, whichever thread it is on. */
+/** Writes to a store: one connection, and one question at a time, on whichever thread it runs. */
 import type { MessagePort } from 'node:worker_threads'
 import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
@@ -38,13 +38,13 @@ import { storedReservation } from './stored-reservation.ts'
 import { usageWrites } from './usage.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
-/** The one that writes to a store, once its connection is open. */
+/** The writer of a store, once its connection is open. */
 export interface Writing {
-  /** Answers what comes through the port. */
+  /** Answers the questions that come through the port. */
   answer(port: MessagePort): void
 }
 
-/** Opens the connection. `onClosed`: it is closed, as it was asked to be, and so are all ports. */
+/** Opens the connection. `onClosed`: called when the connection has closed on request, with all ports. */
 export function openForWriting(options: WriterOptions, onClosed: () => void): Writing {
   const verbs = verbsOf(options)
   const ports = new Set<MessagePort>()
@@ -62,7 +62,7 @@ export function openForWriting(options: WriterOptions, onClosed: () => void): Wr
   }
 }
 
-/** Throws where a commit would not be on the disk. */
+/** Throws if a commit would not be on the disk. */
 function durabilityOf(db: Connection): Durability {
   const durability: Durability = {
     journalMode: String(db.pragma('journal_mode', { simple: true })),
@@ -142,21 +142,21 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     reserveTime: () => reservation.reserve(),
     settled: () => undefined,
     durability: () => durability,
-    // The last connection to close moves the WAL into the file. To ask for it here would wait for every reader, a backup say,
+    // The last connection to close moves the WAL into the file. Requesting that here would wait for every reader, for example a backup,
     // and block all writing meanwhile.
     close() {
       stopFilling()
       try {
         reservation.giveBack(line.floor())
       } catch {
-        // Without room on the disk, say: then the next start stamps from what is reserved, at most 10 s ahead.
+        // For example without room on the disk: then the next start stamps from the reserved time, at most 10 s ahead.
       }
       db.close()
     },
   }
 }
 
-/** What is noted of requests. */
+/** What is noted about requests. */
 function noteWrites(db: Connection) {
   return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
 }
