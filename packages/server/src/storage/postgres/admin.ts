@@ -11,7 +11,7 @@ import { lockKey, lockNames } from './key-writes.ts'
 import { keySelect, recordOf, selectKey, tenantColumns, tenantOf } from './keys.ts'
 import type { KeyRow, TenantRow } from './keys.ts'
 
-/** Also what the plans of queries are looked at for. */
+/** Exported because a test checks their query plans. */
 export const adminSelects = {
   tenants: {
     name: 'admin-tenants',
@@ -45,7 +45,7 @@ const updateTenant: Statement = {
   name: 'admin-tenant-update',
   text: 'UPDATE tenant SET name = $2, reference = $3 WHERE tenant = $1',
 }
-/** By itself: the version of all keys rises with it. */
+/** A separate statement, because it raises the version of all keys. */
 const updateSuspended: Statement = {
   name: 'admin-tenant-suspend',
   text: 'UPDATE tenant SET suspended = $2 WHERE tenant = $1',
@@ -85,7 +85,8 @@ function tenantAdmin(
     },
     changeTenant: (tenantId, change, actor) =>
       database.transaction(async (session) => {
-        // Before the row, as all do, or two would wait for each other. Only a statement after the lock sees what the one before committed.
+        // Taken before the row, as everywhere, so that two sessions do not wait for each other. Only a statement after the lock sees what
+        // the previous session committed.
         await session.query(lockNames, [])
         const [row] = await session.query<TenantRow>(lockTenant, [tenantId])
         if (row === undefined) return { kind: 'unknownTenant' }
@@ -172,7 +173,7 @@ function keyAdmin(
   }
 }
 
-/** Nobody else changes it, or gives it grants, before this transaction has ended. */
+/** Nobody else changes the key, or gives it grants, before this transaction has ended. */
 async function lockedKey(session: Session, keyId: string): Promise<KeyRecord | undefined> {
   if ((await session.query(lockKey, [keyId])).length === 0) return undefined
   const [row] = await session.query<KeyRow>(selectKey, [keyId])

@@ -1,4 +1,4 @@
-/** What `append_events_2` and `append_event_2` answer. */
+/** The answers of `append_events_2` and `append_event_2`. */
 import { formatTicks } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
 import type { ColumnTable, ColumnTexts } from './function-call.ts'
@@ -9,17 +9,17 @@ export type AppendAnswer =
   /** Something the plan was made from has changed. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'epochRequired' }
-  /** The cluster's history is not the one that numbers were last given in (D13). */
+  /** The cluster's history is not the one in which numbers were last given (D13). */
   | { readonly kind: 'unvouched' }
 
-/** Lists of numbers come as texts such as `{1,2,3}`: node-postgres would read each digit by digit. */
+/** Lists of numbers come as texts such as `{1,2,3}`: node-postgres would read each of them digit by digit. */
 export const answerColumns = {
   status: 'status',
-  /** Of each feed, its last position before the call. */
+  /** For each feed, its last position before the call. */
   positions: 'positions::text',
-  /** Of each feed, what its numbers are ahead of its positions. */
+  /** For each feed, the offset of its numbers from its positions. */
   offsets: 'offsets::text',
-  /** Of each row, its time in ticks. */
+  /** For each row, its time in ticks. */
   created: 'created::text',
 } as const satisfies ColumnTable
 

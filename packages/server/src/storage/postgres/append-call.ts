@@ -12,7 +12,7 @@ import { feedNumbers } from './feed-number.ts'
 import { functionCall, list, listsOver } from './function-call.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
-/** Writes what the feeds of a plan get. `feeds` in key order, each with something to write. */
+/** Writes the rows that a plan adds to its feeds. `feeds` in key order, each with something to write. */
 export async function callAppend(
   session: Session,
   feeds: readonly FeedPlan[],
@@ -26,7 +26,7 @@ export async function callAppend(
   return readAnswer(row, feeds)
 }
 
-/** All that a call holds, as lists. `n` is a feed's number in the call, from 1. */
+/** The contents of a call, as lists. `n` is a feed's number in the call, from 1. */
 interface PlannedEvents {
   readonly feeds: readonly FeedPlan[]
   readonly free: readonly { readonly n: number; readonly id: string }[]
@@ -40,7 +40,7 @@ interface PlannedEvents {
 /** An id that came with an unchanged payload. */
 interface PlannedId extends ReservedId {
   readonly n: number
-  /** The position of its event. The nth row of this call as -nth, because its position is not known yet. */
+  /** The position of its event. The nth row of this call is written as -nth, because its position is not known yet. */
   readonly place: number
 }
 
@@ -135,7 +135,7 @@ interface PlannedRow {
   readonly latest: boolean
   /** The greatest wish of the rows up to this one, each less its own number. */
   readonly wish: Ticks | null
-  /** The number of the first row that is stamped with the clock, if it does not come after this one. */
+  /** The number of the first row that is stamped with the clock, unless it comes after this one. */
   readonly firstStamp: number | null
   /** The row's number among those of its category. */
   readonly viewNth: number

@@ -1,11 +1,11 @@
-/** What both calls of an append are given beside their plan. */
+/** What both calls of an append are given in addition to their plan. */
 import type { Ticks } from '@property-events/protocol'
 import type { ParameterTable } from './function-call.ts'
 
 export interface CallContext {
-  /** In place of the database's clock. For tests. */
+  /** Replaces the database's clock. For tests. */
   readonly now: Ticks | undefined
-  /** No stamp lies before it. */
+  /** No stamp is before this. */
   readonly floor: Ticks | undefined
   readonly clockToleranceTicks: Ticks | undefined
 }

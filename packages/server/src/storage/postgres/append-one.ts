@@ -1,4 +1,4 @@
-/** A plan of one event as a call of `append_event_2`: the most frequent one, and none of its values is a list. */
+/** A plan of one event as a call of `append_event_2`. This is the most frequent call, and none of its values is a list. */
 import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import { answerColumns } from './append-answer.ts'
@@ -14,7 +14,7 @@ export interface PlannedEvent {
   readonly reading: FeedReading
   readonly isClockBehind: boolean
   readonly event: EventRow['event']
-  /** Of its subject's latest event; 0 for none. */
+  /** The position of its subject's latest event; 0 for none. */
   readonly known: number
   readonly context: CallContext
 }
@@ -47,7 +47,7 @@ export const appendOne = functionCall<PlannedEvent>(
   answerColumns,
 )
 
-/** `undefined`: the plan holds anything but one such event. */
+/** `undefined`: the plan holds anything other than one such event. */
 export function plannedEvent(feeds: readonly FeedPlan[], context: CallContext): PlannedEvent | undefined {
   const [feed, ...others] = feeds
   const [row, ...more] = feed?.rows ?? []

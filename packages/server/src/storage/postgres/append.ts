@@ -1,7 +1,7 @@
 /**
- * Appending: plan on this node, from what it remembers or else from what it reads, then one call that takes the counters,
- * checks that nothing the plan was made from has changed, numbers, stamps and inserts (docs/decisions/0005). No round
- * trip happens while a counter is held.
+ * Appends: plans on this node, from what it remembers or otherwise from what it reads, then makes one call that takes the counters,
+ * checks that nothing the plan assumed has changed, numbers, stamps and inserts (docs/decisions/0005). No round trip happens while a
+ * counter is held.
  */
 import { previewOf } from '../decide-append.ts'
 import { StorageFailure, feedName } from '../storage.ts'
@@ -23,7 +23,7 @@ import { settleOutcomes } from './plan-commit.ts'
 import type { CommitPlan, FeedPlan, Stamped } from './plan-commit.ts'
 
 export interface AppendContext extends PlanningContext {
-  /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
+  /** Tries to vouch for a history that is new to the store; true if publishing may continue (D13). */
   readonly vouch: () => Promise<boolean>
   readonly observer: Pick<StoreObserver, 'retried'>
 }
@@ -34,9 +34,12 @@ export interface Appender {
   preview(batch: AppendBatch): Promise<AppendOutcome>
 }
 
-/** Plans that other nodes overtake before one is made with the counters in hand, so that none can be overtaken for ever. */
+/**
+ * The number of plans that other nodes may overtake before one is made with the counters held, so that no append can be overtaken for
+ * ever.
+ */
 const freePlans = 3
-/** A lost connection is followed by a new try while the database restarts or another takes over. */
+/** After a lost connection the append is retried while the database restarts or another takes over. */
 const retryDelaysMs = [100, 500, 1_500, 3_000]
 
 const lockFeeds: Statement = {
@@ -44,7 +47,7 @@ const lockFeeds: Statement = {
   text: 'SELECT lock_feeds($1::uuid[], $2::smallint[])',
 }
 
-/** Writes a line of the log that is never read: its commit waits for the standbys to have all that was written before. */
+/** Writes a record to the WAL that is never read: its commit waits until the standbys have everything that was written before. */
 const awaitStandbys: Statement = {
   name: 'append-await-standbys',
   text: `SELECT CASE WHEN commits_are_replicated() THEN pg_logical_emit_message(true, 'property-events', '') END`,
@@ -74,7 +77,7 @@ export function appender(database: Database, context: AppendContext): Appender {
   }
 }
 
-/** Over one connection, which may be lost: plans until a plan holds. */
+/** On one connection, which may be lost: plans until a plan holds. */
 async function appendOnce(
   database: Database,
   context: AppendContext,
@@ -154,7 +157,7 @@ async function write(
   alone: boolean,
 ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched' | 'keeps'> {
   const { remembered, historyOf, clockToleranceTicks } = context
-  // Under the counters what is read holds; what is remembered may be older.
+  // Under the counters, what is read is current; what is remembered may be older.
   const known = alone ? undefined : await planRemembered(session, batches, context)
   const made = known ?? (await planRead(session, batches, context))
   const feeds = feedsToWrite(made)
@@ -163,7 +166,7 @@ async function write(
     if (made.outcomes.some(({ kind }) => kind === 'stored')) await session.query(awaitStandbys, [])
     return made.outcomes
   }
-  // What is kept of restricted contacts goes aside in the same commit: seldom, and so with more calls.
+  // What is kept of restricted contacts is put aside in the same commit. This is rare, so it may take more calls.
   const keeps = feeds.some(({ rows }) => rows.some(({ event }) => event.kept !== undefined))
   if (keeps && !alone) return 'keeps'
   lost.sending(feeds)
@@ -180,7 +183,7 @@ async function write(
   return settleOutcomes(batches, made.outcomes, answer.feeds)
 }
 
-/** What `append` would answer for the one batch of a plan. */
+/** What `append` would return for the one batch of a plan. */
 function previewed({ outcomes: [outcome], feeds: [feed] }: CommitPlan): AppendOutcome {
   if (outcome === undefined || feed === undefined) return outcome ?? { kind: 'unknownFeed' }
   return previewOf({ outcome, rows: feed.rows, reserved: feed.reserved })
@@ -194,7 +197,7 @@ function feedsToWrite(made: CommitPlan): readonly FeedPlan[] {
   )
 }
 
-/** Another node has found in the meantime that the store lacks numbers. */
+/** Another node has found meanwhile that the store lacks numbers. */
 function refuseWriting(
   batches: readonly AppendBatch[],
   made: CommitPlan,

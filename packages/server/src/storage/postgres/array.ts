@@ -1,6 +1,6 @@
 /**
- * Lists of values as PostgreSQL takes them in binary: nothing to spell out here and to read again there, and no quotes. The
- * type of the elements must be the one that the statement declares, as in `$1::uuid[]`; the server refuses any other.
+ * Lists of values in PostgreSQL's binary form, so that nothing has to be formatted here and parsed there, or quoted. The type of the
+ * elements must be the one that the statement declares, as in `$1::uuid[]`; the server refuses any other.
  */
 import { isUuid, writeUuid } from '@property-events/protocol'
 
@@ -17,7 +17,7 @@ const typeNumbers = {
   uuid: 2_950,
 } as const
 
-/** Throws for any other text, as the server would for its spelling: bytes made of one would be an id that no publisher gave. */
+/** Throws for any other text, as the server would: bytes made from such a text would be an id that no publisher gave. */
 export function uuids(values: List<string>): Buffer {
   return arrayOf('uuid', values, 16, (into, value, at) => {
     if (!isUuid(value)) throw new TypeError(`${JSON.stringify(value)} is not a UUID`)
@@ -71,7 +71,7 @@ export function bytes(values: List<Uint8Array>): Buffer {
 
 const headBytes = 20
 const lengthBytes = 4
-/** In place of an element's length. */
+/** Replaces an element's length. */
 const isNull = -1
 
 function arrayOf<T>(
@@ -92,7 +92,7 @@ function arrayOf<T>(
   return into.subarray(0, at)
 }
 
-/** Dimensions, flags (the server finds nulls by itself), the type; and of the one dimension its length and first index. */
+/** Dimensions, flags (the server finds nulls by itself), the type, and the length and first index of the one dimension. */
 function writeHead(into: Buffer, type: keyof typeof typeNumbers, values: readonly unknown[]): number {
   into.writeInt32BE(values.length === 0 ? 0 : 1, 0)
   into.writeInt32BE(0, 4)

@@ -1,4 +1,4 @@
-/** Reading and writing the audit. Every changing verb notes its changes in its own transaction. */
+/** Reads and writes the audit. Every changing verb notes its changes in its own transaction. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
@@ -21,7 +21,7 @@ const lastNumber: Statement = {
   name: 'audit-last',
   text: 'SELECT audit_no FROM audit ORDER BY audit_no DESC LIMIT 1',
 }
-/** Whoever writes to the table holds this lock of it from before it takes a number until its commit can be seen. */
+/** A writer holds this lock on the table from before it takes a number until its commit is visible. */
 const findWriters: Statement = {
   name: 'audit-writers',
   text: `SELECT virtualtransaction AS writer FROM pg_locks
@@ -40,7 +40,7 @@ const removeBefore: Statement = {
 /** Notes changes; called in the transaction that makes them. */
 export type NoteChanges = (session: Session, changes: readonly AuditChange[], actor: Actor) => Promise<void>
 
-/** `given`: in place of the node's clock, for tests. */
+/** `given`: replaces the node's clock, for tests. */
 export function changeNoter(given: () => Ticks | undefined): NoteChanges {
   return async (session, changes, actor) => {
     if (changes.length === 0) return
@@ -86,7 +86,7 @@ async function readAudit(database: Database, query: AuditQuery): Promise<readonl
   return (await database.read<StoredRow>(statement, values)).map(rowOf)
 }
 
-/** One statement for each set of conditions, so that each is planned with the index that fits it. */
+/** One statement for each set of conditions, so that each is planned with the index that fits. */
 function readStatement(
   { first, tenant, action, target, fromMs, toMs, limit }: AuditQuery,
   place: string | undefined,
@@ -115,14 +115,14 @@ function readStatement(
   return { statement: { name, text }, values: [limit, ...asked.map(([, value]) => value)] }
 }
 
-/** How often it looks whether commits under way have ended. */
+/** How often it checks whether commits under way have ended. */
 const lookEveryMs = 20
-/** Twice what a commit may take: only a session of somebody else's, in a transaction that was forgotten, holds on for longer. */
+/** Twice the time that a commit may take: only somebody else's session, in a forgotten transaction, holds on for longer. */
 const patienceMs = 60_000
 
 /**
- * A number up to which every row is there that ever will be. Numbers are taken before commits, so a smaller one may still be
- * under way: whoever has it holds a lock that is seen here. A writer is ended by its own limits of time.
+ * A number up to which all rows that will ever exist are there. Numbers are taken before commits, so a smaller one may still be under
+ * way; its session holds a lock that is visible here. A writer is ended by its own time limits.
  */
 async function settledLast(database: Database): Promise<string> {
   const [row] = await database.read<{ audit_no: string }>(lastNumber, [])

@@ -1,9 +1,8 @@
 /**
- * A copy of the store in one file, made while it is in use, and a new store from such a file. For stores of up to some
- * millions of events, and for moving; larger ones are backed up with PostgreSQL's own tools (docs/operating/backup-and-restore.md).
- *
- * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them; the last one says how
- * many rows there are, so that a file of which a part is missing is not taken for a whole one.
+ * A copy of the store in one file, made while it is in use, and a new store from such a file. It is for stores of up to some millions of
+ * events, and for moving; larger ones are backed up with PostgreSQL's own tools (docs/operating/backup-and-restore.md). The file consists
+ * of lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them. The last line gives the number of rows, so
+ * that an incomplete file is not taken for a whole one.
  */
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -16,11 +15,11 @@ import { migrations } from './migrate.ts'
 import type { FillStore } from './migrate.ts'
 
 const formatLine = 'property-events postgres backup 2'
-/** As version 0.1 wrote it at first: without an end, so that nothing tells whether all of it is there. */
+/** The first format of version 0.1: it has no end, so nothing shows whether it is complete. */
 const openFormatLine = 'property-events postgres backup 1'
 const endLine = /^end (\d+)$/
 
-/** In an order in which they can be filled again, each with the columns it is read in the order of. */
+/** In an order in which they can be filled again, each with its columns in reading order. */
 const tables: Readonly<Record<string, string>> = {
   store: 'only_row',
   tenant: 'tenant_no',
@@ -104,8 +103,8 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
 }
 
 /**
- * A new store from such a file, all of it or nothing. Its tables are filled as they were when the file was written, and brought up
- * to date after that: so what came with a later schema is there, and what an earlier one lacks is made.
+ * Makes a new store from such a file, completely or not at all. Its tables are filled in the form that the file has, and brought up to
+ * date after that: whatever a later schema added is included, and whatever an earlier one lacks is created.
  */
 export async function fillFromBackup(
   path: string,
@@ -122,7 +121,7 @@ export async function fillFromBackup(
   return { schemaVersion, fill: (session) => restore(session, path, onFilled) }
 }
 
-/** It stands in the first row of the first table. */
+/** It is in the first row of the first table. */
 async function schemaVersionOf(path: string): Promise<number> {
   for await (const line of fileLines(path)) {
     const version = /^\{.*"schema_version":(\d+)/.exec(line)?.[1]
@@ -132,7 +131,7 @@ async function schemaVersionOf(path: string): Promise<number> {
   throw notWhole(path)
 }
 
-/** It belongs to the store that was copied. A backup of an earlier schema has no such columns yet. */
+/** Maintenance belongs to the store that was copied. A backup of an earlier schema has no such columns yet. */
 const endMaintenance = `DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'store'::regclass AND attname = 'maintenance_since') THEN
     UPDATE store SET maintenance_since = NULL, maintenance_retry_after = NULL;
@@ -141,7 +140,7 @@ END $$`
 
 async function restore(session: Session, path: string, onFilled: (bytes: number) => void): Promise<void> {
   let table: string | undefined
-  /** The schema of then may lack some. */
+  /** An earlier schema may lack some. */
   const found = new Set<string>()
   let rows: string[] = []
   let [count, bytes] = [0, 0]
@@ -195,7 +194,7 @@ async function insertRows(session: Session, table: string, rows: readonly string
   await session.query({ name: `restore-${table}`, text }, [`[${rows.join(',')}]`])
 }
 
-/** A line that was cut off is none. */
+/** A line that was cut off is not JSON. */
 function isJson(line: string): boolean {
   try {
     JSON.parse(line)

@@ -1,4 +1,4 @@
-/** Beginning to delete a tenant, and what stands against it. */
+/** Begins to delete a tenant, and finds what prevents it. */
 import { feedNames } from '@property-events/protocol'
 import { deletionBegun } from '../audit-changes.ts'
 import { byFeed, firstDigest, noCounts } from '../deletion-record.ts'
@@ -17,7 +17,7 @@ import { deletionOf, insertDeletion, putDeletion } from './deletion-row.ts'
 import type { DeletionRow } from './deletion-row.ts'
 import { feedNumbers } from './feed-number.ts'
 
-/** Takes the counters as an append does: it waits for those under way, and later ones find the tenant closed. */
+/** Takes the counters as an append does: it waits for appends under way, and later ones find the tenant closed. */
 const lockFeeds: Statement = {
   name: 'deletion-lock-feeds',
   text: 'SELECT move FROM feed WHERE tenant = $1 ORDER BY tenant, feed FOR NO KEY UPDATE',
@@ -70,7 +70,7 @@ interface FeedRow extends Row {
 
 type Query = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
-/** In one transaction. `nowMs`: by the clock of the caller, for what is kept; `givenMs`: in place of the database's, for tests. */
+/** In one transaction. `nowMs`: by the clock of the caller, for the record; `givenMs`: replaces the database's, for tests. */
 export async function beginDeletion(
   session: Session,
   note: NoteChanges,
@@ -126,7 +126,7 @@ export async function deletionRefusal(
   return found.erasing ? { kind: 'erasing' } : undefined
 }
 
-/** The feeds as they are; none: there is no such tenant. */
+/** The present feeds; none if there is no such tenant. */
 export async function readDeletedFeeds(query: Query, tenantId: string): Promise<readonly DeletedFeed[]> {
   const rows = await query<FeedRow>(selectFeeds, [tenantId])
   return rows.flatMap((row) => {

@@ -1,4 +1,4 @@
-/** Beginning an erasure: the closing event and the erasure's row, in one commit. */
+/** Begins an erasure: the closing event and the erasure's row, in one commit. */
 import { erasureBegun } from '../audit-changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
 import { moveStateOf } from '../move-store.ts'
@@ -74,7 +74,7 @@ export async function countErased(
   return onHold ?? { kind: 'counted', events: counted.events }
 }
 
-/** Of the events after a position; `undefined`: no such feed. */
+/** Counts the events after a position; `undefined`: no such feed. */
 async function countSubject(ask: Ask, key: FeedKey, subjectId: string, after: number) {
   const values = [key.tenantId, feedNumbers[key.feed], subjectId, after]
   const [row] = await ask<{ events: string; last: string | null }>(countEvents, values)
@@ -98,7 +98,7 @@ async function eventOf(
   const [row] = await ask<EventRow>(findEvent, [key.tenantId, feedNumbers[key.feed], eventId])
   if (row === undefined) return { kind: 'unknownFeed' }
   if (row.position === null) return { kind: 'unknownTarget' }
-  // Of a restricted contact a later event is shown in its place, and says nothing of how the contact is.
+  // For a restricted contact, a later event is shown in its place, which does not show the contact's state.
   const kept = await readLatestKept(ask, key, row.subject)
   if (row.position === row.latest || row.position === kept?.position) return { kind: 'eventIsLatest' }
   const onHold = await activeHold(ask, key, row.subject, nowMs)
@@ -109,12 +109,12 @@ async function eventOf(
 
 type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'note'>
 
-/** Rolls back what was begun: the subject has an event that the caller does not know of. */
+/** Rolls back what was begun: the subject has an event that the caller does not know. */
 class ChangedMeanwhile extends Error {}
 
 /**
- * `nowMs`: in place of the database's clock, for tests. `onlyAt`: the position of the subject's latest event, as the caller knows it;
- * `changed` where there is a later one.
+ * `nowMs`: replaces the database's clock, for tests. `onlyAt`: the position of the subject's latest event, as the caller knows it;
+ * `changed` if there is a later one.
  */
 export async function beginErasure(
   parts: Parts,
@@ -176,7 +176,7 @@ async function beginSubject(
   const { key } = request
   const ask: Ask = (...asked) => session.query(...asked)
   await lockRestrictions(session, key, subjectId)
-  // Before the counter is taken, since it may take a while; those that come meanwhile are counted after.
+  // Counted before the counter is taken, since it may take a while; events that come meanwhile are counted after it.
   const before = await countSubject(ask, key, subjectId, 0)
   if (before === undefined) return { kind: 'unknownFeed' }
   // A hold is added under the same lock.
@@ -190,7 +190,7 @@ async function beginSubject(
     throw new StorageFailure('storage_unavailable', new Error('the closing event was not written'))
   }
   const { lastPosition, stored, reading } = appended.stamped
-  // Under the counter: nothing comes any more.
+  // Under the counter: no more events come.
   const later = onlyAt === undefined ? undefined : await countSubject(ask, key, subjectId, onlyAt)
   if (later !== undefined && later.events > 1) throw new ChangedMeanwhile()
   const since = await countSubject(ask, key, subjectId, before.last)

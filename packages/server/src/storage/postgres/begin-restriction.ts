@@ -1,4 +1,4 @@
-/** Beginning a restriction and lifting one: the event, and the rows, in one commit. */
+/** Begins and lifts a restriction: the event, and the rows, in one commit. */
 import { restrictionBegun, restrictionLifted } from '../audit-changes.ts'
 import {
   begunRestriction,
@@ -64,7 +64,7 @@ interface SubjectRow extends Row {
 
 type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'note'>
 
-/** Tries again where the history that the store leads to has to be vouched for first (D13). */
+/** Tries again if the store's history has to be vouched for first (D13). */
 async function vouched<Outcome>(
   { database, appendContext }: Parts,
   run: (session: Session) => Promise<Outcome | 'unvouched'>,
@@ -113,7 +113,7 @@ async function begin(
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
   await session.query(markClosing, [...feed, lastPosition])
   await setKeptCode(session, key, subjectId, subject.kept_code ?? subject.code)
-  // What is still being shown again stays hidden.
+  // Events that are still being shown again stay hidden.
   await session.query(stopLifting, place)
   if (subject.state === 'full') {
     const json = erasedEventJson(key.feed, subjectId, subject.json)

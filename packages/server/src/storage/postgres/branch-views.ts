@@ -1,4 +1,4 @@
-/** The port's part for views of sets of branches, on a database: the steps are functions of its own. */
+/** The port's part for views of sets of branches, on a database: the steps are functions in the database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { scopeOfViews, setsOfGrants, viewsBeingMade } from '../branch-view-store.ts'
@@ -93,7 +93,7 @@ export function databaseBranchViews(database: Database, given: () => Ticks | und
   }
 }
 
-/** Of several nodes at once one begins it. */
+/** If several nodes do this at the same time, one begins the set. */
 async function begin(session: Session, tenant: string, given: string): Promise<void> {
   const branches = storedBranches(given)
   const set = branchSetId(branches)
@@ -110,7 +110,7 @@ const selectReady: Statement = {
     WHERE s.state = 'ready'`,
 }
 
-/** Which views of its grants a key has to wait for. Nothing is asked where a key is not limited to branches. */
+/** Which views of its grants a key has to wait for. Reads nothing if the key is not limited to branches. */
 export async function readViewsBeingMade(
   database: Database,
   grants: readonly Grant[],

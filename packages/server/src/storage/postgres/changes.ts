@@ -1,7 +1,7 @@
 /**
- * Telling other nodes that feeds have got events, and being told: `LISTEN` and `NOTIFY`, at once after a pause, and under
- * load once for all that was appended since the last message. Never inside an append: `NOTIFY` takes a lock of the whole
- * database when its transaction commits. A lost message costs time and nothing else: a read that waits also looks by itself.
+ * Tells other nodes that feeds have new events, and hears from them: `LISTEN` and `NOTIFY`, at once after a pause, and under load once
+ * for everything appended since the last message. It never runs inside an append: `NOTIFY` takes a lock on the whole database when its
+ * transaction commits. A lost message only costs time: a waiting read also looks by itself.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,9 +19,9 @@ import { feedNumbers } from './feed-number.ts'
 export interface Changes {
   /** Listens from the first call on. */
   listen(): void
-  /** Whether it listens, and since when nothing was heard; `undefined`: it was not told to. */
+  /** Whether it listens, and since when nothing was heard; `undefined`: it has not been asked to. */
   listening(): StoreWork['listening']
-  /** Tells other nodes, some time soon. */
+  /** Tells other nodes soon. */
   send(keys: readonly FeedKey[]): void
   /** Resolves when nothing more will be sent or heard. */
   close(): Promise<void>
@@ -32,8 +32,8 @@ const channelOf: Statement = {
   text: `SELECT 'property_events_' || replace(store_id::text, '-', '') AS channel FROM store`,
 }
 /**
- * Goes over the connections for reading: appends keep to one of those for writing, whose backend has all at hand. A
- * transaction that notifies would flush like any other; after a crash no message is needed.
+ * Uses the connections for reading: appends keep to one of those for writing, whose backend has everything in its caches. A transaction
+ * that notifies would flush like any other; after a crash no message is needed.
  */
 const notify: Statement = {
   name: 'changes-notify',
@@ -41,20 +41,20 @@ const notify: Statement = {
     FROM unnest($2::text[]) AS message, set_config('synchronous_commit', 'off', true)`,
 }
 
-/** PostgreSQL's limit is 8,000 bytes a message, and a feed takes 39. */
+/** PostgreSQL allows 8,000 bytes per message, and a feed takes 39. */
 const feedsPerMessage = 150
 const reconnectDelayMs = 1_000
 /** A message costs about what half an append of one event costs: after each append, it took a quarter of the rate. */
 const pauseMs = 10
 
-/** `onHeard`: called with each feed that another node has appended to, before the watchers are told. */
+/** `onHeard`: called with each feed that another node has appended to, before the watchers are called. */
 export function databaseChanges(
   database: Database,
   watchers: Watchers,
   onHeard: (key: FeedKey) => void,
   report: TaskReport,
 ): Changes {
-  /** Stands first in each message: every node hears all of them, and this one has been told of its own already. */
+  /** Comes first in each message: every node hears all messages, and this one already knows its own. */
   const sender = randomUUID()
   const closing = new AbortController()
   const { signal } = closing
@@ -93,7 +93,7 @@ export function databaseChanges(
         if (!signal.aborted) report.failed('listen', error)
       })
       if (signal.aborted) return
-      // Whatever happened meanwhile was not heard.
+      // Anything that happened meanwhile was not heard.
       watchers.tell(undefined)
       await delay(reconnectDelayMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
@@ -158,7 +158,7 @@ function changesSender(
   }
 }
 
-/** Asks until it has been answered once. */
+/** Asks until there has been one answer. */
 function onceFound(find: () => Promise<string>): () => Promise<string> {
   let found: string | undefined
   return async () => {

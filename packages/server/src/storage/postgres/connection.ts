@@ -1,4 +1,4 @@
-/** The database, as statements meet it: on which connection each runs, in which transaction, and what is tried again. */
+/** The database as statements use it: which connection each runs on, in which transaction, and what is retried. */
 import type { PoolClient, QueryResultRow } from 'pg'
 import type { PoolState, StoreObserver } from '../store-observer.ts'
 import { isOfStatement } from './failure.ts'
@@ -25,29 +25,29 @@ export interface Session {
 }
 
 export interface Database {
-  /** One statement on a connection for reading. Tried a second time if the connection turns out to be dead. */
+  /** One statement on a connection for reading. It is retried once if the connection turns out to be dead. */
   read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
   /**
-   * Runs on one connection for writing, outside a transaction. Never tried twice: what was sent may have happened. No lock is
-   * waited for longer than `lockWaitMs`; left out: as long as a write may take.
+   * Runs on one connection for writing, outside a transaction. It is never retried: what was sent may have happened. It waits for no lock
+   * longer than `lockWaitMs`; left out: as long as a write may take.
    */
   write<T>(run: (session: Session) => Promise<T>, lockWaitMs?: number): Promise<T>
   /** Runs between BEGIN and COMMIT; rolls back when it rejects. */
   transaction<T>(run: (session: Session) => Promise<T>, lockWaitMs?: number): Promise<T>
-  /** Runs on one connection without limits of time, outside a transaction: for migrations. */
+  /** Runs on one connection without time limits, outside a transaction: for migrations. */
   longSession<T>(run: (session: Session) => Promise<T>): Promise<T>
-  /** As `transaction`, on a connection without limits of time: copies take as long as they take. */
+  /** Like `transaction`, on a connection without time limits: copies take as long as they need. */
   longTransaction<T>(run: (session: Session) => Promise<T>): Promise<T>
-  /** Listens on a connection of its own until it breaks; resolves to what ends it. One that cannot listen is ended. */
+  /** Listens on a separate connection until it breaks; resolves to a function that ends it. A connection that cannot listen is ended. */
   listen(channel: string, onMessage: (payload: string) => void, onEnd: () => void): Promise<() => void>
-  /** Of the pools, at this moment. */
+  /** The present state of the pools. */
   connections(): readonly PoolState[]
   close(): Promise<void>
 }
 
 export interface ConnectionOptions {
   readonly url: string
-  /** Connections for reading; one more is for being told of changes. */
+  /** Connections for reading; one more listens for changes. */
   readonly readConnections: number
   /** Connections for writing. 2 if left out. */
   readonly writeConnections?: number | undefined
@@ -57,18 +57,18 @@ export interface ConnectionOptions {
   readonly readTimeoutMs?: number | undefined
   /** How long a commit may take, waiting for those of other nodes included. 30 s if left out. */
   readonly writeTimeoutMs?: number | undefined
-  /** Told of waits for a connection, and of reads that are made again. */
+  /** Called with waits for a connection, and for reads that are retried. */
   readonly observer?: Pick<StoreObserver, 'waited' | 'retried'> | undefined
-  /** Called for each new connection before its first use; when it rejects, the connection is given up. */
+  /** Called for each new connection before its first use; if it rejects, the connection is given up. */
   readonly onConnect?: ((session: Session, purpose: Purpose) => Promise<void>) | undefined
 }
 
 export type Purpose = 'reading' | 'writing'
 
-/** How long a read may take, if nothing else is said. */
+/** How long a read may take by default. */
 export const defaultReadTimeoutMs = 10_000
 
-/** Said first in a transaction: what it reads is of one moment. */
+/** Sent first in a transaction: everything it reads comes from one moment. */
 export const oneSnapshot: Statement = {
   name: 'one-snapshot',
   text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
@@ -137,11 +137,11 @@ async function inTransaction<T>(
   }
 }
 
-/** SQLSTATE classes of a server that is going down, coming up, or gone; the rest are node's and node-postgres' own. */
+/** SQLSTATE classes of a server that is going down, coming up, or gone; the rest are from Node and node-postgres. */
 const lossCodes = /^(08|57P0[123]$|ECONN|EPIPE$|ENOENT$|ETIMEDOUT$|ENETUNREACH$|EHOSTUNREACH$|25006$)/
 const lossTexts = /^(Connection terminated|Client has encountered a connection error)/
 
-/** True when the connection was lost or refused, so that another one may do better. */
+/** True if the connection was lost or refused, so that another one may do better. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('code' in error && typeof error.code === 'string') return lossCodes.test(error.code)

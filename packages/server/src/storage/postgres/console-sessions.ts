@@ -11,7 +11,7 @@ const addLink: Statement = {
   name: 'login-link-add',
   text: 'INSERT INTO login_link (link_hash, key_id, expires_ms) VALUES ($1, $2, $3)',
 }
-/** Of several that spend one link at once, the first removes it, and the others find it gone. */
+/** If several calls spend one link at the same time, the first removes it, and the others find it gone. */
 const spendLink: Statement = {
   name: 'login-link-spend',
   text: 'DELETE FROM login_link WHERE link_hash = $1 RETURNING key_id, expires_ms',
@@ -37,7 +37,7 @@ const end: Statement = {
   name: 'console-session-end',
   text: 'DELETE FROM console_session WHERE cookie_hash = $1',
 }
-/** Rows that another node has taken are left to it. */
+/** Rows that another node has locked are left to it. */
 const age: Statement = {
   name: 'console-session-age',
   text: `WITH links AS (

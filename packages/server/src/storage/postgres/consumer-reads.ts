@@ -1,4 +1,4 @@
-/** What is kept of consumers, read. */
+/** Reads what is stored about consumers. */
 import type {
   Acknowledgement,
   ConsumerName,

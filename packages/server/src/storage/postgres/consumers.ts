@@ -22,7 +22,7 @@ import { noteLockWaitMs } from './pool.ts'
 
 const consumerColumns = '$1::uuid[], $2::smallint[], $3::text[], $4::text[]'
 
-/** In order of the key, as all writes here, so that two nodes that add to the same rows never wait in a circle. */
+/** In order of the key, like all writes here, so that two nodes that add to the same rows never wait in a circle. */
 const register: Statement = {
   name: 'consumer-register',
   text: `INSERT INTO consumer (tenant, feed, key_id, name)
@@ -47,7 +47,7 @@ const registered: Statement = {
 const known =
   'JOIN consumer c ON (c.tenant, c.feed, c.key_id, c.name) = (r.tenant, r.feed, r.key_id COLLATE "C", r.name COLLATE "C")'
 const joined = 'held.ranges + excluded.ranges'
-/** The first range and the highest, where they are many. */
+/** The first range and the highest ones, if there are many. */
 const putReadings: Statement = {
   name: 'consumer-put',
   text: `INSERT INTO consumer_view AS held (tenant, feed, key_id, name, view, space, epoch, ranges, asked_ms, quiet_ms, status, route)
@@ -146,7 +146,7 @@ const putResults: Statement = {
         AND before.sequence = put.sequence AND before.outcome = 'live')
   ) AS anew WHERE published_ms IS NOT NULL`,
 }
-/** What another node removes is left to it: nothing waits. */
+/** Rows that another node is removing are left to it: nothing waits. */
 const removeOld: Statement = {
   name: 'consumer-remove-old',
   text: `DELETE FROM consumer_sent WHERE ctid = ANY (ARRAY(
@@ -260,7 +260,7 @@ async function putKnown(session: Session, results: readonly ConsumerResult[]): P
   }
 }
 
-/** Of two that are given for one property and consumer the later one: a statement changes a row only once. */
+/** Of two results for one property and consumer, the later one: a statement changes a row only once. */
 function resultValues(given: readonly ConsumerResult[]) {
   const byPlace = new Map<string, ConsumerResult>()
   for (const result of given) {

@@ -1,4 +1,4 @@
-/** Counting: what lies before a time, and which subjects are there. */
+/** Counts events before a time, and live subjects. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../storage.ts'
 import { bigints, texts } from './array.ts'
@@ -10,7 +10,7 @@ const countColumns =
   'f.tenant::text, f.feed, f.last_created, CASE WHEN f.live_counted THEN f.live_count END AS live'
 
 export const countStatements = {
-  /** One row for each time, with the first event from it on: a probe of the index of times. */
+  /** One row for each time, with the first event at or after it: a probe of the index of times. */
   tallyAll: {
     name: 'tally-all',
     text: `SELECT f.last_position AS total, (
@@ -34,7 +34,7 @@ export const countStatements = {
     name: 'feed-counts-of-tenant',
     text: `SELECT ${countColumns} FROM feed f WHERE f.tenant = $1`,
   },
-  /** One run backwards through the index of the latest, for each category; the order is spelled out as the index has it. */
+  /** One backward run through the index of latest events, for each category; the order is written as the index has it. */
   newest: {
     name: 'read-newest',
     text: `SELECT latest.position, latest.published, e.sequence, e.json FROM (

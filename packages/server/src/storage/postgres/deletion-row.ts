@@ -34,7 +34,7 @@ export const readDeletion: Statement = {
   name: 'deletion',
   text: 'SELECT * FROM tenant_deletion WHERE deletion = $1',
 }
-/** One at a time changes a deletion. */
+/** Only one session at a time changes a deletion. */
 export const lockDeletion: Statement = {
   name: 'deletion-lock',
   text: 'SELECT * FROM tenant_deletion WHERE deletion = $1 FOR NO KEY UPDATE',
@@ -49,14 +49,14 @@ const update: Statement = {
   text: 'UPDATE tenant_deletion SET state = $2, said = $3, deleted_ms = $4 WHERE deletion = $1',
 }
 
-/** One that is there already stays as it is. */
+/** An existing one stays as it is. */
 export async function insertDeletion(session: Session, deletion: Deletion): Promise<void> {
   const { deletionId, tenantId, actor, state, counts, digests, begunMs, deletedMs } = deletion
   const texts = [deletionText(deletion), JSON.stringify(counts), digests.property, digests.contact]
   await session.query(insert, [deletionId, tenantId, actor, state, ...texts, begunMs, deletedMs ?? null])
 }
 
-/** Counts and digests stay: the functions that remove rows keep them. */
+/** Counts and digests stay: the functions that remove rows maintain them. */
 export async function putDeletion(session: Session, deletion: Deletion): Promise<void> {
   const { deletionId, state, deletedMs } = deletion
   await session.query(update, [deletionId, state, deletionText(deletion), deletedMs ?? null])

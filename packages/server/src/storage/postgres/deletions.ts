@@ -9,7 +9,7 @@ import { deletionOf, insertDeletion, lockDeletion, putDeletion, readDeletion } f
 import type { DeletionRow } from './deletion-row.ts'
 import type { EngineParts } from './engine-parts.ts'
 
-/** Also what the plans of queries are looked at for. */
+/** Exported because a test checks their query plans. */
 export const selectOpenDeletions: Statement = {
   name: 'deletion-open',
   text: `SELECT d.*, ARRAY(SELECT n.node::text FROM tenant_deletion_node n WHERE n.deletion = d.deletion) AS nodes
@@ -176,7 +176,7 @@ async function stepDeletion(
   return 'finished'
 }
 
-/** False: there is none left. */
+/** False if none is left. */
 async function removeOwnedKeys(
   session: Session,
   note: EngineParts['note'],
@@ -191,7 +191,7 @@ async function removeOwnedKeys(
   return true
 }
 
-/** More than a node can have added since the last step. */
+/** More rows than a node can have added since the last step. */
 const everything = 1_000_000_000
 
 /** In one transaction. */
@@ -210,7 +210,7 @@ async function acknowledge(
   if (row.state === 'deleted') return 'deleted'
   if (nodeId !== undefined) await session.query(insertNode, [deletionId, nodeId])
   if ((await session.query(findMissing, [deletionId, givenMs])).length > 0) return 'waiting'
-  // What was added since: a node has noted what it sent, say.
+  // Rows that were added since, for example a node's note of what it sent.
   for (let outcome = 'removed'; outcome === 'removed';) {
     const [said] = await session.query<{ outcome: string }>(step, [deletionId, everything, true])
     outcome = said?.outcome ?? 'finished'

@@ -1,4 +1,4 @@
-/** Finds what a step of retention is to thin (D17): probes of indexes for the events that the step looks at, and no others. */
+/** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
 import type { DueEvent, ThinProgress, ThinStep } from '../retention-store.ts'
 import type { FeedKey, ThinSpan } from '../storage.ts'
 import type { Database, Row, Statement } from './connection.ts'
@@ -6,7 +6,10 @@ import { feedNumbers } from './feed-number.ts'
 
 /** Conditions that always hold name the index (see the first migration). */
 export const dueStatements = {
-  /** Events that are old enough, where another of the subject follows. (A condition with EXISTS may be made a join of all events.) */
+  /**
+   * Events that are old enough and have a later event of their subject. (PostgreSQL may turn a condition with EXISTS into a join of all
+   * events.)
+   */
   aged: {
     name: 'thin-aged',
     text: `SELECT e.position AS at, e.position, e.id, e.subject, e.json, EXISTS (
@@ -20,7 +23,7 @@ export const dueStatements = {
           AND n.position > e.position ORDER BY n.tenant, n.feed, n.subject, n.position LIMIT 1
       ) <= $5 ORDER BY e.tenant, e.feed, e.position`,
   },
-  /** Events that newer ones have superseded, where the first walk has passed them. */
+  /** Events that newer ones have superseded, if the first walk has passed them. */
   superseded: {
     name: 'thin-superseded',
     text: `SELECT n.position AS at, e.position, e.id, e.subject, e.json, EXISTS (
@@ -36,7 +39,7 @@ export const dueStatements = {
       WHERE n.tenant = $1 AND n.feed = $2 AND n.position > $3 AND n.position <= $4 AND e.position <= $5 AND e.state IN ('full', 'restricted')
       ORDER BY n.tenant, n.feed, n.position`,
   },
-  /** How far the walks have come, and the last positions of before two times. */
+  /** The progress of the walks, and the last positions before two times. */
   state: {
     name: 'thin-state',
     text: `SELECT f.move, p.aged, p.superseded, p.held_from, p.held_before,
@@ -92,7 +95,7 @@ function progressOf({ aged, superseded, ...row }: StateRow): ThinProgress | unde
   return { aged: Number(aged), superseded: Number(superseded), held }
 }
 
-/** `nowMs`: in place of the database's clock, for tests. */
+/** `nowMs`: replaces the database's clock, for tests. */
 export async function readDue(
   database: Database,
   key: FeedKey,

@@ -32,7 +32,7 @@ import type { Witness } from './witness.ts'
 
 export interface EngineParts {
   readonly database: Database
-  /** In place of the database's clock, for tests; and the floor of later stamps that follows from it. */
+  /** Replaces the database's clock, for tests; and the floor of later stamps that follows from it. */
   readonly given: () => Ticks | undefined
   readonly givenFloor: () => Ticks | undefined
   /** Notes a change in the audit. */
@@ -119,7 +119,7 @@ function databaseReservation(
 ): TimeReservation {
   const reserve = () => database.write((session) => reserveTime(session, given()))
   return timeReservation({
-    // A second time may move it a second time, which does no harm.
+    // A second call may move it a second time, which does no harm.
     renew: () =>
       reserve()
         .catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error)))

@@ -69,7 +69,7 @@ import { databaseSilence } from './silence.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { databaseUsage } from './usage.ts'
 
-/** Feeds that another session has locked are waited for beside the appends, two at a time; other writes take two. */
+/** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
 const otherWriteConnections = 4
 
 export interface PostgresOptions extends Pick<
@@ -79,25 +79,25 @@ export interface PostgresOptions extends Pick<
   readonly kind: 'postgres'
   /** `postgres://user:password@host:port/database`, to the primary. */
   readonly url: string
-  /** Connections for reading; one more is for being told of changes. 8 if left out. */
+  /** Connections for reading; one more listens for changes. 8 if left out. */
   readonly readConnections?: number | undefined
   /**
-   * Appends under way at once, each on a connection; up to 4 more are for what else is written. 4 if left out: with fewer,
-   * single events wait while several tenants publish large batches.
+   * Appends under way at once, each on a connection; up to 4 more are for other writes. 4 if left out: with fewer, single events wait
+   * while several tenants publish large batches.
    */
   readonly appendsAtOnce?: number | undefined
   /** A file that `backup` of this engine has written, to fill an empty database from. */
   readonly file?: string | undefined
-  /** Told how many bytes of that file are in the database. */
+  /** Called with the number of bytes of that file that are in the database. */
   readonly onFilled?: ((bytes: number) => void) | undefined
 }
 
-/** No feed's own name. Imports follow on each other. */
+/** Not the name of any feed. Imports run one after the other. */
 const imports = 'imports'
 
 const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
 
-/** What another thread of the process needs: it is a node of its own, but for the counts of changes (P8). */
+/** What another thread of the process needs: it is a node of its own, except for the counts of changes (P8). */
 export interface PostgresPass {
   readonly kind: 'postgres'
   readonly options: PostgresOptions
@@ -238,7 +238,7 @@ function databaseAdministration(
   }
 }
 
-/** What takes payloads, when it is asked for and with age, and what stops it. */
+/** Removes payloads, on request and by age, and what prevents it. */
 function databaseReducing(
   parts: EngineParts,
   storeId: string,
@@ -253,7 +253,7 @@ function databaseReducing(
   }
 }
 
-/** What is noted of requests. */
+/** What is noted about requests. */
 function databaseNotes(
   { database, note }: EngineParts,
   guarded: Guard,

@@ -8,7 +8,7 @@ const count: Statement = {
   name: 'epoch-waiting-count',
   text: 'SELECT count(*) FILTER (WHERE needs_epoch) AS waiting, count(*) AS feeds FROM feed',
 }
-/** `$1`: every feed waits, whatever stands in it. */
+/** `$1`: every feed waits, whatever its row says. */
 const selectWaiting: Statement = {
   name: 'epoch-waiting-feeds',
   text: `SELECT tenant, f.feed, coalesce(last_sequence, number_offset) AS held, l.number AS shown
@@ -16,7 +16,10 @@ const selectWaiting: Statement = {
     WHERE needs_epoch OR $1 ORDER BY tenant_no, f.feed`,
 }
 
-/** Where publishing waits for a new epoch. A node that may stand up for the present history does so here: else the next publication would. */
+/**
+ * Where publishing waits for a new epoch. If this node can vouch for the present history, it does so here, because otherwise the next
+ * publication would.
+ */
 export async function epochNeed(database: Database, history: Witness): Promise<EpochNeed> {
   if (!(await isVouched(database, history))) return 'all'
   const [row] = await database.read<{ waiting: string; feeds: string }>(count, [])
@@ -38,7 +41,7 @@ export async function waitingFeeds(database: Database, history: Witness): Promis
   })
 }
 
-/** Numbers that the last check found missing may be dealt with by now, so they are looked for again. */
+/** Numbers that the last check found missing may have been dealt with since, so they are looked for again. */
 function isVouched(database: Database, history: Witness): Promise<boolean> {
   return database.write(async (session) => {
     if (history.finds()) await history.check(session)

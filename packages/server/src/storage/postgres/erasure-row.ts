@@ -1,4 +1,4 @@
-/** A row of `erasure`, and an erasure as the port shows it. */
+/** A row of `erasure`, and an erasure in the port's form. */
 import { receiptReasons, feedNames } from '@property-events/protocol'
 import type { Erasure, ErasureState, ErasureTarget } from '../storage.ts'
 import type { Statement, Value } from './connection.ts'

@@ -13,7 +13,7 @@ import { feedNumbers } from './feed-number.ts'
 import { reduceEvents } from './reduce-events.ts'
 import { noteSent, readSentBefore } from './sent-before.ts'
 
-/** The database's clock, unless the value says another time, in milliseconds; for tests. */
+/** The database's clock, unless the value gives another time, in milliseconds; for tests. */
 function nowMsSql(value: number): string {
   return `coalesce($${value}::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
@@ -52,7 +52,7 @@ const selectWaiting: Statement = {
   name: 'erasure-waiting',
   text: `SELECT erasure, unreachable_ms FROM erasure WHERE state = 'unreachable' ORDER BY erasure`,
 }
-/** `$4` NULL: of any branch, or of none. */
+/** `$4` NULL: any branch, or none. */
 const ofBranches = `($4::text[] IS NULL OR EXISTS (
       SELECT FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position = r.position AND e.branch = ANY ($4)
     ))`
@@ -146,7 +146,7 @@ async function readReductions(
   ...[key, afterRevision, limit, branches]: Parameters<ErasureStore['reductions']>
 ): ReturnType<ErasureStore['reductions']> {
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
-  // One more than is wanted tells whether the last step is whole.
+  // One more than requested shows whether the last step is complete.
   const within = branches === undefined ? null : texts(branches)
   const rows = await database.read<ReducedRow>(selectReduced, [...feed, afterRevision, within, limit + 1])
   const steps = stepsOf(rows)

@@ -17,7 +17,7 @@ import { measureRange, readRange, readRangeWithin } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { settledLocator } from './settled-locate.ts'
 
-/** No feed's own name. Dry runs follow on each other: they take one connection of those for writing, not all. */
+/** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
 const previews = 'previews'
 
 export interface DatabaseEventsParts extends EngineParts {

@@ -1,4 +1,4 @@
-/** The port's part for contacts that have not changed for long, on a database. */
+/** The port's part for contacts that have not changed for a long time, on a database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { contactKept } from '../audit-changes.ts'
 import type { ExpiryStep, ExpiryStore, KeepOutcome } from '../expiry-store.ts'
@@ -21,7 +21,7 @@ const relist: Statement = {
     ) RETURNING subject`,
 }
 export const expiryStatements = {
-  /** By the index of the latest events, so that no other is looked at. */
+  /** Uses the index of the latest events, so that no other event is looked at. */
   readNext: {
     name: 'expiry-next',
     text: `SELECT s.subject, s.position, e.created / 10000 AS created_ms, e.state FROM (
@@ -59,7 +59,7 @@ const readListed: Statement = {
       AND one.subject > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
     ORDER BY one.tenant, one.subject LIMIT $3`,
 }
-/** As an append takes it. */
+/** Taken as by an append. */
 const lockFeed: Statement = {
   name: 'expiry-lock',
   text: `SELECT move FROM feed WHERE tenant = $1 AND feed = ${contactFeed} FOR NO KEY UPDATE`,
@@ -127,7 +127,7 @@ export function databaseExpiry({
       database.transaction(async (session): Promise<KeepOutcome> => {
         const now = given()
         const nowMs = now === undefined ? null : millisecondsOfTicks(now)
-        // Under the counter, as an append: a move that closes the tenant waits, and then takes along what was kept.
+        // Under the counter, like an append: a move that closes the tenant waits, and then includes what was kept.
         const [counter] = await session.query<{ move: string | null }>(lockFeed, [tenantId])
         const isOpen = moveStateOf(counter?.move ?? null) === 'open'
         const found = isOpen
@@ -158,7 +158,7 @@ async function enlist(session: Session, { tenantId, before, todayMs, limit }: Ex
 type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 type Take = (records: readonly StoreRecord[]) => Promise<void>
 
-/** Those on the list, and those kept off it: for another store. */
+/** Contacts on the list, and those kept off it: for another store. */
 export async function exportExpiring(ask: Ask, key: FeedKey, take: Take): Promise<void> {
   if (key.feed !== 'contact') return
   for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
@@ -179,7 +179,7 @@ export async function exportExpiring(ask: Ask, key: FeedKey, take: Take): Promis
   }
 }
 
-/** Puts contacts of another store in place. `records`: of one tenant. */
+/** Stores contacts from another store. `records`: of one tenant. */
 export async function importExpiring(session: Session, records: readonly ExpiringRecord[]): Promise<void> {
   const [first] = records
   if (first === undefined) return

@@ -1,6 +1,6 @@
-/** A feed's appends one after another, in the order they were asked for, beside those of other feeds (P1). */
+/** Runs a feed's appends one after another, in the order of the calls, beside those of other feeds (P1). */
 
-/** Runs it when all earlier runs that name one of these feeds have ended, well or not. */
+/** Runs it when all earlier runs that name one of these feeds have ended, successfully or not. */
 export type InFeedLines = <T>(names: readonly string[], run: () => Promise<T>) => Promise<T>
 
 export function feedLines(): InFeedLines {

@@ -1,4 +1,4 @@
-/** What an append reads of the feeds it concerns before it plans, in one round trip, and again if the plan asks for more. */
+/** What an append reads about its feeds before it plans, in one round trip, and again if the plan needs more. */
 import type { Category, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../event-json.ts'
 import { feedName } from '../storage.ts'
@@ -17,7 +17,7 @@ export interface SubjectRow extends SubjectState {
   readonly position: number
 }
 
-/** A feed as it was when it was read. A look-up that is in none of the maps has not been made, but for `idsUnread`. */
+/** A feed as it was when it was read. A look-up that is in none of the maps has not been made, except for `idsUnread`. */
 export interface FeedReading {
   readonly key: FeedKey
   readonly lastPosition: number
@@ -25,11 +25,11 @@ export interface FeedReading {
   readonly revision: number
   readonly lastCreated: Ticks | undefined
   readonly lastSequence: number
-  /** Nothing can be published to it: the tenant is being moved to another store, or was. */
+  /** Nothing can be published to it: the tenant is being moved to another store, or has been. */
   readonly isClosed: boolean
-  /** Ids that are in none of the maps: to be read first, or taken for free until the append looks. */
+  /** Ids that are in none of the maps: to be read first, or assumed free until the append checks. */
   readonly idsUnread: 'wanted' | 'free'
-  /** Publishing waits for a new epoch in this feed (D13). */
+  /** Publishing to this feed waits for a new epoch (D13). */
   readonly needsEpoch: boolean
   /** `undefined`: the id is free, the subject has no event. */
   readonly ids: Map<string, TakenId | undefined>
@@ -43,18 +43,18 @@ export interface Reading {
   readonly needsEpoch: boolean
   /** The database's clock. */
   readonly now: Ticks
-  /** No stamp lies before it: a window was answered then (P3). */
+  /** No stamp is before this: a window was answered then (P3). */
   readonly floor: Ticks
-  /** By `feedName`; a feed that is not there has no tenant. */
+  /** By `feedName`; a feed without an entry has no tenant. */
   readonly feeds: ReadonlyMap<string, FeedReading>
 }
 
-/** What a plan asked for and was not read yet. */
+/** What a plan needed and has not been read yet. */
 export interface Wanted {
   readonly key: FeedKey
   readonly ids: ReadonlySet<string>
   readonly positions: ReadonlySet<number>
-  /** Subjects whose first event is asked for. */
+  /** Subjects whose first event is needed. */
   readonly firsts: ReadonlySet<string>
 }
 
@@ -71,7 +71,7 @@ const lookUp: Statement = {
 
 const readJson: Statement = {
   name: 'append-read-json',
-  // By the key alone, as `eventAt`.
+  // By the key alone, like `eventAt`.
   text: `SELECT n, found.position, json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::bigint[])
       AS wanted (n, tenant, feed, position),
     LATERAL (SELECT e.position, e.json FROM event e
@@ -137,7 +137,7 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
   return { needsEpoch: store?.published ?? true, now, floor, feeds }
 }
 
-/** Adds what plans have asked for to what was read. */
+/** Adds what plans have requested to what was read. */
 export async function readWanted(
   session: Session,
   reading: Reading,
@@ -173,7 +173,7 @@ export async function readWanted(
   }
 }
 
-/** Of stores made before the spelling was kept (D15): once for each subject. */
+/** For stores made before the spelling was kept (D15): once for each subject. */
 async function readFirstEvents(session: Session, reading: Reading, wanted: readonly Wanted[]): Promise<void> {
   const keys = wanted.map(({ key }) => key)
   const firsts = wanted.flatMap(({ key, firsts }, index) =>

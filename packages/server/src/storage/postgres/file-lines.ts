@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 
 /**
- * The lines of a file, as `\n` ends them and nothing else does: `node:readline` ends them at U+2028 and U+2029 too, which
- * stand in JSON texts as they are. The last one need not be ended. Rejects with the machine's error.
+ * The lines of a file, ended by `
+ * ` and nothing else: `node:readline` also ends them at U+2028 and U+2029, which occur unescaped in JSON texts. The last line need not be
+ * ended. Rejects with the machine's error.
  */
 export async function* fileLines(path: string): AsyncGenerator<string> {
   const chunks: AsyncIterable<string> = createReadStream(path, 'utf8')

@@ -1,7 +1,7 @@
 /**
- * Where events stand, by their ids. Partners that are told of events ask for them by id, many at the same time, and a question
- * to the database costs some 100 µs whatever it asks for: so all ids that are asked for in one turn of the event loop go in one,
- * and those that come while it is under way go in the next.
+ * The positions of events, by their ids. Partners that are told about events read them by id, many at the same time, and a query to the
+ * database costs some 100 µs whatever it asks for. So all ids requested in one turn of the event loop go in one query, and those that
+ * come while it is under way go in the next.
  */
 import { isUuid } from '@property-events/protocol'
 import type { FeedKey } from '../storage.ts'
@@ -17,7 +17,7 @@ const select: Statement = {
     ORDER BY wanted.nth`,
 }
 
-/** The longest that a look-up waits for the question under way before it is asked beside it: that one may hang. */
+/** The longest that a look-up waits for the query under way before it makes its own: that one may hang. */
 const patienceMs = 100
 const mostIds = 500
 
@@ -30,10 +30,10 @@ interface Wanted {
 
 type FindPosition = (key: FeedKey, id: string) => Promise<number | undefined>
 
-/** As `EventStore.positionOf`. A question that fails rejects every call that shares it. */
+/** Like `EventStore.positionOf`. A failed query rejects every call that shares it. */
 export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
   const waiting: Wanted[] = []
-  /** The question whose answer the next one waits for. */
+  /** The query whose answer the next one waits for. */
   let awaited: object | undefined
   let looksSoon = false
 
@@ -71,7 +71,7 @@ export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
 
   return (key, id) =>
     new Promise((resolve, reject) => {
-      // Among the others it would spoil the question for all.
+      // Among the others it would make the query fail for all.
       if (!isUuid(id)) throw new TypeError(`${JSON.stringify(id)} is not a UUID`)
       waiting.push({ key, id, resolve, reject })
       if (looksSoon) return

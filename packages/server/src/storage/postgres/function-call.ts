@@ -1,7 +1,6 @@
 /**
- * Calls of functions in the database, each made from a table: what it is given goes by the names of the parameters, and what
- * it answers by the names of the columns. The order counts nowhere; a name that the function does not have is refused
- * when the statement is prepared.
+ * Calls of functions in the database, each built from a table: arguments go by the names of the parameters, and results by the names of
+ * the columns. The order does not matter; a name that the function does not have is refused when the statement is prepared.
  */
 import { bigints, booleans, integers, smallints, texts, uuids } from './array.ts'
 import type { Statement, Value } from './connection.ts'
@@ -12,10 +11,10 @@ export interface Parameter<Given> {
   readonly value: (given: Given) => Value
 }
 
-/** By the names that the function gives them. */
+/** By the names in the function. */
 export type ParameterTable<Given> = Readonly<Record<string, Parameter<Given>>>
 
-/** By their names: as what SQL they are asked for. Each arrives as text. */
+/** By their names: the SQL that selects each. Each arrives as text. */
 export type ColumnTable = Readonly<Record<string, string>>
 
 export type ColumnTexts<Columns extends ColumnTable> = { readonly [Name in keyof Columns]: string }
@@ -42,7 +41,7 @@ export function functionCall<Given>(
   }
 }
 
-/** A parameter that takes a list, with one element for each item of a kind that the call is about. */
+/** A parameter that takes a list, with one element for each item of a kind. */
 export interface ListParameter<Item> {
   readonly type: string
   readonly encode: (items: readonly Item[]) => Buffer

@@ -1,13 +1,13 @@
 /**
- * A session that holds an old snapshot keeps every version of every row that was written since. A feed's counter gets a version with
- * each publication, and each probe goes through them: 2 buffers became 100 after 8,000 publications to one feed.
+ * A session that holds an old snapshot keeps every version of every row written since. A feed's counter gets a version with each
+ * publication, and each probe goes through them: 2 buffers became 100 after 8,000 publications to one feed.
  */
 import type { HeldSnapshot } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
 
 /**
- * The oldest of each kind of holder. Sessions of other databases keep nothing here, and a VACUUM's own snapshot nothing anywhere.
- * `seconds` of other roles' sessions is told to members of `pg_read_all_stats` alone.
+ * The oldest of each kind of holder. Sessions of other databases keep nothing here, and a VACUUM's own snapshot keeps nothing anywhere.
+ * Only members of `pg_read_all_stats` see `seconds` of other roles' sessions.
  */
 export const heldSnapshots: Statement = {
   name: 'held-snapshots',

@@ -1,4 +1,4 @@
-/** A row of `hold`, and a hold as the port shows it. */
+/** A row of `hold`, and a hold in the port's form. */
 import { feedNames, holdGrounds } from '@property-events/protocol'
 import type { Hold } from '../storage.ts'
 import type { Session, Statement, Value } from './connection.ts'
@@ -47,7 +47,7 @@ const put: Statement = {
       ended_ms = excluded.ended_ms, ended_by = excluded.ended_by`,
 }
 
-/** Puts a hold in place as it stands, or as it stands now. */
+/** Inserts or updates a hold. */
 export async function putHold(session: Session, hold: Hold): Promise<Hold> {
   const { holdId, key, subjectId, ground, caseRef, actor, addedMs, untilMs } = hold
   const { reportedMs, endedMs, endedBy } = hold

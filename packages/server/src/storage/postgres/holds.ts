@@ -30,7 +30,7 @@ const selectActive: Statement = {
       AND until_ms > coalesce($4, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
     ORDER BY until_ms DESC, hold LIMIT 1`,
 }
-/** As an append takes it: an erasure begins under the same lock, so it comes before the hold or meets it. */
+/** Taken as by an append: an erasure begins under the same lock, so it either comes before the hold or sees it. */
 const lockFeed: Statement = {
   name: 'hold-lock',
   text: 'SELECT move FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE',
@@ -66,7 +66,7 @@ const reportExpired: Statement = {
 
 type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
-/** The hold that keeps a subject now. `nowMs`: in place of the database's clock, for tests. */
+/** The hold that protects a subject now. `nowMs`: replaces the database's clock, for tests. */
 export async function activeHold(
   ask: Ask,
   key: FeedKey,
@@ -145,7 +145,7 @@ async function added(
   return { kind: 'new', hold: await putHold(session, addedHold(request, nowMs)) }
 }
 
-/** Under the counter, as a hold is added: a move that closes the tenant waits, and then takes the end along. */
+/** Under the counter, like adding a hold: a move that closes the tenant waits, and then includes the end. */
 async function ended(
   session: Session,
   [tenantId, holdId]: readonly [string, string],

@@ -1,4 +1,4 @@
-/** An event of a restricted contact, as it stands in another store: its bytes kept, or shown again. */
+/** Applies the state of a restricted contact's event in another store: its bytes are kept aside, or shown again. */
 import { erasedEventJson } from '../reduced-event.ts'
 import type { KeptRecord } from '../store-records.ts'
 import type { Session, Statement } from './connection.ts'

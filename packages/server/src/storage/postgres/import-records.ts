@@ -86,7 +86,7 @@ const putReservation: Statement = {
     ON CONFLICT (only_row) DO UPDATE SET until = greatest(held.until, excluded.until)`,
 }
 
-/** Puts records of another store in place, in one commit. Rejects, and leaves all as it was, when they do not follow on. */
+/** Inserts records of another store, in one commit. Rejects, and leaves everything unchanged, if they do not follow. */
 export function importRecords(
   database: Database,
   note: NoteChanges,

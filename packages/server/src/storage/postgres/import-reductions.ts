@@ -1,4 +1,4 @@
-/** Puts in place what erasures and retention have reduced in another store (D17): events that are here lose their payloads too. */
+/** Applies what erasures and retention have reduced in another store (D17): events that are here lose their payloads too. */
 import { reducedEventJson } from '../reduced-event.ts'
 import type { ReductionRecord, ThinningRecord } from '../store-records.ts'
 import { bigints, texts, uuids } from './array.ts'
@@ -15,7 +15,7 @@ const reduceImported: Statement = {
   name: 'import-reduce',
   text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
 }
-/** What consumers have said of these versions, where an earlier run brought it. */
+/** What consumers have reported about these versions, if an earlier run brought it. */
 const takeResults: Statement = {
   name: 'import-take-results',
   text: `DELETE FROM consumer_result AS r USING unnest($2::uuid[], $3::bigint[]) AS given (subject, position),
@@ -61,7 +61,7 @@ const readUnthinned: Statement = {
   text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
     ${eventAt('given.position', 'position, id, subject, json, state')} WHERE e.state = 'full'`,
 }
-/** What was restricted when it came, and had been lifted and thinned since. */
+/** Events that were restricted when they came, and have been shown again and thinned since. */
 const dropKept: Statement = {
   name: 'import-thin-kept',
   text: 'SELECT drop_kept($1, $2, $3::bigint[])',

@@ -1,4 +1,4 @@
-/** Inserting any number of tenants and keys, in the transaction of the caller: a few statements, however many there are. */
+/** Inserts any number of tenants and keys, in the transaction of the caller: a few statements, however many there are. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import { grantColumns } from '../granted-branches.ts'
@@ -15,8 +15,8 @@ const insertTenantRows: Statement = {
     ON CONFLICT (tenant) DO NOTHING RETURNING tenant`,
 }
 /**
- * FOR SHARE: a new epoch that begins meanwhile either counts these feeds or has given their offset already. A tenant that was lost with
- * part of the store and is made again goes on after what nodes have shown of it.
+ * FOR SHARE: a new epoch that begins meanwhile either includes these feeds or has set their offset already. A tenant that was lost with
+ * part of the store and is created again continues after what nodes have shown of it.
  */
 const insertFeeds: Statement = {
   name: 'feeds-insert',
@@ -48,7 +48,7 @@ const insertGrants: Statement = {
     JOIN key USING (key_id)`,
 }
 
-/** With their empty feeds. Returns how many it made: where that is not all of them, an id was taken, and nothing else is to be made. */
+/** With their empty feeds. Returns how many it made: if that is not all of them, an id was taken, and nothing else may be made. */
 export async function insertTenants(session: Session, tenants: readonly Tenant[]): Promise<number> {
   if (tenants.length === 0) return 0
   const inserted = await session.query(insertTenantRows, [
@@ -76,7 +76,7 @@ export async function insertTenants(session: Session, tenants: readonly Tenant[]
   return inserted.length
 }
 
-/** With their grants, whose tenants exist. Returns how many it made; as above. */
+/** With their grants, whose tenants exist. Returns how many it made, as above. */
 export async function insertKeys(session: Session, records: readonly KeyRecord[]): Promise<number> {
   if (records.length === 0) return 0
   const inserted = await session.query(insertKeyRows, [

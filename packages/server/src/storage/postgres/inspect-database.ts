@@ -1,4 +1,4 @@
-/** A look at a database for an operator who searches a fault: it changes nothing, and needs no store to be there. */
+/** Examines a database for an operator who is looking for a fault. It changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import type { HeldSnapshot, Maintenance, WaitingErasures } from '../storage.ts'
@@ -22,13 +22,13 @@ export interface ReachedDatabase {
   readonly standby: boolean
   readonly fsync: boolean
   readonly fullPageWrites: boolean
-  /** What a session is given that asks for nothing. */
+  /** The setting of a session that sets nothing itself. */
   readonly synchronousCommit: string
   /** Some commits wait for a standby. */
   readonly hasSynchronousStandby: boolean
-  /** That this role may still open: without those in use now and those kept for others. */
+  /** Connections that this role may still open, without those in use now and those reserved for others. */
   readonly freeConnections: number
-  /** The database's clock less this machine's, in milliseconds, as well as the way there lets it be known. */
+  /** The database's clock less this machine's, in milliseconds, as precisely as the round trip allows. */
   readonly clockAheadMs: number
   readonly hasLz4: boolean
   /** Two clients never share a session: what is set in one stays in it. */
@@ -37,9 +37,9 @@ export interface ReachedDatabase {
   readonly deliversMessages: boolean
   /** The first schema of the search path: where the store is, or would be made. */
   readonly schema: string
-  /** The server finds a page that its disk has changed. */
+  /** The server finds pages that its disk has changed. */
   readonly dataChecksums: boolean
-  /** What the database takes on the server's disk. How much is free there, no server tells. */
+  /** The space of the database on the server's disk. No server reveals how much is free there. */
   readonly databaseBytes: number
   /** In the schema that stands first in the search path. */
   readonly mayCreateTables: boolean
@@ -54,26 +54,29 @@ export interface InspectedStore {
   readonly mayMigrate: boolean
   /** The role that made the store. */
   readonly owner: string
-  /** What this role may not do and a node must: 'UPDATE on feed', … */
+  /** Rights that a node needs and this role lacks: 'UPDATE on feed', … */
   readonly missingPrivileges: readonly string[]
   readonly usesLz4: boolean
   /** Publishing waits for `startEpoch`. */
   readonly needsEpoch: boolean
-  /** Publishing waits in these alone, or in all: what is known of the numbers that nodes have shown and the store lacks. */
+  /** Publishing waits only in these feeds, or in all: what is known about the numbers that nodes have shown and the store lacks. */
   readonly lostFeeds: readonly LostFeed[]
   /** Feeds that wait by themselves. */
   readonly waitingFeeds: number
   /** Publishing is refused until an operator ends it. */
   readonly maintenance: Maintenance | undefined
-  /** The history is not the one that numbers were last given in: the cluster was restored, upgraded or moved, or a standby that may lag was promoted. */
+  /**
+   * The history is not the one in which numbers were last given: the cluster was restored, upgraded or moved, or a standby that may lag
+   * was promoted.
+   */
   readonly movedCluster: boolean
   /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
   readonly newestEventMs: number | undefined
-  /** Peppers that keys in use were made with. */
+  /** Peppers of the keys in use. */
   readonly pepperIds: readonly string[]
   /** Holds that have expired and that nobody has ended. */
   readonly expiredHolds: number
-  /** Where nodes run that clients reach through a proxy that they do not trust. */
+  /** Where nodes run that clients reach through an untrusted proxy. */
   readonly proxyIgnoredBy: readonly string[]
   readonly waitingErasures: WaitingErasures
 }
@@ -96,7 +99,7 @@ export async function inspectDatabase(url: string): Promise<DatabaseInspection> 
       application_name: 'property-events doctor',
       ...limits,
     })
-    // Said again by whatever is asked next.
+    // The next query reports it again.
     client.on('error', () => undefined)
     return client
   }
@@ -150,7 +153,10 @@ async function readServer(client: Client): Promise<ServerFacts> {
   return { ...facts, clockAheadMs: Math.round(clockMs - (askedMs + Date.now()) / 2) }
 }
 
-/** What a node does with each table and sequence (those that an older schema lacks are left out), and every function that came with them: it calls them all, or they each other. */
+/**
+ * What a node does with each table and sequence (an older schema's missing ones are left out), and every function that came with them:
+ * the node calls them all, or they call each other.
+ */
 const privilegesQuery = `
   SELECT privilege || ' on ' || relation AS missing
   FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session,presence}'::text[]) AS relation,
@@ -239,7 +245,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
   }
 }
 
-/** As after a restore to a moment. A standby cannot tell, nor a role that may not ask. */
+/** As after a point-in-time restore. A standby cannot tell, nor can a role that may not ask. */
 async function hasOtherHistory(client: Client): Promise<boolean> {
   const mayAsk = await client.query(
     `SELECT WHERE NOT pg_is_in_recovery() AND has_function_privilege('incarnation()', 'EXECUTE')

@@ -1,9 +1,9 @@
-/** What `inspectDatabase` reads of tables that a store of an earlier schema does not have yet. */
+/** What `inspectDatabase` reads from tables that a store of an earlier schema does not have yet. */
 import type { Client } from 'pg'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { WaitingErasures } from '../storage.ts'
 
-/** An older schema has no such table, and a role may not be let see it. */
+/** An older schema has no such table, and a role may not be allowed to see it. */
 export async function readExpiredHolds(client: Client): Promise<number> {
   const present = await client.query(`SELECT WHERE has_table_privilege(to_regclass('hold'), 'SELECT')`)
   if (present.rowCount === 0) return 0
@@ -25,7 +25,7 @@ export async function readProxyIgnoredBy(client: Client): Promise<readonly strin
   return rows.map(({ place }) => place)
 }
 
-/** An older schema has no such table, and a role may not be let see it. */
+/** An older schema has no such table, and a role may not be allowed to see it. */
 export async function readWaitingErasures(client: Client): Promise<WaitingErasures> {
   const present = await client.query(`SELECT WHERE has_table_privilege(to_regclass('erasure'), 'SELECT')`)
   if (present.rowCount === 0) return { count: 0, oldestMs: undefined }

@@ -27,7 +27,7 @@ const latestKept: Statement = {
   text: `SELECT position, json FROM kept_event WHERE tenant = $1 AND feed = $2 AND subject = $3
     ORDER BY tenant, feed, subject, position DESC LIMIT 1`,
 }
-/** Before the counter is taken: a step has the row while it waits for the counter. */
+/** Taken before the counter: a step holds the row while it waits for the counter. */
 const lockOpen: Statement = {
   name: 'restriction-lock-subject',
   text: `SELECT FROM restriction WHERE tenant = $1 AND feed = $2 AND subject = $3
@@ -45,7 +45,7 @@ export function ofSubject(key: FeedKey, subjectId: string): readonly [string, nu
   return [key.tenantId, feedNumbers[key.feed], subjectId]
 }
 
-/** What a commit has written of restricted contacts, which holds the counters: the bytes that are not shown go aside. */
+/** For a commit that holds the counters and has written events of restricted contacts: puts the bytes aside that are not shown. */
 export async function keepAside(
   session: Session,
   feeds: readonly FeedPlan[],
@@ -85,7 +85,7 @@ export async function setKeptCode(
   await session.query(setCode, [...ofSubject(key, subjectId), code])
 }
 
-/** The latest event that is kept of a contact, as it was published; `undefined`: nothing is. */
+/** The latest event that is kept of a contact, as it was published; `undefined`: none is. */
 export async function readLatestKept(
   ask: Ask,
   key: FeedKey,
@@ -100,7 +100,7 @@ export async function lockRestrictions(session: Session, key: FeedKey, subjectId
   await session.query(lockOpen, ofSubject(key, subjectId))
 }
 
-/** An erasure of the contact has begun: its restriction is over. */
+/** An erasure of the contact has begun, so its restriction is over. */
 export async function endRestrictions(
   session: Session,
   key: FeedKey,

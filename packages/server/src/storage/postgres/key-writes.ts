@@ -1,4 +1,4 @@
-/** Writing keys and tenants. */
+/** Writes keys and tenants. */
 import {
   expirySet,
   keyCreated,
@@ -25,12 +25,14 @@ import type { Database, Session, Statement, Value } from './connection.ts'
 import { insertKeys, insertTenants } from './insert-records.ts'
 import { noteLockWaitMs } from './pool.ts'
 
-/** One new name or reference at a time. Readers, publishers and all else that names a tenant only read the table, and do not wait. */
+/**
+ * One new name or reference at a time. Readers, publishers and everything else that names a tenant only read the table, and do not wait.
+ */
 export const lockNames: Statement = {
   name: 'tenant-lock',
   text: 'LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE',
 }
-/** Until the commit nobody deletes it. */
+/** Nobody deletes the tenant before the commit. */
 const hasTenant: Statement = {
   name: 'tenant-exists',
   text: 'SELECT FROM tenant WHERE tenant = $1 FOR KEY SHARE',
@@ -44,7 +46,7 @@ const suspend: Statement = {
   name: 'tenant-suspend',
   text: 'UPDATE tenant SET suspended = $2 WHERE tenant = $1 AND suspended <> $2 RETURNING tenant',
 }
-/** An UPDATE where there is one: nodes need not be allowed to delete. */
+/** An UPDATE if there is a row: nodes need not be allowed to delete. */
 const setGrant: Statement = {
   name: 'grant-set',
   text: `UPDATE key_grant SET scopes = $3, branches = $4
@@ -142,7 +144,7 @@ function keyChanges(
   database: Database,
   note: NoteChanges,
 ): Pick<KeyWrites, 'revokeKey' | 'setKeyExpiry' | 'setKeyRate' | 'rehashKey'> {
-  /** Answers with the tenants of the key if the statement changed it. */
+  /** Returns the tenants of the key if the statement changed it. */
   const change = async (
     session: Session,
     statement: Statement,
@@ -194,7 +196,7 @@ async function createTenant(
 ): Promise<NewTenantOutcome> {
   const { tenantId, name, reference } = tenant
   if (options.sameName !== 'allowed' || reference !== undefined) {
-    // Only a statement after the lock sees what the one before committed.
+    // Only a statement after the lock sees what the previous session committed.
     await session.query(lockNames, [])
     if ((await session.query(hasTenant, [tenantId])).length > 0) return 'exists'
     if (options.sameName !== 'allowed' && (await session.query(hasName, [name])).length > 0)
@@ -234,6 +236,6 @@ async function insertKey(
   const tenantIds = [...new Set(record.grants.map(({ tenantId }) => tenantId))]
   const [found] = await session.query<{ count: string }>(countTenants, [uuids(tenantIds)])
   if (Number(found?.count) < tenantIds.length) return 'unknownTenant'
-  // Fewer where another node was quicker with the same id.
+  // Fewer if another node was quicker with the same id.
   return (await insertKeys(session, [record])) === 1 ? 'created' : 'exists'
 }

@@ -1,4 +1,4 @@
-/** Reading keys and tenants. Writing them is `key-writes.ts`. */
+/** Reads keys and tenants. `key-writes.ts` writes them. */
 import { grantOf } from '../granted-branches.ts'
 import { keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, KeyRecord, Tenant } from '../storage.ts'
@@ -11,7 +11,7 @@ const selectTenants: Statement = {
   text: `SELECT ${tenantColumns} FROM tenant ORDER BY tenant_no`,
 }
 
-/** A key with its grants in one row, so that they are of one state. */
+/** A key with its grants in one row, so that they come from one state. */
 export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
   rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only,
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,

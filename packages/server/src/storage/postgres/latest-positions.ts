@@ -1,4 +1,4 @@
-/** Positions of the latest events of subjects, and of what they were earlier. */
+/** Positions of the latest events of subjects, now and at an earlier time. */
 import { viewsOf } from '@property-events/protocol'
 import type { EarlierQuery, EarlierStep, LatestQuery } from '../storage.ts'
 import { partsOfView } from '../branch-view.ts'
@@ -7,7 +7,7 @@ import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { categoriesOf } from './read-after.ts'
 
-/** One run for each category, because the index of the latest is in order within a category only. None: of contacts. */
+/** One run for each category, because the index of latest events is in order only within a category. No category: contacts. */
 function latestOf(columns: string, positions: string, categories: string): string {
   return `SELECT latest.* FROM unnest(${categories}::text[]) AS wanted (category) CROSS JOIN LATERAL (
       SELECT ${columns} FROM subject s
@@ -68,7 +68,7 @@ interface EarlierRow {
   readonly looked: string
   readonly position: string | null
   readonly category: string | null
-  /** Its branch then is one of the set that is asked for. */
+  /** Its branch at that time is in the requested set. */
   readonly in_set: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Tenants that leave. */
+/** Leaving tenants. */
 import { leavingBegun, leavingEnded, tenantUnpublished } from '../audit-changes.ts'
 import type { Leaving, LeavingStore } from '../storage.ts'
 import { uuids } from './array.ts'

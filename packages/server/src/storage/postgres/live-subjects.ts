@@ -1,4 +1,4 @@
-/** What a feed shows now, by the references of its subjects. */
+/** The live subjects of a feed, by their references. */
 import { standardCodes } from '@property-events/protocol'
 import { endsOf, numbersOf } from '../live-subjects.ts'
 import { partsOfView } from '../branch-view.ts'

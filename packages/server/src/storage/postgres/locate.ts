@@ -9,8 +9,10 @@ import { feedNumbers } from './feed-number.ts'
 import { headColumns, headOf } from './feed-row.ts'
 import type { HeadRow } from './feed-row.ts'
 
-/** Each part is one probe of an index (P5), and all are of one state of the feed (P4): a statement has one
- * snapshot. Conditions that always hold name the index (see the first migration). */
+/**
+ * Each part is one index probe (P5), and all come from one state of the feed (P4), because a statement has one snapshot. Conditions that
+ * are always true name the index (see the first migration).
+ */
 export const locateStatements = {
   head: {
     name: 'head',
@@ -59,7 +61,7 @@ export const locateStatements = {
       FROM feed f LEFT JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = $3
       WHERE f.tenant = $1 AND f.feed = $2`,
   },
-  /** As a view, of a set of branches: NULL for its last ordinal where that is not ready. */
+  /** Like a view, for a set of branches: NULL as its last ordinal if the set is not ready. */
   branchView: {
     name: 'locate-branch-view',
     text: `SELECT ${headColumns}, (
@@ -77,7 +79,7 @@ export const locateStatements = {
 } as const satisfies Record<string, Statement>
 
 interface LocateRow extends HeadRow {
-  /** `null`: the view is one of a set of branches, and is being made. */
+  /** `null`: the view belongs to a set of branches, and is being made. */
   readonly last: string | null
   readonly first: string | null
   readonly after_window: string | null

@@ -1,23 +1,23 @@
 /**
- * What a call that got no answer may have written. Tried again, it finds its own ids taken; these are then told as what
- * they are, events of this very request, and not as repeats of an earlier one. That is known of a batch for as long as the
- * batch is in use: what is left of the lost call may still lock the feed, and then the batch is given again.
+ * Remembers what an unanswered call may have written. If it is retried, it finds its own ids taken; these are then reported as events of
+ * this very request, and not as repeats of an earlier one. This is known for as long as the batch is in use: the remains of the lost call
+ * may still lock the feed, and then the batch is given again.
  */
 import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../storage.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
 export interface LostCalls {
-  /** Of one append, from its first try to its last. */
+  /** For one append, from its first try to its last. */
   of(batches: readonly AppendBatch[]): LostCallsOfAppend
 }
 
 export interface LostCallsOfAppend {
   /** Notes what is being sent. */
   sending(feeds: readonly FeedPlan[]): void
-  /** The call was answered and its commit, too, so nothing of it is in doubt. */
+  /** The call and its commit were answered, so nothing of it is in doubt. */
   answered(): void
-  /** The connection failed: whatever is under way may have been written. */
+  /** The connection failed: anything under way may have been written. */
   unanswered(): void
   /** The outcomes as they would have been if the first answer had arrived. */
   recognise(outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]

@@ -1,4 +1,4 @@
-/** Two ways to a plan: from what this node remembers of the feeds, or else from what it reads. */
+/** Two ways to a plan: from what this node remembers about the feeds, or otherwise from what it reads. */
 import type { Ticks } from '@property-events/protocol'
 import type { AppendBatch } from '../storage.ts'
 import type { Session } from './connection.ts'
@@ -9,14 +9,14 @@ import type { CommitPlan, PlanContext } from './plan-commit.ts'
 import type { RememberedFeeds } from './remembered-feeds.ts'
 
 export interface PlanningContext extends Omit<PlanContext, 'now'> {
-  /** In place of the database's clock. For tests. */
+  /** Replaces the database's clock. For tests. */
   readonly now: () => Ticks | undefined
   readonly remembered: RememberedFeeds
-  /** The history that a connection leads to (D13). */
+  /** The history of a connection (D13). */
   readonly historyOf: (session: Session) => string
 }
 
-/** From memory, if the append will check all that the plan was made from: no outcome is answered unchecked. */
+/** From memory, if the append will check everything the plan assumed: no outcome is returned unchecked. */
 export async function planRemembered(
   session: Session,
   batches: readonly AppendBatch[],
@@ -28,7 +28,7 @@ export async function planRemembered(
   const made = planOnce()
   if (!isChecked(made)) return undefined
   if (made.wanted.length === 0) return made
-  // Events whose payloads later events go on from (D23, D26). They change only with the feed's revision, which is checked too.
+  // Events whose payloads later events build on (D23, D26). They change only with the feed's revision, which is checked too.
   await readWanted(session, reading, made.wanted)
   const complete = planOnce()
   return complete.wanted.length === 0 ? complete : undefined
@@ -40,13 +40,13 @@ export async function planRead(
   context: PlanningContext,
 ): Promise<CommitPlan> {
   const first = await readAndPlan(session, batches, context)
-  // Another node may have stored the same request between two looks: its id was still free in the first, and the one derived
-  // from it taken in the second. Read again, it is a repeat.
+  // Another node may have stored the same request between two looks: in the first its id was still free, and in the second the one
+  // derived from it was taken. Read again, it is a repeat.
   const isRefused = first.outcomes.some(({ kind }) => kind === 'idConflict')
   return first.looks > 1 && isRefused ? readAndPlan(session, batches, context) : first
 }
 
-/** `looks`: how often the database was asked. */
+/** `looks`: how often the database has been asked. */
 async function readAndPlan(
   session: Session,
   batches: readonly AppendBatch[],
@@ -65,7 +65,7 @@ function planContext({ catalogue, clockToleranceTicks }: PlanningContext, now: T
   return { catalogue, clockToleranceTicks, now }
 }
 
-/** Whether the append will look at everything the plan was made from. */
+/** Whether the append will check everything the plan assumed. */
 function isChecked({ outcomes, feeds }: CommitPlan): boolean {
   return (
     outcomes.every(({ kind }) => kind === 'stored') &&

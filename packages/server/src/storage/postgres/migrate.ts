@@ -19,9 +19,9 @@ import { serverRefusal } from './server-version.ts'
 
 const filesOf = (...names: readonly string[]): Migration => ({ files: names.map(fileOf) })
 
-/** Fills a new store, in the transaction that makes it: with its settings, or from a backup. */
+/** Fills a new store, in the transaction that creates it: with its settings, or from a backup. */
 export interface FillStore {
-  /** The schema it fills; later steps then change what it has put there. */
+  /** The schema that it fills; later steps then change its rows. */
   readonly schemaVersion: number
   fill(session: Session): Promise<void>
 }
@@ -78,7 +78,7 @@ const lockIfFree: Statement = {
 const unlock: Statement = { name: 'migrate-unlock', text: `SELECT pg_advisory_unlock(${lockNumber})` }
 const lockPauseMs = 200
 
-/** A migration that has to wait for a table gives up and tries again: statements of other sessions would queue after it. */
+/** A migration that has to wait for a table gives up and tries again, because statements of other sessions would queue after it. */
 const patience: Statement = {
   name: 'migrate-patience',
   text: `SELECT set_config('lock_timeout', '3s', true)`,
@@ -115,25 +115,24 @@ const setFinished: Statement = {
 }
 
 export interface MigrateOptions {
-  /** All there are, if left out. */
+  /** All steps, if left out. */
   readonly steps?: readonly Migration[]
-  /** Told with a sentence for the log before it waits for another process, or begins what takes long. */
+  /** Called with a sentence for the log before it waits for another process, or begins something long. */
   readonly onWaiting?: ((reason: string) => void) | undefined
 }
 
 /**
- * Applies what is missing, under an advisory lock: of twenty nodes one migrates and the others wait and find it done. Each
- * step is a short transaction; then what takes long is done beside nodes that publish and read. Cut off anywhere, the next
- * start goes on. Refuses a database that holds something else (`not_a_store`), a newer program's (`newer_schema`), a server
- * that is too old (`old_server`) and a role that may not do it (`not_permitted`). Without `filling` a missing store is
- * refused. True when this call has made the store.
+ * Applies the missing steps, under an advisory lock: one of twenty nodes migrates, and the others wait and find it done. Each step is a
+ * short transaction; long work follows, while nodes publish and read. If it is interrupted anywhere, the next start continues. Refuses a
+ * database that holds something else (`not_a_store`), a newer program's (`newer_schema`), a server that is too old (`old_server`) and a
+ * role that may not do it (`not_permitted`). Without `filling` a missing store is refused. True if this call has created the store.
  */
 export async function migrate(
   database: Database,
   filling: FillStore | undefined,
   { steps = migrations, onWaiting }: MigrateOptions = {},
 ): Promise<boolean> {
-  // Looked at without a lock first: it is up to date nearly always.
+  // Checked first without a lock, because it is nearly always up to date.
   const before = await database.write((session) => stateOf(session, steps.length))
   if (isUpToDate(before, steps)) return false
   if (before.version === 0 && filling === undefined) throw notAStore()
@@ -153,7 +152,7 @@ export async function migrate(
   })
 }
 
-/** Asked again and again: a statement that waits would be waited for by an index that is built concurrently. */
+/** Polls for the lock: an index that is built concurrently would wait for a waiting statement. */
 async function takeLock(session: Session, onWaiting?: (reason: string) => void): Promise<void> {
   for (let told = false; ; told = true) {
     const [answer] = await session.query<{ locked: boolean }>(lockIfFree, [])
@@ -183,7 +182,7 @@ async function update(session: Session, steps: readonly Migration[], version: nu
       inTransaction(session, async () => {
         await session.query(patience, [])
         await runFiles(session, step)
-        // Last: it locks the table that a node looks at when it starts, and a step may take longer than that node waits.
+        // Last, because it locks the table that a node reads when it starts, and a step may take longer than that node waits.
         await session.query(noteSteps, [])
         await session.query(setVersion, [index + 1, `{${left.join(',')}}`])
       }),
@@ -191,7 +190,7 @@ async function update(session: Session, steps: readonly Migration[], version: nu
   }
 }
 
-/** Runs it again when a table was not to be had; `lock_not_available` is what PostgreSQL says then. */
+/** Runs it again if a table was not available; PostgreSQL's code is then `lock_not_available`. */
 async function withoutCrowding(run: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -276,7 +275,7 @@ async function stateOf(session: Session, known: number): Promise<State> {
   return { version, unfinished: row?.unfinished ?? [], user, owner: owner ?? undefined }
 }
 
-/** `insufficient_privilege`: PostgreSQL names the table, which tells an operator nothing. */
+/** `insufficient_privilege`: PostgreSQL names the table, which does not help an operator. */
 function permissionRefusal(error: unknown, { user, owner, version }: State): StorageRefusal | undefined {
   if (codeOf(error) !== '42501') return undefined
   const what =

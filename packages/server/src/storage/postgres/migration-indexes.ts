@@ -1,4 +1,4 @@
-/** What steps to a next schema do afterwards, beside nodes that work: indexes, and filling in what rows lack. */
+/** What steps to a later schema do afterwards, while nodes work: indexes, and filling in what rows lack. */
 import type { Afterwards } from './migration-steps.ts'
 
 export const fileOf = (name: string): URL => new URL(`./migrations/${name}`, import.meta.url)
@@ -10,21 +10,21 @@ export const eventSubject: Afterwards = {
   on: 'ON event (tenant, feed, subject, position) WHERE sequence > 0',
 }
 
-/** Ids that were skipped before it was noted when count from the upgrade on. */
+/** Ids that were skipped before their time was recorded count from the upgrade on. */
 export const skippedIds: Afterwards = {
   kind: 'backfill',
   name: 'event_id_skipped_since',
   file: fileOf('0005-skipped-ids.backfill.sql'),
 }
 
-/** Holds only skipped ids, so that finding the oldest costs nothing however many events there are. */
+/** It contains only skipped ids, so that finding the oldest is cheap however many events there are. */
 export const skippedIdsIndex: Afterwards = {
   kind: 'index',
   name: 'event_id_skipped',
   on: 'ON event_id (tenant, feed, skipped) WHERE skipped IS NOT NULL',
 }
 
-/** From an event to the ids that were skipped because they came with its payload: an erasure takes their hashes too. */
+/** From an event to the ids that were skipped because they came with its payload: an erasure removes their hashes too. */
 export const skippedPositions: Afterwards = {
   kind: 'index',
   name: 'event_id_skipped_position',

@@ -1,14 +1,14 @@
-/** What a step to the next schema is made of, and how each part is run: shortly in a transaction, or long beside the work of nodes. */
+/** The parts of a step to the next schema, and how each is run: briefly in a transaction, or for a long time while nodes work. */
 import { readFileSync } from 'node:fs'
 import type { Session, Statement } from './connection.ts'
 
 /** One step to the next version. */
 export interface Migration {
-  /** Run in one transaction that may hold a table for itself, so none of it may take longer than a moment. */
+  /** Run in one transaction that may lock a table, so none of it may take longer than a moment. */
   readonly files: readonly URL[]
   /**
-   * What takes as long as the store is large. Each runs after that is committed, while nodes publish and read, and is begun
-   * again by the next start when it was cut off.
+   * Work whose duration grows with the store. Each runs after the transaction is committed, while nodes publish and read, and the next
+   * start begins it again if it was interrupted.
    */
   readonly afterwards?: readonly Afterwards[]
 }
@@ -18,18 +18,20 @@ export type Afterwards = NewIndex | Backfill | Repeated
 export interface NewIndex {
   readonly kind: 'index'
   readonly name: string
-  /** What stands after `CREATE INDEX name`. */
+  /** The text after `CREATE INDEX name`. */
   readonly on: string
 }
 
-/** Statements in a transaction of their own that lock no more than rows, and do no harm when they are run again. */
+/** Statements in a transaction of their own that lock nothing but rows, and do no harm if they are run again. */
 export interface Backfill {
   readonly kind: 'backfill'
   readonly name: string
   readonly file: URL
 }
 
-/** A statement that does some of the work and answers in `done` how much; asked again, each time a commit of its own, until that is 0. */
+/**
+ * A statement that does some of the work and returns in `done` how much; it is repeated, each time in a separate commit, until that is 0.
+ */
 export interface Repeated {
   readonly kind: 'repeated'
   readonly name: string
@@ -63,7 +65,7 @@ export async function runInside(session: Session, step: Afterwards): Promise<voi
   else await session.script(readFileSync(step.file, 'utf8'))
 }
 
-/** Beside nodes that publish and read. Outside a transaction: PostgreSQL builds an index concurrently nowhere else. */
+/** While nodes publish and read, outside a transaction: PostgreSQL builds an index concurrently nowhere else. */
 export async function runBeside(session: Session, step: Afterwards): Promise<void> {
   if (step.kind === 'index') return buildBeside(session, step)
   if (step.kind === 'repeated') return repeat(session, step)
@@ -82,7 +84,7 @@ const readBroken: Statement = {
   text: 'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid',
 }
 
-/** An attempt that was cut off leaves an index that is kept up to date and never used. */
+/** An interrupted attempt leaves an index that is maintained and never used. */
 async function buildBeside(session: Session, { name, on }: NewIndex): Promise<void> {
   const broken = await session.query(readBroken, [name])
   if (broken.length > 0) await session.script(`DROP INDEX CONCURRENTLY ${name}`)

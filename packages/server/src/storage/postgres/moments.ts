@@ -7,7 +7,7 @@ import { feedNumbers } from './feed-number.ts'
 const columns = 'epoch, position, sequence, fixed_ms, used_ms'
 const place = 'key_id = $1 AND tenant = $2 AND feed = $3 AND view = $4'
 const find: Statement = { name: 'moment-find', text: `SELECT ${columns} FROM moment WHERE ${place}` }
-/** Where another has put its own meanwhile, that one counts, and there is no row in the answer. */
+/** If another session has stored its own meanwhile, that one counts, and the answer has no row. */
 const put: Statement = {
   name: 'moment-put',
   text: `INSERT INTO moment AS held (key_id, tenant, feed, view, epoch, position, sequence, fixed_ms, used_ms)
@@ -16,7 +16,7 @@ const put: Statement = {
       sequence = excluded.sequence, fixed_ms = excluded.fixed_ms, used_ms = excluded.used_ms
     WHERE (held.fixed_ms, held.used_ms) = ($9::bigint, $10::bigint) RETURNING ${columns}`,
 }
-/** What another node is about to remove is left to it: nothing waits. */
+/** Rows that another node is about to remove are left to it: nothing waits. */
 const removeOld: Statement = {
   name: 'moment-remove-old',
   text: `DELETE FROM moment WHERE ctid = ANY (ARRAY(

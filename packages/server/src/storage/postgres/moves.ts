@@ -1,4 +1,4 @@
-/** Moving one tenant: its state, and its records for the other store. */
+/** Moves one tenant: its state, and its records for the other store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { tenantMoved } from '../audit-changes.ts'
@@ -27,13 +27,13 @@ const selectStates: Statement = {
   name: 'move-states',
   text: 'SELECT DISTINCT tenant, move FROM feed WHERE move IS NOT NULL',
 }
-/** Takes the counters as an append does, so it waits for those under way, and later ones find what it has written. */
+/** Takes the counters as an append does, so it waits for those under way, and later ones see what it has written. */
 const lockTenant: Statement = {
   name: 'move-lock',
   text: 'SELECT move FROM feed WHERE tenant = $1 ORDER BY tenant, feed FOR NO KEY UPDATE',
 }
 const setState: Statement = { name: 'move-set', text: 'UPDATE feed SET move = $2 WHERE tenant = $1' }
-/** No window of the feed was answered after `floor`: each raises the floor before it is. $3: in place of the clock, for tests. */
+/** No window of the feed was answered after `floor`, because each raises the floor first. $3: replaces the clock, for tests. */
 const readCounter: Statement = {
   name: 'move-counter',
   text: `SELECT f.*, greatest(f.stamp_floor, stamp_floor(), coalesce($3, now_ticks() + 10)) AS floor,
@@ -86,7 +86,7 @@ export function changeMove(
   })
 }
 
-/** In short statements, each of its own moment: these records never change, and no old snapshot is held. */
+/** In short statements, each at its own moment: these records never change, and no old snapshot is held. */
 export async function exportTenant(
   database: Database,
   given: Ticks | undefined,

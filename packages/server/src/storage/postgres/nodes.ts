@@ -7,14 +7,14 @@ import { texts } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 
-/** The database's clock, unless the value says another time, in milliseconds; for tests. */
+/** The database's clock, unless the value gives another time, in milliseconds; for tests. */
 function nowSql(value: number): string {
   return `coalesce(to_timestamp($${value}::float8 / 1000), clock_timestamp())`
 }
 
 /**
- * Rows of nodes that ended without a word go with the next announcement of another. All parts see the table as it was before, so
- * this node is counted by itself.
+ * The rows of nodes that ended without a word are removed with the next announcement of another. All parts see the table as it was
+ * before, so this node is counted separately.
  */
 const announce: Statement = {
   name: 'node-announce',
@@ -52,7 +52,7 @@ interface NodeRow {
   readonly silent_ms: number
 }
 
-/** `given`: in place of the database's clock, for tests. */
+/** `given`: replaces the database's clock, for tests. */
 export function databaseNodes(
   database: Database,
   given: () => Ticks | undefined,

@@ -1,4 +1,4 @@
-/** From a database's address to a store that has the schema and the settings asked for. */
+/** From a database's address to a store with the requested schema and settings. */
 import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageRefusal } from '../storage.ts'

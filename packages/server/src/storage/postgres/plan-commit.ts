@@ -1,7 +1,6 @@
 /**
- * From what was read to what one commit will write, for any number of batches: each is decided in turn over what was
- * read and what the batches before it will have added. Numbers and times are provisional until the database has given
- * them. Pure.
+ * From what was read to what one commit will write, for any number of batches: each is decided in turn on what was read and what the
+ * earlier batches will have added. Numbers and times are provisional until the database has given them. Pure.
  */
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { decideAppend } from '../decide-append.ts'
@@ -17,14 +16,14 @@ export interface PlanContext {
   readonly clockToleranceTicks: Ticks | undefined
 }
 
-/** What one feed gets, and what it was decided from. */
+/** What is added to one feed, and the state that was assumed. */
 export interface FeedPlan {
   readonly reading: FeedReading
   readonly rows: readonly EventRow[]
   readonly reserved: readonly ReservedId[]
   /** Ids found free. */
   readonly freeIds: ReadonlySet<string>
-  /** Subjects that were asked for, and the position of their latest event; 0 for none. */
+  /** The subjects that were looked up, and the position of their latest event; 0 for none. */
   readonly knownSubjects: ReadonlyMap<string, number>
   /** The head was too far ahead of the clock (D25). */
   readonly isClockBehind: boolean
@@ -34,7 +33,7 @@ export interface CommitPlan {
   /** One per batch, with provisional numbers and times. */
   readonly outcomes: readonly AppendOutcome[]
   readonly feeds: readonly FeedPlan[]
-  /** Not empty: read this as well, and plan again. */
+  /** Not empty: read these as well, and plan again. */
   readonly wanted: readonly Wanted[]
 }
 
@@ -67,7 +66,7 @@ export function planCommit(
   }
 }
 
-/** What one feed gets, as the batches of the commit are decided one after the other. */
+/** What is added to one feed, while the batches of the commit are decided one after the other. */
 interface GrowingFeed {
   readonly reading: FeedReading
   readonly rows: EventRow[]
@@ -100,7 +99,7 @@ function growingFeed(reading: FeedReading): GrowingFeed {
   }
 }
 
-/** Looks among the new rows of the feed first, then in the reading. What is in neither is wanted. */
+/** Looks first among the new rows of the feed, then in the reading. Anything in neither is wanted. */
 function lookupsOf(feed: GrowingFeed): AppendLookups {
   const { reading, rows, wanted } = feed
   return {
@@ -168,14 +167,14 @@ function wantedOf({ reading, wanted }: GrowingFeed): readonly Wanted[] {
   return isComplete ? [] : [{ key: reading.key, ...wanted }]
 }
 
-/** An event of the plan itself, as it would be read. */
+/** An event of the plan itself, as if it had been read. */
 function feedEvent({ tenantId }: FeedKey, { sequenceNumber, createdDate, event }: EventRow): FeedEvent {
   const { id, eventType, state, payload, transactionId } = event
   const eventTypeShortCode = state.code
   return { tenantId, sequenceNumber, eventType, eventTypeShortCode, payload, transactionId, id, createdDate }
 }
 
-/** Stands in for an event that has to be read first; what is planned with it is thrown away. */
+/** Stands in for an event that has to be read first; a plan that uses it is discarded. */
 const placeholder: FeedEvent = {
   tenantId: '',
   sequenceNumber: 0,
@@ -198,7 +197,7 @@ export interface Stamped {
   readonly stored: readonly { readonly sequenceNumber: number; readonly createdDate: string }[]
 }
 
-/** The outcomes with the numbers that were given in place of the provisional ones. */
+/** The outcomes with the real numbers in place of the provisional ones. */
 export function settleOutcomes(
   batches: readonly AppendBatch[],
   outcomes: readonly AppendOutcome[],

@@ -1,4 +1,4 @@
-/** Connections to the database: bounded pools, what each session is told, and how long anything may take. */
+/** Connections to the database: bounded pools, session settings, and time limits. */
 import { callbackify } from 'node:util'
 import { Client, Pool } from 'pg'
 import type { ClientConfig, Notification, PoolClient } from 'pg'
@@ -7,9 +7,9 @@ import type { PoolState } from '../store-observer.ts'
 import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
 import { isOfStatement } from './failure.ts'
 
-/** A node that vanishes while it holds a feed's counter gives it back after this time. */
+/** A node that vanishes while it holds a feed's counter releases it after this time. */
 const idleInTransactionMs = 5_000
-/** Of time. */
+/** No time limit. */
 export const noLimit = 0
 /**
  * How long what was noted of requests waits for a row that another session holds. It stays noted, and the connection is one of the few
@@ -18,9 +18,9 @@ export const noLimit = 0
 export const noteLockWaitMs = 1_000
 
 /**
- * Said once per connection. Every statement of ours is an index probe or a run through an index, so plans that suit
- * tables as small as they were when a plan was made are ruled out. A default of `synchronous_commit = off` would break
- * P7; a stricter one is the operator's to choose.
+ * Sent once per connection. Each of our statements is an index probe or a run through an index, so this rules out plans that suit tables
+ * as small as they were when a plan was made. A default of `synchronous_commit = off` would break P7; a stricter one is the operator's
+ * choice.
  */
 const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
   set_config('default_transaction_isolation', 'read committed', false),
@@ -36,7 +36,7 @@ const setLockWait: Statement = {
   text: `SELECT set_config('lock_timeout', $1, false)`,
 }
 
-/** Runs on a connection of the pool. `onConnected`: told how long that was waited for, in vain too. */
+/** Runs on a connection of the pool. `onConnected`: called with the time it took to get one, even in vain. */
 export async function withClient<T>(
   pool: Pool,
   run: (client: PoolClient) => Promise<T>,
@@ -48,7 +48,7 @@ export async function withClient<T>(
   try {
     return await run(client)
   } catch (error) {
-    // A connection on which something else failed is not used again: its state is not known.
+    // A connection on which something else failed is not reused, because its state is unknown.
     isUsable = isOfStatement(error)
     throw error
   } finally {
@@ -56,10 +56,10 @@ export async function withClient<T>(
   }
 }
 
-/** What sessions were told last, where it is not what they began with. */
+/** The last setting of each session, if it differs from the first. */
 const lockWaits = new WeakMap<PoolClient, number>()
 
-/** Said only when it changes, which is seldom: the connection that was used last is used next. */
+/** Sent only when it changes, which is rare: the connection that was used last is used next. */
 export async function waitForLocks(client: PoolClient, lockWaitMs: number): Promise<void> {
   if ((lockWaits.get(client) ?? noLimit) === lockWaitMs) return
   await client.query({ ...setLockWait, values: [String(lockWaitMs)] })
@@ -103,7 +103,7 @@ export function poolOf(options: ConnectionOptions, purpose: Purpose, max: number
   })
   // An idle connection that breaks is dropped by the pool; the next query gets a new one, or an error of its own.
   pool.on('error', () => undefined)
-  // One that breaks in use says so a second time here; its query has been rejected already.
+  // A connection that breaks in use reports it a second time here; its query has been rejected already.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
@@ -119,12 +119,12 @@ async function prepareSession(client: PoolClient, timeoutMs: number): Promise<vo
   const limits = [String(timeoutMs), String(idleMs)]
   const { rows } = await client.query<{ standby: boolean }>(sessionSettings, limits)
   if (rows[0]?.standby !== false) {
-    // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
+    // A standby may lag: its answer could hide an event that was acknowledged (P8) or stamped (P3).
     throw new StorageFailure('storage_unavailable', new Error(standbyText))
   }
 }
 
-/** On a connection of its own. As in `Database`. */
+/** On a separate connection, as in `Database`. */
 export async function listenOn(
   options: ConnectionOptions,
   channel: string,

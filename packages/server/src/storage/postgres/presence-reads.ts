@@ -1,4 +1,4 @@
-/** When publishers and consumers were last there, read. */
+/** Reads when publishers and consumers were last present. */
 import { pausesOf, presenceKeyOf, presenceKinds, presenceNameOf } from '../silence-store.ts'
 import type { LastAsked, Presence, PresenceKey, SilenceStore } from '../silence-store.ts'
 import { smallints, texts } from './array.ts'
@@ -30,7 +30,7 @@ const countSilent: Statement = {
   text: `SELECT count(*) FILTER (WHERE kind = ${presenceKinds.publisher})::integer AS publishers,
     count(*) FILTER (WHERE kind = ${presenceKinds.consumer})::integer AS consumers FROM presence WHERE silent_ms IS NOT NULL`,
 }
-/** In the order of the primary key, so that no more is read than is answered. */
+/** In the order of the primary key, so that no more is read than is returned. */
 const selectAsked: Statement = {
   name: 'presence-asked',
   text: `SELECT tenant, feed, key_id, name, max(asked_ms) AS asked_ms FROM consumer_view

@@ -1,4 +1,4 @@
-/** What a pooler between a node and its database takes away: a session of one's own, and being told of changes. */
+/** What a pooler between a node and its database takes away: sessions that are not shared, and messages about changes. */
 import type { Client, Notification } from 'pg'
 
 export interface SessionFacts {
@@ -8,7 +8,7 @@ export interface SessionFacts {
 
 const heardWithinMs = 2_000
 
-/** `token`: not used by another probe at the time. A standby refuses to listen, whatever stands before it. */
+/** `token`: not used by another probe at the time. A standby refuses to listen, whatever is in front of it. */
 export async function probeSessions(
   first: Client,
   second: Client,
@@ -21,7 +21,7 @@ export async function probeSessions(
   }
 }
 
-/** A pooler that gives sessions away between transactions gives the second client the one that the first has just left. */
+/** A pooler that reassigns sessions between transactions gives the second client the one that the first has just left. */
 async function keepsSessions(first: Client, second: Client, token: string): Promise<boolean> {
   const sessionOf = async (client: Client, query: string): Promise<Record<string, unknown>> => {
     const { rows } = await client.query<Record<string, unknown>>(query)

@@ -1,4 +1,4 @@
-/** What was published, by whom and with what success. */
+/** What was published, by whom and how successfully. */
 import {
   firstKeptMinute,
   hourOfMinute,
@@ -21,7 +21,7 @@ import type { Database, Row, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { noteLockWaitMs } from './pool.ts'
 
-/** In order of the key, as all that follow, so that two nodes that add to the same rows never wait in a circle. */
+/** In order of the key, like everything below, so that two nodes that add to the same rows never wait in a circle. */
 const addMinutes: Statement = {
   name: 'published-add',
   text: `INSERT INTO published AS kept (tenant, minute, feed, key_id, requests, stored, repeated, unchanged,
@@ -142,7 +142,7 @@ interface HourRow extends Row {
   readonly refusals: string
 }
 
-/** Those that are among the first of their key and hour, on whatever node. */
+/** Those that are among the first of their key and hour, on any node. */
 async function keptSingly(
   session: Session,
   refusals: readonly PublicationRefusal[],

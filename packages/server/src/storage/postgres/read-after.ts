@@ -6,7 +6,7 @@ import type { Database, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
-/** Runs through indexes in order, each cut off by its limit. */
+/** Ordered runs through indexes, each ended by its limit. */
 export const readAfterStatements = {
   all: {
     name: 'read-after-all',
@@ -14,7 +14,7 @@ export const readAfterStatements = {
       WHERE e.tenant = $1 AND e.feed = $2 AND e.position > position_at($1, $2, $3)
       ORDER BY e.tenant, e.feed, e.position LIMIT $4`,
   },
-  /** Time rises with position, so a view's time index also finds where a position falls in it. */
+  /** Time rises with position, so a view's time index also finds the place of a position in it. */
   view: {
     name: 'read-after-view',
     text: `SELECT e.sequence, e.json FROM view_entry v
@@ -25,9 +25,9 @@ export const readAfterStatements = {
       ORDER BY v.created LIMIT $4`,
   },
   /**
-   * One run for each category, because the index of the latest is in order within a category only. None: of contacts. The place is looked
-   * for once, and the order is spelled out as the index has it: left to choose, PostgreSQL took another index for a table without
-   * statistics, and looked for the place at each subject of the feed (a first copy of 20,000 contacts took 54 s).
+   * One run for each category, because the index of latest events is in order only within a category. No category: contacts. The place is
+   * looked up once, and the order is written as the index has it: given the choice, PostgreSQL took another index for a table without
+   * statistics, and looked up the place for each subject of the feed (a first copy of 20,000 contacts took 54 s).
    */
   latest: {
     name: 'read-after-latest',
@@ -49,7 +49,7 @@ export const readAfterStatements = {
       ${eventAt('latest.position', 'sequence, json')}
       ORDER BY latest.position`,
   },
-  /** The same of a set of branches, which properties alone have. */
+  /** The same for a set of branches, which only properties have. */
   branchLatest: {
     name: 'read-after-branch-latest',
     text: `SELECT e.sequence, e.json FROM (
@@ -90,7 +90,7 @@ export async function readAfter(database: Database, query: ReadAfterQuery): Prom
   return rows.map(({ sequence, json }) => ({ sequenceNumber: Number(sequence), json: Buffer.from(json) }))
 }
 
-/** The categories that a view's subjects can have; subjects of contacts have none. */
+/** The categories that a view's subjects can have; contacts have none. */
 export function categoriesOf({ key, view }: Pick<ReadAfterQuery, 'key' | 'view'>): readonly string[] {
   const { category } = partsOfView(view)
   return category === undefined ? viewsOf(key.feed) : [category]

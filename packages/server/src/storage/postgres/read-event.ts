@@ -3,7 +3,7 @@ import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
-/** Ids that were taken without storing anything stand for another event (`event_id`); they are not that event's id. */
+/** Ids that were taken without storing anything refer to another event (`event_id`); they are not that event's id. */
 const select: Statement = {
   name: 'read-event',
   text: `SELECT e.sequence, e.json FROM event_id i

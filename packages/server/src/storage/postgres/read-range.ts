@@ -26,8 +26,8 @@ export const readRangeStatements = {
 } as const satisfies Record<string, Statement>
 
 /**
- * The same with the length of all of them in front of each, which is known without reading them. None is read where that is too much:
- * a value that is not taken is not decompressed.
+ * The same with the length of all of them in front of each, which is known without reading them. None is read if that is too much: a
+ * value that is not selected is not decompressed.
  */
 export const readWithinStatements = {
   all: {
@@ -73,7 +73,7 @@ export const measureStatements = {
   },
 } as const satisfies Record<string, Statement>
 
-/** Events in one question: the largest are some 500 kB each. */
+/** Events in one query: the largest are some 500 kB each. */
 const eventsPerPiece = 100
 
 /** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */

@@ -10,14 +10,14 @@ export const readSubjectStatements = {
       JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
       WHERE s.tenant = $1 AND s.feed = $2 AND s.subject = $3`,
   },
-  /** A run through the index of subjects, in order of position: the number alone would have to be looked for. */
+  /** A run through the index of subjects, in order of position: the number alone would have to be searched for. */
   history: {
     name: 'read-subject',
     text: `SELECT e.sequence, e.json FROM event e
       WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
       ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
   },
-  /** As long as the part of the history is that comes after it: a property seldom leaves a branch. */
+  /** Costs as much as the later part of the history is long: a property seldom leaves a branch. */
   latestWithin: {
     name: 'read-latest-within',
     text: `SELECT e.sequence, e.json FROM event e

@@ -1,4 +1,6 @@
-/** One step of an erasure: read on this node, made smaller here, and written with one call that checks that nobody else has. */
+/**
+ * One step of an erasure: read on this node, reduced here, and written with one call that checks that nobody else has changed anything.
+ */
 import { bytesPerReduction } from '../erasure-store.ts'
 import { reducedEventJson } from '../reduced-event.ts'
 import type { ReduceOutcome } from '../storage.ts'
@@ -69,7 +71,7 @@ export async function reduceEvents(
   if (kept.length === 0) return database.write(reduce)
   return database.transaction(async (session) => {
     const outcome = await reduce(session)
-    // What was kept is gone without a sign: the events are shown as they were.
+    // What was kept is removed without a trace: the events are still shown as before.
     if (outcome.kind === 'reduced') {
       await session.query(takeKept, [
         row.tenant,

@@ -1,6 +1,6 @@
 /**
- * What this node knows of feeds from its own last commits, so that the usual append reads nothing beforehand. Other nodes may
- * have published since: a plan made from it counts only once it is checked under the lock (docs/decisions/0005).
+ * What this node knows about feeds from its own last commits, so that the usual append reads nothing first. Other nodes may have
+ * published since: a plan made from this counts only once it is checked under the lock (docs/decisions/0005).
  */
 import { BoundedMap } from '../../bounded-map.ts'
 import { feedName } from '../storage.ts'
@@ -11,15 +11,15 @@ import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export interface RememberedFeeds {
   /**
-   * As `readFeeds`, with all ids taken for free; `undefined` unless every feed and subject named is remembered, from commits
-   * of the same history (D13) as that of the connection it is asked for.
+   * Like `readFeeds`, with all ids assumed free; `undefined` unless every feed and subject named is remembered, from commits of the same
+   * history (D13) as that of the connection.
    */
   reading(batches: readonly AppendBatch[], history: string): Reading | undefined
   /** Notes what a commit has written. While connections lead to two histories, only the newer one is remembered. */
   note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>, history: string): void
-  /** These feeds are not as they were: a plan was stale, or another node has told of an append. */
+  /** These feeds have changed: a plan was stale, or another node has reported an append. */
   forget(keys: readonly FeedKey[]): void
-  /** No feed may be as it was. A new connection for writing can lead to another history: then it is this one from now on. */
+  /** Any feed may have changed. A new connection for writing can lead to another history, which is then the present one. */
   forgetAll(history?: string): void
 }
 
@@ -35,7 +35,7 @@ interface KnownFeed {
 }
 
 interface KnownSubject {
-  /** Holds for as long as this is what is remembered of the feed. */
+  /** Valid for as long as this is what is remembered about the feed. */
   readonly feed: KnownFeed
   readonly row: SubjectRow
 }
@@ -99,13 +99,13 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     revision,
     lastPosition,
     offset,
-    // Whether the head is ahead of the clock (D25) is seen under the lock.
+    // The append checks under the lock whether the head is ahead of the clock (D25).
     lastCreated: undefined,
     lastSequence: lastPosition + offset,
-    // Seen under the lock as well.
+    // Also checked under the lock.
     isClosed: false,
     idsUnread: 'free',
-    // The append looks.
+    // The append checks this.
     needsEpoch: false,
     ids: new Map(),
     subjects: new Map(),

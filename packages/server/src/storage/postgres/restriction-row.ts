@@ -1,4 +1,4 @@
-/** A row of `restriction`, and a restriction as the port shows it. */
+/** A row of `restriction`, and a restriction in the port's form. */
 import { feedNames, restrictionReasons } from '@property-events/protocol'
 import type { Restriction, RestrictionProgress, RestrictionState } from '../storage.ts'
 import type { Session, Statement, Value } from './connection.ts'
@@ -59,7 +59,7 @@ const put: Statement = {
       ended_by = excluded.ended_by`,
 }
 
-/** Puts a restriction in place as it stands, or as it stands now. */
+/** Inserts or updates a restriction. */
 export async function putRestriction(
   session: Session,
   restriction: Restriction,

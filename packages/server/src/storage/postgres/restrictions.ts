@@ -12,7 +12,7 @@ import { feedNumbers } from './feed-number.ts'
 import { readRestriction, restrictionOf } from './restriction-row.ts'
 import type { RestrictionRow } from './restriction-row.ts'
 
-/** The database's clock, unless the value says another time, in milliseconds; for tests. */
+/** The database's clock, unless the value gives another time, in milliseconds; for tests. */
 function nowMsSql(value: number): string {
   return `coalesce($${value}::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
@@ -34,7 +34,7 @@ const selectKept: Statement = {
   text: `SELECT sequence, json FROM kept_event WHERE tenant = $1 AND feed = $2 AND subject = $3 AND sequence > $4
     ORDER BY tenant, feed, subject, position LIMIT $5`,
 }
-/** Nodes are noted beside those of erasures: both have ids of their own. */
+/** Nodes are noted in the same place as those of erasures: both have ids of their own. */
 const insertNode: Statement = {
   name: 'restriction-node',
   text: `INSERT INTO erasure_node (erasure, node) SELECT restriction, $2 FROM restriction

@@ -107,7 +107,7 @@ export function databaseRetention(parts: Parts): RetentionStore {
   }
 }
 
-/** Read on this node, made smaller here, and written with one call that checks that no other node has. */
+/** Read on this node, reduced here, and written with one call that checks that no other node has changed anything. */
 async function thin(
   { database }: Parts,
   span: ThinSpan,

@@ -1,7 +1,7 @@
 /**
- * Rewrites the tables that hold payloads or what was made of them, so that no file of theirs holds what was reduced (D17). VACUUM
- * FULL, because it alone keeps what transactions under way may see: a backup that runs would find a table empty that was filled
- * anew in any other way.
+ * Rewrites the tables that hold payloads or data derived from them, so that their files hold nothing that was reduced (D17). It uses
+ * VACUUM FULL, which alone keeps what transactions under way may see: a running backup would find a table empty that was refilled in any
+ * other way.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../error-code.ts'
@@ -10,7 +10,7 @@ import type { Database, Session, Statement } from './connection.ts'
 import { heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
 
-/** The large one last. */
+/** The large one comes last. */
 const statistics = 'pg_catalog.pg_statistic'
 const tables = [statistics, 'actor_name', 'subject', 'event_id', 'kept_event', 'event'] as const
 
@@ -63,7 +63,7 @@ async function rewriteAll(session: Session): Promise<void> {
   await untilForgotten(session, xid, false)
 }
 
-/** VACUUM passes over a table that the role may not rewrite, with a warning. */
+/** VACUUM skips a table that the role may not rewrite, with a warning. */
 async function checkRole(session: Session): Promise<void> {
   const [found] = await session.query<Look>(look, [])
   if (found === undefined) throw new Error('the server gave no answer')
@@ -89,7 +89,7 @@ async function checkRole(session: Session): Promise<void> {
   }
 }
 
-/** A transaction after all that have reduced something. What a snapshot from before it may see, VACUUM FULL copies. */
+/** A transaction after all those that have reduced something. VACUUM FULL copies what an earlier snapshot may see. */
 const takeBarrier: Statement = {
   name: 'rewrite-barrier',
   text: 'SELECT pg_current_xact_id()::xid::text AS xid',
@@ -98,7 +98,7 @@ const readBarrier: Statement = { name: 'rewrite-barrier-age', text: 'SELECT age(
 const patienceMs = 60_000
 const lookEveryMs = 200
 
-/** `ofCatalog`: what keeps versions of the catalogues alone counts as well. */
+/** `ofCatalog`: anything that only keeps versions of the catalogues counts as well. */
 async function untilForgotten(session: Session, barrier: string, ofCatalog: boolean): Promise<void> {
   for (const giveUpAt = performance.now() + patienceMs; ;) {
     const held = await session.query<HeldSnapshotRow & Record<string, unknown>>(heldSnapshots, [])
@@ -121,8 +121,8 @@ async function untilForgotten(session: Session, barrier: string, ofCatalog: bool
 }
 
 /**
- * ANALYZE has kept samples of values in stores of earlier builds, and keeps them when it is told to take no more. A column that is
- * given its own type again loses them; nothing is rewritten for it, and what else was said of the column is said again.
+ * ANALYZE has kept samples of values in stores of earlier builds, and keeps them when it is told to take no more. A column that is given
+ * its own type again loses them; nothing is rewritten for that, and the column's other settings are set again.
  */
 const sampled = `
     FROM pg_attribute a
@@ -152,12 +152,12 @@ END $$`
 
 const attemptsAtMost = 20
 const attemptPauseMs = 2_000
-/** Longer than `deadlock_timeout` (1 s as PostgreSQL is shipped): only then is an autovacuum in the way told to stop. */
+/** Longer than `deadlock_timeout` (1 s by default in PostgreSQL): only then is an autovacuum in the way told to stop. */
 const lockWaitMs = 1_500
 
 /**
- * The lock that it needs is waited for 1.5 s at a time: all statements of others queue after one that waits. `lock_not_available` is
- * what PostgreSQL says then.
+ * Waits for the lock 1.5 s at a time, because all statements of others queue after a waiting one. PostgreSQL's code is then
+ * `lock_not_available`.
  */
 async function patiently(run: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

@@ -12,7 +12,7 @@ const noteErasure: Statement = {
   text: `INSERT INTO erasure_noted (erasure, doubt_ms) SELECT $1, min(through_ms) FROM sent_run
     WHERE NOT ended AND through_ms < $2 AND coalesce(lost_ms, $3) >= $3`,
 }
-/** Of the blocks that the erased events stand in, and of the hours that later reads are added to. */
+/** The blocks that contain the erased events, and the hours to which later reads are added. */
 export const sentOfErasedStatement: Statement = {
   name: 'erasure-sent-blocks',
   text: `WITH erased AS MATERIALIZED (

@@ -2,10 +2,10 @@
 import { StorageRefusal } from '../storage.ts'
 
 export const oldestServer = 15
-/** The newest one that the tests were run on. */
+/** The newest version that the tests were run on. */
 export const newestServer = 18
 
-/** `version` as in `server_version_num`, such as 150018. A server before the oldest fails later, and with less of a reason. */
+/** `version` as in `server_version_num`, such as 150018. Without this check an older server fails later, and with a less clear reason. */
 export function serverRefusal(version: number): StorageRefusal | undefined {
   const major = Math.floor(version / 10_000)
   if (major >= oldestServer) return undefined

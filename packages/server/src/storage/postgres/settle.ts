@@ -1,6 +1,6 @@
 /**
- * A moment at which no stamped event of a feed waits for its commit (P3). One question to the database serves all reads
- * of this node that come while it waits to be sent: a commit in the way costs one connection, not one for each client.
+ * A moment at which no stamped event of a feed is waiting for its commit (P3). One query to the database serves all reads of this node
+ * that come before it is sent: a commit in the way costs one connection, not one for each client.
  */
 import type { Ticks } from '@property-events/protocol'
 import { StorageFailure, feedName } from '../storage.ts'
@@ -13,22 +13,22 @@ const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($
 const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }
 
 export interface Settler {
-  /** Resolves when whatever was stamped before the call is visible; later stamps come after the time of the call. */
+  /** Resolves when everything stamped before the call is visible; later stamps come after the time of the call. */
   settled(key: FeedKey): Promise<void>
   /** The latest moment at which this node has answered a window; 0 for none. */
   latestAnswered(): Ticks
 }
 
-/** One question that is under way, and the one that begins after it, for reads that came too late for the first. */
+/** One query that is under way, and the one that begins after it, for reads that came too late for the first. */
 interface Line {
   underWay: Promise<void>
   next: Promise<void> | undefined
 }
 
-/** The clock is read anew after each wait for a reservation, so one that jumps ahead can pass the next one by. */
+/** The clock is read again after each wait for a reservation, so one that jumps ahead can pass the next reservation. */
 const triesAtMost = 4
 
-/** `floor`: in place of the database's clock, for tests. */
+/** `floor`: replaces the database's clock, for tests. */
 export function settler(
   database: Database,
   reservation: TimeReservation,
@@ -69,7 +69,7 @@ export function settler(
       const name = feedName(key)
       const line = lines.get(name)
       if (line === undefined) return begin(name, key).underWay
-      // The question under way may have been answered in the database already: only a later one counts.
+      // The database may already have answered the query under way: only a later one counts.
       line.next ??= line.underWay.catch(() => undefined).then(() => begin(name, key).underWay)
       return line.next
     },
@@ -77,7 +77,7 @@ export function settler(
   }
 }
 
-/** Moves the store's reservation of time on, if need be. `now`: in place of the database's clock, for tests. */
+/** Extends the store's reservation of time, if necessary. `now`: replaces the database's clock, for tests. */
 export async function reserveTime(session: Session, now: Ticks | undefined): Promise<Reserved> {
   const [row] = await session.query<{ moment: string; reserved: string }>(reserve, [now ?? null])
   if (row === undefined) throw new Error('the reservation of time gave no answer')

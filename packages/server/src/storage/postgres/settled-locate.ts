@@ -13,8 +13,8 @@ export interface SettledLocateParts {
 }
 
 /**
- * As `EventStore.locate`: a window that is still open is looked at once nothing stamped waits for its commit (P3). A head that
- * comes before what this node had shown when it asked tells of a loss, of now or of an earlier epoch (D13).
+ * Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). A head below what this node had
+ * already shown reveals a loss, of now or of an earlier epoch (D13).
  */
 export function settledLocator(
   database: Database,
@@ -25,13 +25,13 @@ export function settledLocator(
     const located = await locate(database, query)
     if (located === undefined || located.head.sequenceNumber >= before) return located
     const isWhole = await database.write((session) => history.check(session))
-    // It was of an epoch that is over, and lost with it.
+    // It belonged to an epoch that is over, and was lost with it.
     if (isWhole) shown.forget(query.key, before)
     return located
   }
 
   return async (query) => {
-    // A window without an end is open: the feed need not be looked at to know.
+    // A window without an end is open, so there is no need to look at the feed.
     const isEndless = query.from !== undefined && query.to === undefined
     if (!isEndless) {
       const located = await look(query)

@@ -12,7 +12,7 @@ import type { NoteChanges } from './audit.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { presenceReads } from './presence-reads.ts'
 
-/** Of nodes that ask at once, the later one finds what the earlier one has written. */
+/** If nodes ask at the same time, the later one sees what the earlier one has written. */
 const lockTurn: Statement = {
   name: 'silence-turn',
   text: 'SELECT number, looked_ms, watched_ms, minute FROM silence_turn FOR UPDATE',
@@ -50,12 +50,12 @@ const countSet: Statement = {
   text: `SELECT count(*)::integer AS count FROM presence
     WHERE kind = $1 AND tenant = $2 AND key_id = $3 AND part <> $4 AND expected_ms IS NOT NULL`,
 }
-/** Neither goes while something is set of it. */
+/** Neither is removed while a setting is made for it. */
 const lockTenant: Statement = {
   name: 'silence-tenant',
   text: 'SELECT tenant::text AS tenant FROM tenant WHERE tenant = $1::uuid FOR KEY SHARE',
 }
-/** One at a time, so that no more are set than may be. */
+/** One at a time, so that no more are set than allowed. */
 const lockKey: Statement = {
   name: 'silence-key',
   text: 'SELECT key_no FROM key WHERE key_id = $1 FOR NO KEY UPDATE',
@@ -64,7 +64,7 @@ const selectTenants: Statement = {
   name: 'silence-key-tenants',
   text: 'SELECT DISTINCT tenant::text AS tenant FROM key_grant WHERE key_no = $1',
 }
-/** Answers a row where something has changed. What is learned needs none that was not there. */
+/** Returns a row if something has changed. A learned interval needs no new row. */
 const putExpectation: Statement = {
   name: 'silence-expect',
   text: `INSERT INTO presence AS p (kind, tenant, key_id, part, pauses, told, expected_ms)
@@ -128,7 +128,7 @@ async function takeTurn(session: Session, nowMs: number): Promise<SilenceTurn | 
   return taken
 }
 
-/** Tenants that the row of the audit concerns; `undefined`: what is named is not there. */
+/** Tenants that the row of the audit concerns; `undefined`: what is named does not exist. */
 async function lockedTenants(session: Session, name: PresenceName): Promise<readonly string[] | undefined> {
   if (name.kind === 'publisher') {
     const rows = await session.query(lockTenant, [name.tenantId])

@@ -3,8 +3,8 @@ import { skippedIdKeptTicks, skippedIdsPerStep } from '../skipped-ids.ts'
 import type { Database, Statement } from './connection.ts'
 
 /**
- * One probe of the index in each feed, until there are enough. Passes over rows that another node is removing: it waits for
- * no other session, and no two nodes wait in a circle.
+ * One index probe in each feed, until there are enough. Skips rows that another node is removing: it waits for no other session, and no
+ * two nodes wait in a circle.
  */
 export const forgetStatement: Statement = {
   name: 'forget-skipped-ids',
@@ -19,7 +19,7 @@ export const forgetStatement: Statement = {
     SELECT count(*) AS count FROM gone`,
 }
 
-/** Removes ids that may go, a step's worth; answers how many. `now`: in place of the database's clock. */
+/** Removes ids that may go, one step's worth; returns how many. `now`: replaces the database's clock. */
 export function forgetSkippedIds(database: Database, now: Ticks | undefined): Promise<number> {
   return database.write(async (session) => {
     const values = [now ?? null, skippedIdKeptTicks, skippedIdsPerStep]

@@ -6,7 +6,7 @@ import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
-/** Waits for commits under way and lets no new one begin; reads go on. */
+/** Waits for commits under way and lets no new one begin; reads continue. */
 const lock: Statement = { name: 'epoch-lock', text: 'LOCK TABLE feed IN EXCLUSIVE MODE' }
 const readOffset: Statement = {
   name: 'epoch-offset',
@@ -28,8 +28,8 @@ const record: Statement = {
 const forgetLosses: Statement = { name: 'epoch-forget-losses', text: 'DELETE FROM lost_number' }
 
 /**
- * Another history may not know what windows were answered in the one before (P3): the reservation does. Where nothing is
- * waited for there is no other history, and times go on as they were.
+ * Another history may not know which windows were answered in the previous one (P3), but the reservation does. If nothing is waiting,
+ * there is no other history, and times continue as they were.
  */
 const raiseFloor: Statement = {
   name: 'epoch-raise-floor',
@@ -37,7 +37,7 @@ const raiseFloor: Statement = {
     WHERE (SELECT needs_epoch OR incarnation <> incarnation() FROM store) OR EXISTS (SELECT FROM feed WHERE needs_epoch)`,
 }
 
-/** What the whole store waits for, every feed waits for by itself from here on. */
+/** What the whole store waits for, every feed waits for separately from here on. */
 const spread: Statement = {
   name: 'epoch-spread',
   text: `UPDATE feed SET needs_epoch = true
@@ -95,7 +95,7 @@ async function startEverywhere(session: Session, continueAfter: number): Promise
   await session.query(forgetLosses, [])
 }
 
-/** Answers with those of the feeds that there are, each once. */
+/** Returns those of the feeds that exist, each once. */
 async function startIn(
   session: Session,
   continueAfter: number,
@@ -132,7 +132,7 @@ const acceptFeeds: Statement = {
   text: 'UPDATE feed SET needs_epoch = false WHERE needs_epoch RETURNING tenant',
 }
 
-/** Publishing goes on in the epochs there are: an operator knows that nothing is missing, and no node knows better. */
+/** Publishing continues in the present epochs: an operator knows that nothing is missing, and no node knows better. */
 export function acceptHistory(
   database: Database,
   note: NoteChanges,

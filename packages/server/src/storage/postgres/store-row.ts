@@ -1,4 +1,4 @@
-/** The one row that says what is true of the whole store. */
+/** The one row with the state of the whole store. */
 import { catalogueFault } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { catalogueText } from '../settings.ts'
@@ -19,7 +19,7 @@ const select: Statement = {
   text: 'SELECT store_id, catalogue, start_sequence FROM store',
 }
 
-/** A new store without anything but its settings. */
+/** A new store with nothing but its settings. */
 export function fillWithSettings({ catalogue, startSequence }: NewSettings): FillStore {
   return {
     schemaVersion: 1,

@@ -1,4 +1,4 @@
-/** Waiting for a database that is away: it starts, restarts, or is a standby that is being promoted. */
+/** Waits for a database that is away: it is starting, restarting, or is a standby that is being promoted. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { StorageFailure } from '../storage.ts'
 import { isConnectionLoss } from './connection.ts'
@@ -9,13 +9,13 @@ export interface Patience {
   readonly waitMs: number
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined
-  /** Told once, with a sentence for the log, when the waiting begins. */
+  /** Called once, with a sentence for the log, when the wait begins. */
   readonly onWaiting?: ((reason: string) => void) | undefined
 }
 
 const longestPauseMs = 2_000
 
-/** What `open` resolves or rejects with, in the end: tried again while the database is away, until the time is over. */
+/** The final result of `open`: it is retried while the database is away, until the time is over. */
 export async function untilReached<T>(open: () => Promise<T>, patience: Patience): Promise<T> {
   const { waitMs, signal, onWaiting } = patience
   const untilMs = performance.now() + waitMs
@@ -36,7 +36,7 @@ export async function untilReached<T>(open: () => Promise<T>, patience: Patience
 /** A name that is not known yet, as while containers start, and a server that has no connection left. */
 const passingCodes = /^(ENOTFOUND|EAI_AGAIN|53300)$/
 
-/** Waiting may help: not against a wrong password, and not for a database that does not exist. */
+/** Whether waiting may help: it does not against a wrong password, or for a database that does not exist. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof StorageFailure) || !(error.cause instanceof Error)) return false
   const { cause } = error
@@ -46,7 +46,7 @@ function isAway(error: unknown): boolean {
 
 function awayText(error: unknown): string {
   const cause = error instanceof StorageFailure && error.cause instanceof Error ? error.cause : undefined
-  // Of several addresses tried, each says what is wrong with it, and the whole says nothing.
+  // If several addresses were tried, each error says what is wrong with it, and the whole says nothing.
   const [first] = cause instanceof AggregateError ? cause.errors : [cause]
   const reason = first instanceof Error ? first.message : String(first)
   return `The database cannot be used (${reason})`

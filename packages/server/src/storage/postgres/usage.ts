@@ -16,7 +16,7 @@ const addCounts: Statement = {
     ON CONFLICT (hour, key_id, operation, status) DO UPDATE
       SET requests = kept.requests + excluded.requests, bytes = kept.bytes + excluded.bytes`,
 }
-/** Rows that another node has taken are left to it. */
+/** Rows that another node has locked are left to it. */
 const ageHours: Statement = {
   name: 'usage-age-hours',
   text: `WITH taken AS (
@@ -41,7 +41,7 @@ const removeDays: Statement = {
     )
     SELECT count(*)::integer AS rows FROM removed`,
 }
-/** An hour at a time: a range of the primary key each, however many other keys there are, and whatever the statistics say. */
+/** One hour at a time: a range of the primary key for each, however many other keys there are, and whatever the statistics say. */
 const readHours: Statement = {
   name: 'usage-hours',
   text: `SELECT u.* FROM generate_series($2::integer, $3::integer) AS h (hour), LATERAL (

@@ -1,7 +1,7 @@
 /**
- * Notices that the store has lost numbers that were shown: after a restore, or after the promotion of a standby that
- * lagged (D13). The store records the history (system identifier and timeline) that numbers were last given in, and
- * `append_events_2` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
+ * Notices that the store has lost numbers that were shown: after a restore, or after the promotion of a standby that lagged (D13). The
+ * store records the history (system identifier and timeline) in which numbers were last given, and `append_events_2` refuses to give any
+ * in another one. A node vouches for the new history only if nothing can be missing.
  */
 import type { Ticks } from '@property-events/protocol'
 import { feedNames } from '@property-events/protocol'
@@ -13,23 +13,23 @@ import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 export interface Witness {
-  /**
-   * Looks at the history a new connection leads to, and at everything this node has shown if it is another one. Resolves
-   * with its name.
-   */
+  /** Checks the history of a new connection and, if it is another one, everything this node has shown. Resolves with its name. */
   meet(session: Session): Promise<string>
   /**
-   * Checks what this node has shown against the store. False: numbers are missing, publishing to their feeds is stopped, and
-   * what a new epoch has to go past is noted in the store.
+   * Checks what this node has shown against the store. False: numbers are missing, publishing to their feeds is stopped, and the store
+   * notes which numbers a new epoch has to exceed.
    */
   check(session: Session): Promise<boolean>
   /** Whether the last check has found numbers missing. */
   finds(): boolean
-  /** Calls the listener with all that is missing, at once if something is, and whenever that changes. Returns how to stop. */
+  /**
+   * Calls the listener with everything that is missing, at once if something is, and whenever that changes. Returns a function that stops
+   * it.
+   */
   onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
   /**
-   * True when publishing may go on in the present history: it is the recorded one, or it follows from it with every
-   * commit replicated and everything this node has shown in place.
+   * True if publishing may continue in the present history: it is the recorded one, or it follows from it with every commit replicated
+   * and everything this node has shown in place.
    */
   vouch(session: Session): Promise<boolean>
 }
@@ -41,9 +41,9 @@ const readHistory: Statement = {
     FROM store`,
 }
 /**
- * Of the given numbers those that are not in the store, or stand for another event. Numbers up to the start of a feed's epoch
- * are of earlier ones: their losses were dealt with when the present one began, and a restore that loses one of them since
- * loses that beginning as well. Of a feed that is not there at all, all is lost, unless its tenant was deleted, or is being deleted.
+ * The given numbers that are not in the store, or belong to another event. Numbers up to the start of a feed's epoch belong to earlier
+ * epochs: their losses were dealt with when the present one began, and a restore that loses one of them since loses that beginning as
+ * well. If a feed does not exist at all, everything is lost, unless its tenant was deleted, or is being deleted.
  */
 const findLosses: Statement = {
   name: 'witness-losses',
@@ -58,7 +58,7 @@ const findLosses: Statement = {
       AND NOT EXISTS (SELECT FROM tenant_deletion d
         WHERE d.tenant = shown.tenant AND (d.state <> 'deleted' OR f.tenant IS NULL))`,
 }
-/** What a new epoch has to go past. */
+/** The numbers that a new epoch has to exceed. */
 const noteLosses: Statement = {
   name: 'witness-note-losses',
   text: `INSERT INTO lost_number AS known (tenant, feed, number)
@@ -87,15 +87,15 @@ const accept: Statement = {
   text: 'UPDATE store SET incarnation = $2 WHERE incarnation = $1 AND NOT needs_epoch',
 }
 const mendAnsweredUntil: Statement = { name: 'witness-mend', text: 'SELECT mend_answered_until()' }
-/** What this node has answered windows up to. The reservation lies after it, unless the standby that was promoted lagged. */
+/** The time up to which this node has answered windows. The reservation is after it, unless the promoted standby lagged. */
 const raiseFloor: Statement = { name: 'witness-raise-floor', text: 'SELECT raise_floor($1)' }
-/** Where files were put back with the sequence in them, it may be older than the reservation. */
+/** If files were put back with the sequence in them, it may be older than the reservation. */
 export const raiseFloorToReservation: Statement = {
   name: 'raise-floor-to-reservation',
   text: 'SELECT raise_floor(until) FROM time_reservation',
 }
 
-/** What this node has answered windows by (P3). */
+/** The time up to which this node has answered windows (P3). */
 export interface AnsweredTime {
   /** The latest moment at which it has answered one. */
   latestAnswered(): Ticks
@@ -122,7 +122,7 @@ interface LossRow {
 const numbersPerQuestion = 5_000
 
 export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
-  /** Histories this process has been connected to. */
+  /** Histories that this process has been connected to. */
   const lived = new Set<string>()
   let latest: string | undefined
 
@@ -154,7 +154,7 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
     async meet(session) {
       const history = await historyOf(session)
       if (systemOf(history.current) !== systemOf(history.recorded) && !history.needs_epoch) {
-        // A logical restore, or an upgrade into a new cluster: numbers given since the copy was made are not in it.
+        // A logical restore, or an upgrade into a new cluster: it lacks the numbers given since the copy was made.
         await session.query(stop, [])
       }
       if (history.unreadable) await session.query(mendAnsweredUntil, [])
