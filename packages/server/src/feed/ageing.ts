@@ -1,4 +1,4 @@
-/** Removes what was noted of requests and publications, and sessions that are over, once they are old enough, in the background (PROTOCOL §14, §15). */
+/** Removes old notes of requests and publications, and sessions that are over, in the background (PROTOCOL §14, §15). */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
@@ -7,7 +7,7 @@ import type { StorageEngine } from '../storage/storage.ts'
 
 type AgeingStores = Pick<StorageEngine, 'usage' | 'publications' | 'consoleSessions'>
 
-/** What is kept for days may be there for ten minutes more. */
+/** Rows that are kept for days may stay for ten minutes more. */
 const lookEveryMs = 600_000
 /** The pause after a step: at least this long, and four times as long as the step took. */
 const shortestPauseMs = 100
@@ -24,7 +24,7 @@ export interface AgeingTimes {
   readonly clock?: () => number
 }
 
-/** Looks at once and then every ten minutes, and goes on step by step while there is something to remove. */
+/** Looks at once and then every ten minutes, and continues step by step while there is something to remove. */
 export function ageNotes(
   storage: AgeingStores,
   report: TaskReport = unreported,

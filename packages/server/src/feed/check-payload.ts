@@ -1,4 +1,4 @@
-/** Checks a payload against its feed's contract, and finds what the append needs to know of it. */
+/** Checks a payload against its feed's contract, and finds what the append needs to know about it. */
 import {
   adviseContact,
   adviseProperty,
@@ -18,11 +18,11 @@ export type Advice = Omit<PublishWarning, 'index'>
 export type PayloadCheck =
   | {
       readonly kind: 'checked'
-      /** The subject's UUID as the payload spells it (D15, D16). */
+      /** The subject's UUID in the payload's spelling (D15, D16). */
       readonly subject: string
       readonly published: boolean | undefined
       readonly branch: string | undefined
-      /** Of properties. */
+      /** Only for properties. */
       readonly updateDate: string | undefined
       readonly impliedCategory: Category | undefined
       readonly advice: readonly Advice[]
@@ -74,13 +74,13 @@ export function checkPayload(
   }
 }
 
-/** Whether consumers will show the property, as far as the event itself says. */
+/** Whether consumers will show the property, as far as the event itself shows. */
 function isShown(published: unknown, eventType: string | undefined): boolean {
   const codes = standardCodes.property
   return eventType !== codes.gone && (eventType === codes.appeared || published !== false)
 }
 
-/** The named type decides what consumers do; a payload that says otherwise is a likely mistake of its publisher. */
+/** The named type decides what consumers do; a payload that contradicts it is probably the publisher's mistake. */
 function contradiction(published: unknown, eventType: string | undefined): readonly Advice[] {
   const codes = standardCodes.property
   const contradicts =

@@ -20,7 +20,7 @@ export type PublicationReading =
 export interface DraftCollector {
   /** `textReading`: the reading of the payload's text, if it was read before. */
   add(item: Item, textReading: JsonReading | undefined): void
-  /** There are as many faults as are reported. */
+  /** The maximum number of faults has been reached. */
   full(): boolean
   reading(): PublicationReading
 }

@@ -38,7 +38,7 @@ export function warningCollector(): WarningCollector {
   }
 }
 
-/** The same, with the warnings that need earlier events, which only the store knows. */
+/** The same, with the warnings that depend on earlier events, which only the store knows. */
 export function withRemarks(
   warnings: readonly PublishWarning[],
   events: readonly AppendedEvent[],

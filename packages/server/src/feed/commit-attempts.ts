@@ -19,9 +19,9 @@ export interface CommitAttempts {
   refuse(batches: readonly Waiting[], error: unknown): void
 }
 
-/** Told how long things took, for metrics. */
+/** Called with durations, for metrics. */
 export interface CommitObserver {
-  /** A batch has waited for so long before its first commit began. */
+  /** A batch has waited this long before its first commit began. */
   waited(ms: number): void
   /** A commit has ended, or was given up. `locked`: another session held a feed, and it is tried again. */
   committed(outcome: 'done' | 'failed' | 'locked', ms: number): void

@@ -1,15 +1,15 @@
-/** From `unreachable` to `overwritten` (D17, docs/decisions/0030): the store is rewritten, and receipts say so. */
+/** From `unreachable` to `overwritten` (D17, docs/decisions/0030): rewrites the store and updates receipts. */
 import type { Actor, StorageEngine, WaitingErasure } from '../storage/storage.ts'
 
 export type Compaction =
   /** No erasure waits for it, and nothing was done. */
   | { readonly kind: 'nothingWaits' }
-  /** `waited`: the erasures that had become `unreachable` before it began. All of them are `overwritten` now. */
+  /** `waited`: the erasures that had become `unreachable` before it began. All of them are now `overwritten`. */
   | { readonly kind: 'compacted'; readonly waited: readonly WaitingErasure[] }
 
 /**
- * Rewrites the store if an erasure waits for that, or in any case (`always`). What becomes `unreachable` while it is at work waits
- * for the next time.
+ * Rewrites the store if an erasure waits for that, or in any case with `always`. An erasure that becomes `unreachable` meanwhile waits
+ * for the next rewrite.
  */
 export async function compactStore(
   { erasures, rewrite }: Pick<StorageEngine, 'erasures' | 'rewrite'>,

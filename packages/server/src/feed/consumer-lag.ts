@@ -1,4 +1,4 @@
-/** Through which number a consumer was sent everything of a view, and how much it lacks (D28). */
+/** The number up to which a consumer was sent everything of a view, and how much it lacks (D28). */
 import { parseCreatedDate } from '@property-events/protocol'
 import { parseEventJson } from '../storage/event-json.ts'
 import type {
@@ -16,21 +16,21 @@ export interface ConsumerLag {
   readonly view: FeedView
   /** Everything of the view up to this number was sent. */
   readonly through: number
-  /** Events of the view after it. */
+  /** The number of events of the view after it. */
   readonly events: number
-  /** Since when the first of them is there, milliseconds since 1970; `undefined`: there is none. */
+  /** When the first of them was stored, milliseconds since 1970; `undefined`: there are none. */
   readonly sinceMs: number | undefined
 }
 
 type Events = Pick<EventStore, 'locate' | 'readAfter' | 'readRange'>
 
-/** Answers of one feed are asked for once: most consumers have read through the same number. */
+/** Lags of one feed's consumers. Each answer is read once: most consumers have read up to the same number. */
 export interface LagReader {
   /** `readings`: of one consumer and view. */
   lagOf(view: FeedView, readings: readonly KeptReading[]): Promise<ConsumerLag>
 }
 
-/** Pages and runs take turns at most so often. */
+/** Pages and runs alternate at most this often. */
 const turnsAtMost = 10
 
 export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
@@ -44,7 +44,7 @@ export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
   }
   const countOf = (view: FeedView): Promise<number> =>
     once(counts, view, async () => (await events.locate({ key, view }))?.range.count ?? 0)
-  /** The first event of the view after a number; its ordinal is one more than those of the events up to the number. */
+  /** The first event of the view after a number; its ordinal is one more than the number of events up to the number. */
   const nextAfter = (view: FeedView, after: number): Promise<Place | undefined> =>
     once(nexts, `${view} ${after}`, async () => {
       if (after >= head.sequenceNumber) return undefined
@@ -70,7 +70,7 @@ export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
         rangesOf('positions'),
       ]
       const count = await countOf(view)
-      // Nothing stands before the first event.
+      // There is nothing before the first event.
       let number = ((await nextAfter(view, 0))?.sequenceNumber ?? 1) - 1
       const position = throughOf(positions, 0)
       if (position > 0) number = Math.max(number, await numberAt('all', Math.min(position, head.position)))
@@ -109,7 +109,7 @@ async function placeOf(
   return located && { sequenceNumber, createdMs, ordinal: located.range.first }
 }
 
-/** How far ranges go on from a number without a gap. */
+/** The last number that the ranges reach from a number without a gap. */
 export function throughOf(ranges: readonly NumberRange[], from: number): number {
   let through = from
   for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {

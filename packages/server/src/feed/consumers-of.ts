@@ -1,4 +1,4 @@
-/** The consumers of a feed: keys that may read it, and the names that they have given, with what is kept of each (D28). */
+/** The consumers of a feed: keys that may read it, and their names, with what is stored about each (D28). */
 import { defaultConsumer } from '../storage/storage.ts'
 import type {
   Acknowledgement,
@@ -15,13 +15,13 @@ import type { KeyEnd } from './delivery.ts'
 export interface FeedConsumer {
   readonly keyId: string
   readonly name: string
-  /** Of the key. */
+  /** The label of the key. */
   readonly label: string
   readonly reading: KeyReading | undefined
-  /** Only properties of these branches may be read. */
+  /** The key may read only properties of these branches. */
   readonly branches: readonly string[] | undefined
   readonly keyEnd: KeyEnd | undefined
-  /** The key opens other tenants, too. */
+  /** The key also opens other tenants. */
   readonly opensOthers: boolean
   readonly readings: readonly KeptReading[]
   readonly acknowledgement: Acknowledgement | undefined
@@ -32,19 +32,19 @@ export interface FeedConsumer {
 
 export interface ConsumersQuery {
   readonly key: FeedKey
-  /** Consumers of this key alone; `undefined`: of all keys. */
+  /** Only consumers of this key; `undefined`: of all keys. */
   readonly keyId: string | undefined
   readonly nowMs: number
 }
 
-/** A consumer that has said something. */
+/** A consumer that has reported something. */
 type Named = { readonly keyId: string; readonly name: string }
 
 type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'leaving' | 'silence'>
 
 /**
- * By key in the order of their making, and name. A key that has ended is among them where it has ever asked. What every node has noted is
- * there after 35 s at the latest. `further`: consumers that are known otherwise.
+ * By key in the order of creation, then by name. A key that has ended is included if it has ever asked. The notes of every node are
+ * included after 35 s at the latest. `further`: consumers that are known from other records.
  */
 export async function consumersOf(
   store: Store,
@@ -70,12 +70,12 @@ export async function consumersOf(
     const own = new Set(names.filter((name) => name.startsWith(`${record.keyId} `)))
     const keyEnd = endOf(record, query.nowMs) ?? disabled
     const opensOthers = record.grants.some(({ tenantId }) => tenantId !== key.tenantId)
-    // What is waited for, and has never been seen anywhere.
+    // Consumers that are expected, and have never been seen anywhere.
     for (const { name, lastMs, expectation } of opensOthers ? [] : presences.values()) {
       const isWaitedFor = lastMs === undefined && typeof expectation === 'number'
       if (isWaitedFor && name.kind === 'consumer' && name.keyId === record.keyId) own.add(nameOf(name))
     }
-    // A key that has not asked yet is waited for; one that never will is not.
+    // A key that has not asked yet is expected; one that never will is not.
     if (own.size === 0 && keyEnd === undefined)
       own.add(nameOf({ keyId: record.keyId, name: defaultConsumer }))
     return [...own].toSorted().map((text) => ({
@@ -128,7 +128,7 @@ function endOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): KeyEnd | und
   return undefined
 }
 
-/** Of all keys, where the tenant is suspended or has left. */
+/** All keys, if the tenant is suspended or has left. */
 async function disabledOf(
   { admin, leaving }: Store,
   { key, nowMs }: ConsumersQuery,

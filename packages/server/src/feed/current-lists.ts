@@ -1,6 +1,6 @@
 /**
  * The current events of a feed as of a position: the positions of the last event of each subject up to it (PROTOCOL §3.5). Events never
- * leave a feed, so of one epoch such a list never changes, and every thread that makes it makes the same.
+ * leave a feed, so within an epoch such a list never changes, and every thread that makes it makes the same.
  */
 import { turnForStep } from '../step-turns.ts'
 import { feedName } from '../storage/storage.ts'
@@ -8,7 +8,7 @@ import type { EventStore, FeedKey, FeedView } from '../storage/storage.ts'
 
 export interface CurrentListQuery {
   readonly key: FeedKey
-  /** Of a category: subjects that were in it as of the position. */
+  /** For a category: subjects that were in it as of the position. */
   readonly view: FeedView
   readonly epoch: string
   /** 0: the feed was empty. */
@@ -19,25 +19,25 @@ export interface CurrentListQuery {
 export type CurrentList = Float64Array
 
 export interface CurrentLists {
-  /** Requests for the same list share the making of it. Rejects as the store does. */
+  /** Simultaneous requests for the same list share its making. Rejects as the store does. */
   of(query: CurrentListQuery): Promise<CurrentList | 'tooMany'>
 }
 
 /** Subjects of a list: 800 kB. */
 export const currentAtMost = 100_000
 
-/** Subjects in one question to the store, 1 ms or so in SQLite; each that has a later event is looked up by itself, 5 µs. */
+/** Subjects in one query to the store, 1 ms or so in SQLite; each that has a later event is looked up separately, in 5 µs. */
 const stepSize = 2_000
 const earlierStepSize = 500
 
-/** Of all lists that a thread keeps, 16 MB. */
+/** For all lists that a thread keeps, 16 MB. */
 const keptPositions = 2_000_000
 const keptLists = 1_000
 
 type Reads = Pick<EventStore, 'latestPositions' | 'earlierPositions'>
 
 export function createCurrentLists(events: Reads): CurrentLists {
-  // In the order in which they were last asked for.
+  // In the order in which they were last requested.
   const lists = new Map<string, Promise<CurrentList | 'tooMany'>>()
   const sizes = new Map<string, number>()
   let total = 0
@@ -80,9 +80,9 @@ export function createCurrentLists(events: Reads): CurrentLists {
 }
 
 /**
- * First the subjects that nothing was published of since; then those whose latest event is a later one, few where the position is that
- * of a moment ago. What is published while it looks moves subjects from the first kind to the second, and to the end of that: none is
- * missed, and one that is seen twice has the same position both times.
+ * First the subjects about which nothing was published since; then those whose latest event is a later one, which are few if the position
+ * is a moment old. What is published meanwhile moves subjects from the first kind to the second, and to its end: none is missed, and one
+ * that is seen twice has the same position both times.
  */
 async function makeList(events: Reads, query: CurrentListQuery): Promise<CurrentList | 'tooMany'> {
   const { key, view, through } = query

@@ -1,4 +1,4 @@
-/** Pages of current events: as of which moment each is, and where it lies in the list of that moment (PROTOCOL §3.5). */
+/** Pages of current events: the moment of each, and its place in the list of that moment (PROTOCOL §3.5). */
 import { isJoined, isKept } from '../storage/storage.ts'
 import type {
   EventStore,
@@ -21,7 +21,7 @@ export interface CurrentRequest {
   /** From 1. The first page fixes the moment, or joins one. */
   readonly page: number
   readonly pageSize: number
-  /** A first page has to include this number (P8); 0: none. */
+  /** A first page has to include this number (P8); 0: any. */
   readonly least: number
 }
 
@@ -30,10 +30,10 @@ export type CurrentPage =
       readonly kind: 'page'
       /** Its range has the positions. */
       readonly page: LocatedPage
-      /** The last number up to which the list is the fold of the feed. */
+      /** The last number that the list includes. */
       readonly asOf: number
     }
-  /** No such tenant; no moment, or not any more; more subjects than a list may have. */
+  /** No such tenant; no moment, or an expired one; more subjects than a list may have. */
   | { readonly kind: 'unknownFeed' | 'noMoment' | 'tooMany' }
 
 export interface CurrentPages {
@@ -49,7 +49,7 @@ export interface CurrentPagesParts {
   readonly clock: () => number
 }
 
-/** A walk that goes on is noted so often, at most. */
+/** The use of a walk is recorded at most this often. */
 const noteEveryMs = 10_000
 
 export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
@@ -61,7 +61,9 @@ export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
     return (ranges.known(query) ?? (await ranges.locate(query)))?.head
   }
 
-  /** A head that is not before the moment, which a node may have fixed that knew more; `undefined`: its events are lost (D13). */
+  /**
+   * A head that is not before the moment, which another node with a later head may have fixed; `undefined`: its events are lost (D13).
+   */
   async function headAfter(key: FeedKey, head: Head, { position, epoch }: Moment): Promise<Head | undefined> {
     if (position <= head.position) return head
     const now = await events.head(key)
@@ -82,7 +84,7 @@ export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
     return kept !== undefined && kept.epoch === epoch && isKept(kept, nowMs) ? kept : undefined
   }
 
-  /** Before the answer leaves, so that a next first page knows of it. */
+  /** Before the answer leaves, so that the next first page knows of it. */
   async function noteUse(name: MomentName, moment: Moment, isLast: boolean): Promise<void> {
     const nowMs = clock()
     if (isLast ? moment.usedMs !== 0 : Math.abs(nowMs - moment.usedMs) >= noteEveryMs)

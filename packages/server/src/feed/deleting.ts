@@ -1,4 +1,7 @@
-/** Carries out deletions of tenants in the background (docs/decisions/0044): the export, steps, what this node has in hand, and the end. */
+/**
+ * Carries out deletions of tenants in the background (docs/decisions/0044): the export, the steps, forgetting what this node holds, and
+ * the end.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { feedNames } from '@property-events/protocol'
 import type { TaskReport } from '../background-task.ts'
@@ -11,35 +14,35 @@ import type {
   StorageEngine,
 } from '../storage/storage.ts'
 
-/** How often it looks whether there is something to do: one probe of a small index. */
+/** How often it checks whether there is something to do: one probe of a small index. */
 const lookEveryMs = 1_000
-/** While something is under way: other nodes look as often as above. */
+/** While something is under way: other nodes check as often as above. */
 const waitMs = 100
-/** After a failure. */
+/** The wait after a failure. */
 const failureWaitMs = 5_000
-/** The pause after a step, as a multiple of what it took: other tenants have the store for two thirds of the time. */
+/** The pause after a step, as a multiple of the step's time: other tenants have the store for two thirds of the time. */
 const pausePerStep = 2
-/** A step that took longer than this is followed by smaller ones: it holds the writer of a file. */
+/** After a step that took longer than this, smaller ones follow, because a step holds the writer of a file. */
 const stepTargetMs = 20
 /**
- * A node may know a key as it was two seconds ago, and answer with it what it has begun to read: nothing is removed before that has
- * ended, so that nobody reads a part of a tenant.
+ * A node may know a key as it was two seconds ago, and answer with what it has begun to read: nothing is removed before that has ended,
+ * so that nobody reads only a part of a tenant.
  */
 const defaultSettleMs = 5_000
 const [fewestEvents, firstEvents, mostEvents] = [10, 50, 1_000]
 
-/** Writes all that the tenant owns to a file, which is on the disk when it resolves. */
+/** Writes everything that the tenant owns to a file, which is on the disk when it resolves. */
 export type TenantExporter = (deletion: Deletion) => Promise<DeletedExport>
 
 export interface DeletingParts {
   readonly storage: Pick<StorageEngine, 'deletions'>
-  /** As announced (`NodeStore`): the others wait until it has said that it holds nothing. */
+  /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing. */
   readonly nodeId: string
-  /** As for erasures. */
+  /** The same as for erasures. */
   readonly forget: (key: FeedKey) => Promise<void>
   /** Left out: this node exports nothing, and leaves it to others. */
   readonly exportTenant?: TenantExporter | undefined
-  /** Told of what could not go on. It is tried again. */
+  /** Called with failures, which are retried. */
   readonly report: TaskReport
   /** For tests; 5 s if left out. */
   readonly settleMs?: number | undefined
@@ -50,7 +53,7 @@ export interface Deleting {
   close(): Promise<void>
 }
 
-/** Looks at once and then all the time; what a crash has cut off is gone on with, by any node. */
+/** Checks at once and then continuously; any node continues what a crash has interrupted. */
 export function carryOutDeletions(parts: DeletingParts): Deleting {
   const closing = new AbortController()
   const { signal } = closing
@@ -70,7 +73,7 @@ async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }
 
-/** Answers how long to wait for the next look. One deletion that cannot go on does not hold up the others. */
+/** Returns how long to wait before the next look. A deletion that cannot continue does not hold up the others. */
 async function look(parts: DeletingParts, signal: AbortSignal): Promise<number> {
   const { storage, report } = parts
   let open: readonly OpenDeletion[]
@@ -108,20 +111,20 @@ async function goOn(parts: DeletingParts, deletion: OpenDeletion, signal: AbortS
   if (state === 'deleting') await removeRows(deletions, deletion, signal, settleMs)
   if (state === 'forgetting') {
     const isKnown = acknowledgedBy.includes(nodeId)
-    // After the last step: what was forgotten before it may have been read again.
+    // After the last step, because what was forgotten earlier may have been read again.
     for (const feed of isKnown ? [] : feedNames) await forget({ tenantId, feed })
     await deletions.acknowledge(deletionId, isKnown ? undefined : nodeId)
   }
 }
 
-/** Until no row is left to remove; not before all keys of the tenant are refused everywhere. `signal`: no step begins after it. */
+/** Until no row is left to remove; not before every node refuses all keys of the tenant. `signal`: no step begins after it. */
 export async function removeRows(
   deletions: Pick<DeletionStore, 'step'>,
   { deletionId, begunMs }: Pick<Deletion, 'deletionId' | 'begunMs'>,
   signal?: AbortSignal,
   settleMs: number = defaultSettleMs,
 ): Promise<void> {
-  // By whatever clock it was begun, for no longer than that.
+  // Whatever the clock of the beginning, this waits no longer than that.
   await pause(Math.min(Math.max(begunMs + settleMs - Date.now(), 0), settleMs), signal)
   let limit = firstEvents
   for (;;) {

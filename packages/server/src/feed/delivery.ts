@@ -1,4 +1,7 @@
-/** What became of an event at one consumer, decided from what is known (D28). Asks nobody; `deliverySentence` says it in words. */
+/**
+ * What became of an event at one consumer, decided from what is known (D28). It reads nothing; `deliverySentence` puts the result into
+ * words.
+ */
 import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol'
 import { partsOfView } from '../storage/storage.ts'
 import type { ConsumerRefusal, ConsumerResult, FeedView, FirstSent, KeptReading } from '../storage/storage.ts'
@@ -6,33 +9,33 @@ import type { ConsumerRefusal, ConsumerResult, FeedView, FirstSent, KeptReading 
 /** A key's end, if it has ended. */
 export interface KeyEnd {
   readonly code: 'key_revoked' | 'key_expired' | 'key_disabled'
-  /** Milliseconds since 1970; `undefined`: not known. */
+  /** Milliseconds since 1970; `undefined` if unknown. */
   readonly sinceMs: number | undefined
 }
 
-/** Everything that is known of a consumer and an event. */
+/** Everything that is known about a consumer and an event. */
 export interface DeliveryFacts {
   readonly keyId: string
   readonly name: string
   readonly label: string
   readonly sequenceNumber: number
-  /** Views that the event stands in, and those of which that is not known. */
+  /** Views that contain the event, and those for which that is unknown. */
   readonly viewsOfEvent: ReadonlySet<string>
-  /** False: the key reads other branches alone. */
+  /** False: the key reads only other branches. */
   readonly isInBranches: boolean
   readonly keyEnd: KeyEnd | undefined
-  /** What it was sent, and how its last requests went. */
+  /** What it was sent, and the outcome of its last requests. */
   readonly readings: readonly KeptReading[]
-  /** It has been silent for too long, since then; `undefined`: it is not, or that is not for everybody to see. */
+  /** It has been silent for too long, since then; `undefined`: it has not, or the caller may not see that. */
   readonly silentMs: number | undefined
-  /** The event is in what it was sent. */
+  /** What it was sent includes the event. */
   readonly isSent: boolean
   /** When it was first sent, if that minute is kept. */
   readonly firstSent: FirstSent | undefined
   readonly acknowledged: { readonly sequenceNumber: number; readonly ms: number } | undefined
-  /** What it said of the property last. */
+  /** Its last report on the property. */
   readonly result: ConsumerResult | undefined
-  /** Refusals that are not about other tenants. */
+  /** Refusals that do not concern other tenants. */
   readonly refusals: readonly ConsumerRefusal[]
   readonly eventType: ConsumerDelivery['eventType']
 }
@@ -42,7 +45,7 @@ const minuteMs = 60_000
 export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
   const { keyId, name, label, readings, acknowledged, result, sequenceNumber } = facts
   const askedMs = latest(readings.map((reading) => reading.askedMs))
-  // It can be back before anybody has looked.
+  // It may be back before a look has noticed.
   const isBack = (askedMs ?? 0) > (facts.silentMs ?? 0)
   const said = {
     keyId,
@@ -72,7 +75,7 @@ type Decided = { readonly state: DeliveryState } & Partial<
   Pick<ConsumerDelivery, 'at' | 'route' | 'code' | 'message' | 'url' | 'refusals'>
 >
 
-/** What the consumer says counts before what was sent to it, and both before why it may not have been. */
+/** What the consumer reports takes precedence over what was sent to it, and both over why it may not have been sent. */
 function decided(facts: DeliveryFacts, askedMs: number | undefined): Decided {
   const { result, acknowledged, sequenceNumber, firstSent, isSent } = facts
   if (result !== undefined && result.sequenceNumber >= sequenceNumber) {
@@ -96,7 +99,7 @@ function decided(facts: DeliveryFacts, askedMs: number | undefined): Decided {
   return { state: askedMs === undefined && acknowledged === undefined ? 'never_asked' : 'pending' }
 }
 
-/** It reads whole views, and the event is in none of them. */
+/** It reads whole views, and none of them contains the event. */
 function readsOthers({ readings, viewsOfEvent }: DeliveryFacts): boolean {
   const views = rawViews(readings)
   return views.length > 0 && !views.some((view) => viewsOfEvent.has(view))
@@ -106,7 +109,7 @@ function rawViews(readings: readonly KeptReading[]): readonly FeedView[] {
   return readings.map(({ view }) => view).filter((view) => view !== 'single')
 }
 
-/** Of a set of branches as of all: a key reads its own. */
+/** The same name for a set of branches as for all: a key reads only its own. */
 export function nameOfView(view: FeedView): string {
   return partsOfView(view).category ?? 'all'
 }
@@ -115,7 +118,7 @@ function viewsRead(readings: readonly KeptReading[]): readonly string[] {
   return [...new Set(rawViews(readings).map(nameOfView))]
 }
 
-/** Why its requests are refused: its key has ended, or the last of them was refused. */
+/** Why its requests are refused: its key has ended, or its last request was refused. */
 function refusalOf({ keyEnd, refusals }: DeliveryFacts, askedMs: number | undefined): Decided | undefined {
   if (keyEnd !== undefined) {
     const { code, sinceMs } = keyEnd

@@ -12,7 +12,7 @@ import { shownTo } from './shown-subjects.ts'
 export interface DigestQuery {
   readonly key: FeedKey
   readonly view: FeedView
-  /** 0 to 32 hexadecimal digits in lower case, as the reference begins without its hyphens. */
+  /** 0 to 32 lower-case hexadecimal digits: the beginning of the reference without its hyphens. */
   readonly prefix: string
   /** Of a key that some contacts are shown to as removed: only what is left is counted. */
   readonly narrow: Narrow | undefined
@@ -28,15 +28,15 @@ export interface DigestPart {
 export type ShownSubject = Pick<LiveSubject, 'subjectId' | 'sequenceNumber'>
 
 export interface FeedDigest extends DigestPart {
-  /** By the next two digits, those with a subject; `undefined` where the subjects themselves are listed. */
+  /** By the next two digits, those with a subject; `undefined` if the subjects themselves are listed. */
   readonly parts: readonly DigestPart[] | undefined
   /** All of them; `undefined`: there are more than `mostListed`. */
   readonly subjects: readonly ShownSubject[] | undefined
 }
 
-/** So many subjects are listed in place of digests of their parts. */
+/** Up to this many subjects are listed in place of digests of their parts. */
 export const mostListed = 1_000
-/** Some 5 ms of reading each. */
+/** Each step takes some 5 ms of reading. */
 const subjectsPerStep = 2_000
 const digitsPerPart = 2
 const digitsOfUuid = 32

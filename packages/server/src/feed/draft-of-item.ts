@@ -139,8 +139,8 @@ function draftOf(
 }
 
 /**
- * D14: the content that a repeat has to have. The payload's own hash stands for its text, so that the text is hashed
- * once. The payload names its subject; a removal does not, so the subject is added.
+ * D14: the content that a repeat has to have. The payload's own hash represents its text, so that the text is hashed once. The payload
+ * names its subject; a removal does not, so the subject is added.
  */
 function contentHashOf(
   content: PayloadContent | RemovalContent,

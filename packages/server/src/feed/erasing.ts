@@ -1,4 +1,7 @@
-/** Carries out erasures and restrictions in the background (D17, docs/decisions/0027, 0033): steps, what this node has in hand, and the end. */
+/**
+ * Carries out erasures and restrictions in the background (D17, docs/decisions/0027, 0033): the steps, forgetting what this node holds,
+ * and the end.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
@@ -13,35 +16,32 @@ import type {
   StorageEngine,
 } from '../storage/storage.ts'
 
-/** How often it looks whether there is something to do: one probe of a small index. */
+/** How often it checks whether there is something to do: one probe of a small index. */
 const lookEveryMs = 500
-/** While something is under way: other nodes look as often as above. */
+/** While something is under way: other nodes check as often as above. */
 const waitMs = 100
-/** After a failure. */
+/** The wait after a failure. */
 const failureWaitMs = 5_000
-/** The pause after a step is as long as the step took, so that an erasure takes half of the writer's time at most. */
+/** The pause after a step is as long as the step, so that an erasure takes at most half of the writer's time. */
 const pausePerStep = 1
-/** A step that took longer than this is followed by smaller ones. */
+/** After a step that took longer than this, smaller ones follow. */
 const stepTargetMs = 20
-/** A node that the store was out of reach of for longer may have been taken for dead: others then end erasures without it. */
+/** A node that could not reach the store for longer than this may have been considered dead: others then end erasures without it. */
 const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
 const [fewestEvents, firstEvents, mostEvents] = [10, 50, 500]
 
 export interface ErasingParts {
   readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'keys' | 'restrictions'>
-  /** As announced (`NodeStore`): the others wait until it has said that it holds nothing of before. */
+  /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing from before. */
   readonly nodeId: string
-  /**
-   * Resolves when no thread of this node answers from anything it has read of the feed before, and no file of its pages holds
-   * it.
-   */
+  /** Resolves when no thread of this node answers from anything it has read of the feed before, and no file of its pages holds it. */
   readonly forget: (key: FeedKey) => Promise<void>
-  /** The same of all feeds that are in another state now than the file of pages is from. */
+  /** The same for all feeds whose state has changed since the file of pages was written. */
   readonly compare: (headOf: (key: FeedKey) => Promise<Head | undefined>) => Promise<void>
-  /** Where each erasure has a line before this node says that it has forgotten anything; left out: nowhere. */
+  /** Where each erasure gets a line before this node says that it has forgotten anything; left out: nowhere. */
   readonly list?: ErasureList | undefined
-  /** Told of what could not go on. It is tried again. */
+  /** Called with failures, which are retried. */
   readonly report: TaskReport
 }
 
@@ -50,20 +50,20 @@ export interface Erasing {
   close(): Promise<void>
 }
 
-/** The parts, and the end. */
+/** The parts, and the state. */
 interface Running extends ErasingParts {
   readonly signal: AbortSignal
-  /** What was erased while this node was away is in no file of its pages. */
+  /** The file of pages no longer holds what was erased while this node was away. */
   isCompared: boolean
   /** The list has what the store had before this node began, or came back. */
   isListed: boolean
-  /** It knew then of all that was erased: milliseconds since 1970. */
+  /** When it last knew of everything that was erased: milliseconds since 1970. */
   currentMs: number
 }
 
 /**
- * Looks at once and then all the time; what a crash has cut off is gone on with, by any node. An erasure is `unreachable` when
- * each live node has forgotten its feed after the last step.
+ * Checks at once and then continuously; any node continues what a crash has interrupted. An erasure is `unreachable` when each live node
+ * has forgotten its feed after the last step.
  */
 export function carryOutErasures(parts: ErasingParts): Erasing {
   const closing = new AbortController()
@@ -96,7 +96,7 @@ async function hasCompared({ compare, storage, report }: Running): Promise<boole
   }
 }
 
-/** Erasures that are open; `undefined`: the store did not say. A node that was not told of them for long may have missed some. */
+/** The open erasures; `undefined`: the store did not answer. A node that has not heard of them for a long time may have missed some. */
 async function openErasures(running: Running): Promise<readonly OpenErasure[] | undefined> {
   const { report, storage } = running
   const open = await reported(report, 'erase', storage.erasures.open())
@@ -108,8 +108,8 @@ async function openErasures(running: Running): Promise<readonly OpenErasure[] | 
 }
 
 /**
- * Goes on with what is under way, and answers how long to wait for the next look. A store that does not answer is asked again. One
- * erasure that cannot go on does not hold up the others.
+ * Continues what is under way, and returns how long to wait before the next look. A store that does not answer is asked again. An erasure
+ * that cannot continue does not hold up the others.
  */
 async function look(running: Running): Promise<number> {
   const { storage, signal, report } = running
@@ -117,7 +117,7 @@ async function look(running: Running): Promise<number> {
   const found = await openErasures(running)
   const erasures = found ?? []
   const restrictions = (await reported(report, 'erase', storage.restrictions.open())) ?? []
-  // Before the first step: what was erased while this node was away may still be in its file of pages.
+  // Before the first step: this node's file of pages may still hold what was erased while it was away.
   running.isCompared ||= await hasCompared(running)
   if (!running.isCompared) return failureWaitMs
   const wasListed = running.isListed
@@ -143,7 +143,7 @@ async function look(running: Running): Promise<number> {
 }
 
 /**
- * A node with a list holds up the end of erasures that it cannot write down, so that a receipt that says `unreachable` is on the
+ * A node with a list holds up the end of erasures that it cannot record, so that an erasure whose receipt says `unreachable` is on the
  * list of every node that has one.
  */
 async function isOnList(running: Running, open: readonly OpenErasure[]): Promise<boolean> {
@@ -159,7 +159,7 @@ async function isOnList(running: Running, open: readonly OpenErasure[]): Promise
   }
 }
 
-/** Of a node that was away, or that was given a list later. */
+/** For a node that was away, or that got a list later. */
 async function listAll({ storage }: Running, list: ErasureList): Promise<void> {
   for (const { tenantId } of await storage.keys.tenants()) {
     for (let after: string | undefined; ;) {
@@ -176,9 +176,9 @@ interface Work {
   readonly key: FeedKey
   /** For the log. */
   readonly ids: Readonly<Record<string, string>>
-  /** Events are left to change; else nodes are left to forget what they were. */
+  /** Events are left to change; otherwise nodes are left to forget their earlier form. */
   readonly hasSteps: boolean
-  /** Nothing keeps this node from saying that it has forgotten. */
+  /** Nothing prevents this node from saying that it has forgotten. */
   readonly mayEnd: boolean
   readonly acknowledgedBy: readonly string[]
   step(limit: number): Promise<ReduceOutcome>
@@ -229,7 +229,7 @@ async function stepAll({ signal }: Running, work: Work): Promise<void> {
   }
 }
 
-/** After the last step: what was forgotten before it may have been read again. */
+/** After the last step, because what was forgotten earlier may have been read again. */
 async function acknowledge({ nodeId, forget }: Running, work: Work): Promise<void> {
   const isKnown = work.acknowledgedBy.includes(nodeId)
   if (!isKnown) await forget(work.key)

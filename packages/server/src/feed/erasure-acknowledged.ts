@@ -1,16 +1,16 @@
-/** Which consumers say that they have applied the event that closed an erased subject (D17, D28). */
+/** Which consumers report that they have applied the event that closed an erased subject (D17, D28). */
 import type { Erasure, StorageEngine } from '../storage/storage.ts'
 
 export interface AcknowledgedConsumer {
   /** As the consumer gave it; `default`: the key itself. */
   readonly name: string
-  /** When it last acknowledged, of which the closing event is a part. `undefined`: not so far, or nothing was closed. */
+  /** When it last acknowledged, if that includes the closing event. `undefined`: not so far, or nothing was closed. */
   readonly acknowledgedMs: number | undefined
 }
 
 /**
- * By key, then name: every consumer of the feed that was ever sent anything or has acknowledged. Only an acknowledgement of the feed's
- * epoch counts: a number of an earlier one may have been another event's. What a node was told shows within 35 s.
+ * By key, then name: every consumer of the feed that was ever sent anything or has acknowledged. Only an acknowledgement in the feed's
+ * epoch counts: a number of an earlier one may have belonged to another event. A node's notes show within 35 s.
  */
 export async function acknowledgedBy(
   { consumers, events }: Pick<StorageEngine, 'consumers' | 'events'>,
@@ -38,7 +38,7 @@ function inOrder(ofKey: ReadonlyMap<string, number | undefined>): readonly Ackno
   )
 }
 
-/** When the last of them did. `undefined`: one has not, or there is none. */
+/** The time of the last of them. `undefined`: one has not acknowledged, or there is none. */
 export function allAcknowledgedMs(consumers: readonly AcknowledgedConsumer[]): number | undefined {
   const times = consumers.map(({ acknowledgedMs }) => acknowledgedMs ?? Infinity)
   const lastMs = Math.max(...times)

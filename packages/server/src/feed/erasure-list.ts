@@ -1,9 +1,10 @@
 /**
  * Erasures in a file outside the store (D17, docs/decisions/0030): a store that is restored from a backup holds what was erased since,
- * and nothing in it tells. Lines of ids and a time, and nothing personal:
+ * and nothing in it shows that. The file has lines of ids and a time, and nothing personal:
  *
- *   property-events erasures 1
- *   ERASURE-ID TENANT-ID contact subject CONTACT-REF 2026-01-31T10:00:00.000Z
+ * property-events erasures 1
+ *
+ * ERASURE-ID TENANT-ID contact subject CONTACT-REF 2026-01-31T10:00:00.000Z
  */
 import { open, readFile, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -11,18 +12,18 @@ import { dirname } from 'node:path'
 import { feedNames, parseUuid } from '@property-events/protocol'
 import type { Erasure } from '../storage/storage.ts'
 
-/** What the list keeps of one. */
+/** What the list keeps of an erasure. */
 export type ListedErasure = Pick<Erasure, 'erasureId' | 'key' | 'target' | 'begunMs'>
 
 export interface ErasureList {
-  /** What stood in it when it was opened, in its order. */
+  /** Its contents when it was opened, in order. */
   readonly listed: readonly ListedErasure[]
-  /** Resolves when each of them has a line on the disk; those that have one get no second. */
+  /** Resolves when each of them has a line on the disk; existing lines are not repeated. */
   note(erasures: readonly ListedErasure[]): Promise<void>
   close(): Promise<void>
 }
 
-/** The file is no such list, or was moved away. `message` is a sentence for the operator. */
+/** The file is not such a list, or was moved away. `message` is a sentence for the operator. */
 export class ErasureListFault extends Error {
   override readonly name = 'ErasureListFault'
 }
@@ -31,7 +32,7 @@ const heading = 'property-events erasures 1'
 const linePattern =
   /^([0-9a-f-]{36}) ([0-9a-f-]{36}) (property|contact) (subject|event) ([0-9a-f-]{36}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/
 
-/** Makes the file if it is missing, for its owner alone. It is only ever appended to. */
+/** Creates the file if it is missing, readable by its owner alone. It is only ever appended to. */
 export async function openErasureList(path: string): Promise<ErasureList> {
   const file = await open(path, 'a+', 0o600)
   try {
@@ -60,7 +61,7 @@ function listOver(file: FileHandle, path: string, listed: readonly ListedErasure
     const missing = erasures.filter(({ erasureId }) => !known.has(erasureId))
     if (missing.length === 0) return
     await checkPlace(file, path)
-    // What a failed write has left of a line stays a line of its own.
+    // The remains of a failed write stay a separate line.
     const text = `${isWhole ? '' : '\n'}${missing.map(lineOf).join('')}`
     isWhole = false
     await append(file, text)
@@ -81,7 +82,7 @@ function listOver(file: FileHandle, path: string, listed: readonly ListedErasure
   }
 }
 
-/** Whoever looks for the list looks at its name. */
+/** Somebody who looks for the list will look under its name. */
 async function checkPlace(file: FileHandle, path: string): Promise<void> {
   const own = await file.stat()
   const there = await stat(path).catch(() => undefined)
@@ -110,7 +111,7 @@ function lineOf({ erasureId, key, target, begunMs }: ListedErasure): string {
   return `${erasureId} ${key.tenantId} ${key.feed} ${target.kind} ${id} ${new Date(begunMs).toISOString()}\n`
 }
 
-/** Each erasure once. A line that a crash has cut off was never answered for, and is passed over; anything else is refused. */
+/** Each erasure once. A line that a crash has cut off was never acknowledged, and is skipped; anything else is refused. */
 function parseErasureList(path: string, text: string): readonly ListedErasure[] {
   const found = new Map<string, ListedErasure>()
   for (const [index, line] of text.split('\n').entries()) {
@@ -142,7 +143,7 @@ function erasureOf(line: string): ListedErasure | undefined {
 }
 
 const nil = '00000000-0000-0000-0000-000000000000'
-/** One of every shape: a line that is cut off becomes whole with the rest of one of them. */
+/** One of every form: the rest of one of them completes a line that is cut off. */
 const wholeLines = [heading].concat(
   feedNames.flatMap((feed) =>
     ['subject', 'event'].map((kind) => `${nil} ${nil} ${feed} ${kind} ${nil} 2026-01-01T00:00:00.000Z`),

@@ -1,4 +1,4 @@
-/** To whom what was erased had been sent, who has been told, and who says that it is done: computed when a receipt is read (D17, D28). */
+/** Who had been sent what was erased, who has been told, and who reports that it is done: computed when a receipt is read (D17, D28). */
 import { parseEventJson } from '../storage/event-json.ts'
 import { runSilenceMs } from '../storage/storage.ts'
 import type { Erasure, KeyRecord, PlacedEvent, SentBefore, StorageEngine } from '../storage/storage.ts'
@@ -11,28 +11,28 @@ import { hourMs } from './sent-ledger.ts'
 import { isNoted } from './sent.ts'
 
 export interface ErasureRecipient extends Pick<Recipient, 'keyId' | 'label'> {
-  /** `possibly`: it could read the feed while a node had not said what it sent (`unknownTimes`). */
+  /** `possibly`: it could read the feed while a node had not reported what it sent (`unknownTimes`). */
   readonly certainty: 'sent' | 'possibly'
   /** What it was sent; `undefined` for `possibly`. */
   readonly sent: Pick<Recipient, 'events' | 'firstMs' | 'lastMs'> | undefined
-  /** It was sent the event that closed the subject by then. `undefined`: not so far, or nothing was closed. */
+  /** The time by which it was sent the event that closed the subject. `undefined`: not so far, or nothing was closed. */
   readonly toldByMs: number | undefined
-  /** Its consumers, by name, and when each has acknowledged the closing event. Empty: none is known. */
+  /** Its consumers, by name, with the time of each one's acknowledgement of the closing event. Empty: none is known. */
   readonly consumers: readonly AcknowledgedConsumer[]
 }
 
 export interface ErasureRecipients {
-  /** First those that were sent it, then those that possibly were; each in the order in which the keys were made. */
+  /** First those that were sent it, then those that possibly were; each in the order of the keys' creation. */
   readonly recipients: readonly ErasureRecipient[]
-  /** What was sent then is not known: a node crashed. */
+  /** Times for which it is unknown what was sent, because a node crashed. */
   readonly unknownTimes: readonly TimeSpan[]
 }
 
 export type RecipientStore = Pick<StorageEngine, 'consumers' | 'keys' | 'ledger' | 'events' | 'erasures'>
 
 /**
- * `undefined`: reads of this feed are not noted. Complete from `unreachable` on: each node has added what it had sent before. What is
- * sent later has no payload, so only `toldByMs` and `consumers` change.
+ * `undefined`: reads of this feed are not noted. Complete from `unreachable` on, because each node has added what it had sent before.
+ * What is sent later has no payload, so only `toldByMs` and `consumers` change.
  */
 export async function erasureRecipients(
   store: RecipientStore,
@@ -93,7 +93,7 @@ async function sentOf(
   before: SentBefore | undefined,
 ): Promise<GatheredSent> {
   const sent = gatherSent(erased)
-  // Of an erasure that a version without notes carried out: the hour of its end counts as a whole.
+  // For an erasure that a version without notes carried out, the whole hour of its end counts.
   const endHour = unreachableMs === undefined ? {} : { toHour: Math.floor(unreachableMs / hourMs) }
   const hours = before === undefined ? endHour : { toHour: before.fromHour - 1 }
   for await (const piece of piecesOf(ledger, key, erased, hours)) sent.add(piece)
@@ -112,7 +112,7 @@ async function firstSentMs({ events }: RecipientStore, { key, target }: Erasure)
   return Date.parse(`${createdDate.slice(0, 23)}Z`)
 }
 
-/** When a run had not said, or never did, what it sent, while the events still had their payloads. */
+/** The times for which a run had not reported (or never did) what it sent, while the events still had their payloads. */
 async function timesUnknown(
   { ledger }: RecipientStore,
   { unreachableMs = Infinity }: Erasure,
@@ -139,7 +139,7 @@ async function timesUnknown(
   return joined
 }
 
-/** Keys that could read the feed at one of these times. Looks at every key; asked for only after a crash. */
+/** Keys that could read the feed at one of these times. Reads every key, but only after a crash. */
 async function readersWithin(
   { keys }: RecipientStore,
   { key }: Erasure,

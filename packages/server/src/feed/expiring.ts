@@ -1,22 +1,22 @@
-/** Erases contacts that have not changed for long, after they were on a list (D17, docs/decisions/0034). */
+/** Erases contacts that have not changed for a long time, after a time on a list (D17, docs/decisions/0034). */
 import { uuidV7 } from '@property-events/protocol'
 import type { ExpiringContact, StorageEngine } from '../storage/storage.ts'
 import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from './retention-rules.ts'
 
-/** For so long a contact is on the list before it is erased. */
+/** How long a contact is on the list before it is erased. */
 export const expiryNoticeDays = 30
 
 const contactsPerStep = 200
 
 type Storage = Pick<StorageEngine, 'erasures' | 'expiry'>
 
-/** The beginning of the day on which it is erased, by a rule of so many days. Milliseconds since 1970. */
+/** The beginning of the day on which the contact is erased, by a rule of this many days. Milliseconds since 1970. */
 export function expiryDayMs({ unchangedSinceMs, listedMs }: ExpiringContact, days: number): number {
   const unchanged = beginningOfDay(unchangedSinceMs) + (days + 1) * millisecondsPerDay
   return Math.max(unchanged, listedMs + expiryNoticeDays * millisecondsPerDay)
 }
 
-/** Those on the list, in no order. */
+/** The contacts on the list, in no order. */
 export async function* listedContacts(
   expiry: StorageEngine['expiry'],
   tenantId: string,
@@ -35,20 +35,20 @@ export interface ExpiringParts {
   readonly days: number
   readonly nowMs: number
   readonly signal: AbortSignal
-  /** After each erasure that was begun, with the milliseconds it took: others have the writer meanwhile. Left out: none. */
+  /** Called after each erasure that was begun, with the milliseconds it took: others have the writer meanwhile. Left out: no rest. */
   readonly rest?: (tookMs: number) => Promise<void>
 }
 
 /** What was done for a tenant: contacts looked at for the list, and erasures begun. */
 export interface Expired {
   readonly erased: number
-  /** False where the rest has to wait: the tenant is being moved, or publishing to the store waits for a new epoch. */
+  /** False if the rest has to wait: the tenant is being moved, or publishing to the store waits for a new epoch. */
   readonly isWhole: boolean
 }
 
 /**
- * Puts on the list whoever is due within the notice, and begins the erasure of those whose day has come: it is an ordinary one, which
- * goes on by itself. One that has changed meanwhile is left alone.
+ * Puts contacts on the list that are due within the notice period, and begins the erasure of those whose day has come: an ordinary
+ * erasure, which continues by itself. A contact that has changed meanwhile is left alone.
  */
 export async function expireContacts(parts: ExpiringParts): Promise<Expired> {
   const { storage, tenantId, days, nowMs, signal } = parts

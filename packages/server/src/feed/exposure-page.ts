@@ -1,4 +1,4 @@
-/** Which contacts of one tenant a key was sent, piece by piece: for an agency that has to tell them of a breach (D28). */
+/** Which contacts of one tenant a key was sent, page by page: for an agency that has to inform them of a breach (D28). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Actor, SentPiece, StorageEngine } from '../storage/storage.ts'
 import { exposureOf, unknownTimes } from './exposure.ts'
@@ -12,11 +12,11 @@ export interface ExposurePageQuery extends ExposureQuery {
   readonly actor: Actor
 }
 
-/** Where a piece stands among those of a key and tenant. */
+/** The place of a piece among those of a key and tenant. */
 export type ExposurePlace = Pick<SentPiece, 'view' | 'hour' | 'block'>
 
 export interface ExposurePage {
-  /** By reference. One that was sent at several times can be on several pages. */
+  /** By reference. A contact that was sent at several times can be on several pages. */
   readonly contacts: readonly ExposedContact[]
   readonly unknown: readonly TimeSpan[]
   /** `undefined`: nothing is left. */
@@ -31,8 +31,8 @@ const beforeAll: ExposurePlace = { view: 'all', hour: -1, block: -1 }
 type Store = Pick<StorageEngine, 'audit' | 'keys' | 'ledger'>
 
 /**
- * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves a
- * row in the audit.
+ * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves
+ * a row in the audit.
  */
 export async function exposurePage(
   store: Store,
@@ -45,7 +45,7 @@ export async function exposurePage(
     const detail = { fromMs, toMs }
     await store.audit.note({ action: 'exposure.listed', tenant: tenantId, target: keyId, detail }, actor)
   }
-  // Before the contacts are read: what is added meanwhile is on the page and still said to be unknown.
+  // Read before the contacts: what is added meanwhile is on the page and still reported as unknown.
   const unknown = await unknownTimes(store, query)
   const taken: SentPiece[] = []
   let contacts: readonly ExposedContact[] = []
@@ -80,7 +80,7 @@ async function piecesAfter({ ledger }: Store, query: ExposurePageQuery): Promise
 async function concerns({ keys, ledger }: Store, tenantId: string, keyId: string): Promise<boolean> {
   const found = await keys.findKey(keyId)
   if (found?.record.grants.some((grant) => grant.tenantId === tenantId) === true) return true
-  // What it was granted once does not matter, where it was sent something then.
+  // Its earlier grants do not matter if it was sent something at that time.
   const key = { tenantId, feed: 'contact' } as const
   const after = { key, keyId, ...beforeAll, ranges: [] }
   const [first] = await ledger.sent({ keyId, fromHour: 0, toHour: 2 ** 31 - 1, after, limit: 1 })

@@ -1,4 +1,4 @@
-/** Which contacts a key was sent within some time: for a notice after a breach (D28). */
+/** Which contacts a key was sent within a time: for a notice after a breach (D28). */
 import { numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, NumberedSubject, SentPiece, StorageEngine } from '../storage/storage.ts'
 import { hourMs } from './sent-ledger.ts'
@@ -6,7 +6,7 @@ import { hourMs } from './sent-ledger.ts'
 export interface ExposureQuery {
   readonly keyId: string
   readonly fromMs: number
-  /** The first millisecond after the time asked for. */
+  /** The first millisecond after the requested time. */
   readonly toMs: number
   readonly nowMs: number
 }
@@ -16,7 +16,7 @@ export interface ExposedContact {
   /** Start of the first and end of the last hour in which events of it were sent. */
   readonly firstMs: number
   readonly lastMs: number
-  /** `possibly`: only within an hour of which a part lies outside the time asked for. */
+  /** `possibly`: only within an hour that is partly outside the requested time. */
   readonly certainty: 'sent' | 'possibly'
 }
 
@@ -33,10 +33,7 @@ export interface TimeSpan {
 
 type Store = Pick<StorageEngine, 'ledger'>
 
-/**
- * Within these times a thread that sent has not said (yet) what it sent: any contact that the key could read may have been sent
- * to it.
- */
+/** Times in which a sending thread has not (yet) reported what it sent: the key may have been sent any contact that it could read. */
 export async function unknownTimes({ ledger }: Store, query: ExposureQuery): Promise<readonly TimeSpan[]> {
   const runs = await ledger.openRuns()
   return runs.flatMap(({ throughMs, lostMs = query.nowMs }) => {
@@ -48,7 +45,7 @@ export async function unknownTimes({ ledger }: Store, query: ExposureQuery): Pro
 
 const piecesAtOnce = 500
 
-/** One tenant after another, of those of whose contacts the key was sent any. */
+/** One tenant after another, if the key was sent any of its contacts. */
 export async function* exposedContacts(store: Store, query: ExposureQuery): AsyncGenerator<TenantExposure> {
   const { keyId, fromMs, toMs } = query
   const hours = { fromHour: Math.floor(fromMs / hourMs), toHour: Math.ceil(toMs / hourMs) - 1 }
@@ -76,7 +73,7 @@ interface Hours {
   isCertain: boolean
 }
 
-/** `pieces`: of one tenant's contact feed. */
+/** `pieces`: from one tenant's contact feed. */
 export async function exposureOf(
   store: Store,
   pieces: readonly SentPiece[],
@@ -102,7 +99,7 @@ export async function exposureOf(
   return { tenantId: pieces[0]?.key.tenantId ?? '', contacts: byReference }
 }
 
-/** `pieces`: all of one block of one view. */
+/** `pieces`: all from one block of one view. */
 async function subjectsOf(
   { ledger }: Store,
   pieces: readonly SentPiece[],
@@ -115,7 +112,7 @@ async function subjectsOf(
   return ledger.subjectsIn({ key, view, range: [first, first + numbersPerBlock - 1] })
 }
 
-/** Those within a range, of ascending ones. */
+/** The numbers within a range, of ascending ones. */
 function* numbersFrom(
   subjects: readonly NumberedSubject[],
   first: number,

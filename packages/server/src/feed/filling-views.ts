@@ -1,27 +1,30 @@
 /**
  * Fills the views of sets of branches in the background, and drops those that no key reads any more (D11, docs/decisions/0042): in steps,
- * one set after another. Nodes that do it at once do nothing twice: a set that another node is at is passed over.
+ * one set after another. If several nodes do this at the same time, none repeats the other's work: a set that another node is working on
+ * is skipped.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskReport } from '../background-task.ts'
 import type { BranchSet, StorageEngine } from '../storage/storage.ts'
 import { unlessBroken } from './unless-broken.ts'
 
-/** How often it looks whether keys have changed: one row. */
+/** How often it checks whether keys have changed: one row. */
 const lookEveryMs = 1_000
-/** How often it looks for keys that have expired, which changes no row. */
+/** How often it checks for keys that have expired, which changes no row. */
 const lookAgainMs = 60_000
-/** After a failure it looks so many times later. */
+/** After a failure, the next look comes this many times later. */
 const looksPerFailure = 5
-/** The pause after a step is as long as the step took, so that filling takes half of a writer's time at most. */
+/** The pause after a step is as long as the step, so that filling takes at most half of a writer's time. */
 const pausePerStep = 1
-/** A step that took longer than this is followed by smaller ones. It holds the writer of a file, and publishers wait for the last one. */
+/**
+ * After a step that took longer than this, smaller ones follow. A step holds the writer of a file, and publishers wait for the last one.
+ */
 const stepTargetMs = 20
 const [fewestEvents, firstEvents, mostEvents] = [50, 200, 2_000]
 
 export interface FillingParts {
   readonly storage: Pick<StorageEngine, 'branchViews' | 'keys'>
-  /** Told of what could not go on. It is tried again. */
+  /** Called with failures, which are retried. */
   readonly report: TaskReport
   /** For tests; a second if left out. */
   readonly everyMs?: number
@@ -32,13 +35,13 @@ export interface Filling {
   close(): Promise<void>
 }
 
-/** What is known of when there was nothing to do. */
+/** What is known about the last time when there was nothing to do. */
 interface Rest {
   keysVersion: string | undefined
   sinceMs: number
 }
 
-/** Looks at once and then all the time. What a crash has cut off is gone on with, by any node. */
+/** Looks at once and then continuously. Any node continues what a crash has interrupted. */
 export function fillBranchViews(parts: FillingParts): Filling {
   const closing = new AbortController()
   const { signal } = closing
@@ -55,14 +58,14 @@ export function fillBranchViews(parts: FillingParts): Filling {
   }
 }
 
-/** Answers how long to wait for the next look. */
+/** Returns how long to wait before the next look. */
 async function look(
   { storage, report, everyMs = lookEveryMs }: FillingParts,
   rest: Rest,
   signal: AbortSignal,
 ): Promise<number> {
   try {
-    // Before the sets are looked for: what changes later is another version.
+    // Read before the sets: a later change is another version.
     const version = await storage.keys.keysVersion()
     if (version === rest.keysVersion && performance.now() - rest.sinceMs < lookAgainMs) return everyMs
     const due = await storage.branchViews.due()
@@ -82,7 +85,7 @@ async function look(
   }
 }
 
-/** All steps of a set, until it is done or found to be another node's. */
+/** All steps of a set, until it is done or another node is working on it. */
 async function stepAll(
   { branchViews }: FillingParts['storage'],
   set: Pick<BranchSet, 'tenantId' | 'set'>,

@@ -1,6 +1,6 @@
 /**
- * The properties of a tenant from the newest change on, all or those that a text is found in. There is no index for it: the latest events are
- * read one after another, in steps between which others have their turn, and no longer than one call may take (PROTOCOL §12.5).
+ * The properties of a tenant from the newest change on: all, or those that contain a text. There is no index for this: the latest events
+ * are read one after another, in steps between which others get their turn, and no longer than one call may take (PROTOCOL §12.5).
  */
 import { standardCodes } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
@@ -10,24 +10,24 @@ import { freeEvents } from './read-in-steps.ts'
 
 export interface PropertySearch {
   readonly key: FeedKey & { readonly feed: 'property' }
-  /** As `searchText` makes it; `undefined`: every property. */
+  /** In the form of `searchText`; `undefined`: every property. */
   readonly text: string | undefined
   /** Only latest events before this position; `undefined`: from the newest on. */
   readonly before: number | undefined
-  /** Properties to be found. */
+  /** The number of properties to find. */
   readonly limit: number
 }
 
 export interface SearchLimits {
-  /** Properties that one call looks at. */
+  /** The number of properties that one call looks at. */
   readonly properties: number
   readonly ms: number
 }
 
-/** 20,000 latest events are some 80 MB to read; half a second is what a person at a screen does not mind. */
+/** 20,000 latest events are some 80 MB to read; a person at a screen does not mind half a second. */
 export const searchLimits: SearchLimits = { properties: 20_000, ms: 500 }
 
-/** What a list shows of a property; `null`: its payload does not say. */
+/** What a list shows of a property; `null`: its payload does not have it. */
 export interface FoundProperty {
   readonly agentRef: string
   /** False: its latest event is a removal. */
@@ -44,16 +44,16 @@ export interface FoundProperty {
 
 export interface FoundProperties {
   readonly found: readonly FoundProperty[]
-  /** Where to go on: before this position; `undefined`: there are no more. */
+  /** Continue before this position; `undefined`: there are no more. */
   readonly next: number | undefined
   /** How many properties were looked at. */
   readonly searched: number
 }
 
-/** A step has about so many bytes, which take a millisecond to read and another to look through. */
+/** A step has about this many bytes, which take a millisecond to read and another to search. */
 const stepBytes = 2 ** 18
 const mostOfStep = 100
-/** Nothing is known of the first ones, which may be half a megabyte each. */
+/** Nothing is known about the first events, which may be half a megabyte each. */
 const firstOfStep = 4
 
 export async function findProperties(
@@ -90,7 +90,7 @@ export async function findProperties(
   }
 }
 
-/** One property by its reference; `undefined`: the tenant has none of it. */
+/** One property by its reference; `undefined`: the tenant has no event of it. */
 export async function findProperty(
   events: Pick<EventStore, 'readLatest'>,
   key: FeedKey,
@@ -100,7 +100,7 @@ export async function findProperty(
   return event && propertyOf(event).shown
 }
 
-/** Without regard to case, blanks and punctuation: `cb7 4aa` and `CB74AA` are one. Empty where nothing else was given. */
+/** Without regard to case, blanks and punctuation: `cb7 4aa` and `CB74AA` are equal. Empty if nothing else was given. */
 export function searchText(text: string): string {
   return text
     .normalize('NFKC')
@@ -110,7 +110,7 @@ export function searchText(text: string): string {
 
 interface ReadProperty {
   readonly shown: FoundProperty
-  /** What a search is compared with, as `searchText` makes it. */
+  /** The texts that a search compares, in the form of `searchText`. */
   readonly texts: readonly string[]
 }
 
@@ -153,7 +153,7 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
-/** A text or a number; `null`: there is none. */
+/** A text or a number; `null`: there is neither. */
 function wordOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value.trim() !== '' ? value : null

@@ -1,6 +1,6 @@
 /**
- * What a thread notes in memory of the requests it answers, and adds to the store every half minute: one rhythm for all of it. A
- * crash loses one interval at most.
+ * A thread notes in memory what it counts about requests, and adds all of it to the store every half minute, in one rhythm. A crash loses
+ * one interval at most.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { unreported } from '../background-task.ts'
@@ -9,8 +9,8 @@ import type { TaskReport } from '../background-task.ts'
 /** Notes that are kept in memory until they are added. */
 export interface Notes {
   /**
-   * Adds all that is noted, a few hundred rows with each statement, and calls `rest` between two of them. What could not be added stays
-   * noted, and it rejects.
+   * Adds all notes, a few hundred rows with each statement, and calls `rest` between two statements. Notes that could not be added stay,
+   * and it rejects.
    */
   flush(rest: () => Promise<void>): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface Flushing {
 /** Different on each thread and time, so that the nodes of a store do not write at the same moment. */
 const flushEveryMs = 30_000
 const flushSpreadMs = 5_000
-/** The pause after a statement, in its own durations: commits of events that wait for the same writer come in between. */
+/** The pause after a statement, as a multiple of its duration: commits of events that wait for the same writer come in between. */
 const pausePerStatement = 4
 
 export function flushEveryHalfMinute(notes: readonly Notes[], report: TaskReport = unreported): Flushing {
@@ -51,7 +51,7 @@ export function flushEveryHalfMinute(notes: readonly Notes[], report: TaskReport
     return flushing
   }
 
-  // The report has been told, and what was not added is noted still.
+  // The failure has been reported, and what was not added is still noted.
   const quietly = (): Promise<void> => flush().catch(() => undefined)
 
   async function flushAgain(): Promise<void> {
@@ -75,7 +75,7 @@ export function flushEveryHalfMinute(notes: readonly Notes[], report: TaskReport
   }
 }
 
-/** Rests in proportion to what the statement before took; not at all at the end of the service. */
+/** Rests in proportion to the duration of the last statement; not at all at the end of the service. */
 function resting(signal: AbortSignal): () => Promise<void> {
   let beganMs = performance.now()
   return async () => {

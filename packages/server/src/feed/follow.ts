@@ -1,11 +1,11 @@
-/** Waits until a feed has reached a number (P8), for readers who learnt of the number from another node. */
+/** Waits until a feed has reached a number (P8), for readers that learnt the number from another node. */
 import type { EndSignal } from '../end-signal.ts'
 import type { EventStore, FeedKey, Head } from '../storage/storage.ts'
 import type { FeedFollower, LiveTail } from './live-tail.ts'
 
 export type HeadWait =
   | { readonly kind: 'reached'; readonly head: Head }
-  /** Not within the time given; `head` is the number that the feed has reached. */
+  /** Not within the given time; `head` is the number that the feed has reached. */
   | { readonly kind: 'behind'; readonly head: Head }
   | { readonly kind: 'unknownFeed' }
 

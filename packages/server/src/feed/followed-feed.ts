@@ -1,4 +1,4 @@
-/** A feed that readers wait for, on one thread, and how they are woken. */
+/** A feed with waiting readers, on one thread, and how they are woken. */
 import type { EndSignal } from '../end-signal.ts'
 import type { FeedKey, FeedView, Head } from '../storage/storage.ts'
 import type { LiveTape } from './live-tape.ts'
@@ -8,10 +8,10 @@ export interface FollowedFeed {
   followers: number
   /** Until it is dropped, where nobody follows it. */
   lingering: NodeJS.Timeout | undefined
-  /** `unread`: not looked at since it is followed. `undefined`: there is no such tenant. */
+  /** `unread`: not read since it is being followed. `undefined`: there is no such tenant. */
   head: Head | undefined | 'unread'
   readonly tapes: Map<FeedView, LiveTape>
-  /** Reads that bring tapes to the head, each shared by all who wait for it. */
+  /** Reads that bring tapes to the head, each shared by all its waiting readers. */
   readonly filling: Map<FeedView, Promise<void>>
   /** Each is called once. */
   readonly wakers: Set<() => void>
@@ -32,7 +32,7 @@ export function followedFeed(key: FeedKey): FollowedFeed {
   }
 }
 
-/** Takes the head as it was read now. What was read of another epoch or revision is not told any more. */
+/** Takes the head as just read. Events read in another epoch or revision are no longer used. */
 export function takeHead(feed: FollowedFeed, head: Head | undefined): void {
   const before = feed.head
   const isKnown = before !== 'unread' && before !== undefined
@@ -49,7 +49,7 @@ export function wakeAll({ wakers, listeners }: FollowedFeed): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether a reader who has seen the feed like this has something to read, or to be told. */
+/** Whether a reader that has seen the feed in this state has something new to read or to be told. */
 export function hasMoved({ head }: FollowedFeed, seen: Head): boolean {
   if (head === 'unread') return false
   if (head === undefined) return true

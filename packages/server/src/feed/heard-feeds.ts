@@ -1,4 +1,4 @@
-/** The feeds that are said to have changed since they were looked at. */
+/** The feeds that are reported to have changed since they were last read. */
 import { feedName } from '../storage/storage.ts'
 import type { EventStore, FeedKey } from '../storage/storage.ts'
 import type { KnownMarks } from './known-marks.ts'
@@ -8,7 +8,7 @@ export interface HeardFeeds {
   listen(): void
   /** Something has changed since the last `take`. */
   readonly any: boolean
-  /** Those that may have changed since the last call. Look at them after it. */
+  /** Feeds that may have changed since the last call. Read them after it. */
   take(known: Pick<KnownMarks, 'feeds'>): readonly FeedKey[]
   /** The next `take` names all feeds. */
   forgetCounts(): void
@@ -19,14 +19,14 @@ export interface HeardFeeds {
 
 export function heardFeeds(events: Pick<EventStore, 'watch' | 'changeCount'>): HeardFeeds {
   let named = new Map<string, FeedKey>()
-  /** A feed has changed, and nobody said which. */
+  /** A feed has changed, and the notice did not name it. */
   let isUnnamed = false
-  /** As `changeCount` had them. */
+  /** The counts from `changeCount`. */
   const counts = new Map<string, number>()
   let wake: (() => void) | undefined
   let stop: (() => void) | undefined
 
-  /** A count that stands still is of a feed that has not changed: with 20,000 feeds this takes some 2 ms. */
+  /** If a count has not changed, neither has the feed: with 20,000 feeds this takes some 2 ms. */
   function byCounts(feeds: Iterable<FeedKey>): void {
     for (const key of feeds) {
       const name = feedName(key)

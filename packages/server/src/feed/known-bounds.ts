@@ -1,8 +1,8 @@
 /**
- * Where times fall in views: the ordinal of the first event that is not before a time. Numbers and times rise together
- * (P3), so once a feed's head is as late as the time, that ordinal stays the same for as long as the epoch lasts, and
- * the range of a window whose end the head has reached (a closed one) follows from its two bounds. A client that walks
- * through the pages of a window names the same two again and again; on PostgreSQL each page was a query.
+ * The places of times in views: the ordinal of the first event that is not before a time. Numbers and times rise together (P3), so once a
+ * feed's head is as late as the time, that ordinal stays the same for as long as the epoch lasts, and the range of a window whose end the
+ * head has reached (a closed one) follows from its two bounds. A client that walks through the pages of a window names the same two again
+ * and again; on PostgreSQL each page was a query.
  */
 import { BoundedMap } from '../bounded-map.ts'
 import { isOpenWindow } from '../storage/open-window.ts'
@@ -10,10 +10,7 @@ import { feedName } from '../storage/storage.ts'
 import type { Head, LocateQuery, Located, ViewRange } from '../storage/storage.ts'
 
 export interface KnownBounds {
-  /**
-   * The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not asked for
-   * lately.
-   */
+  /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */
   rangeOf(query: LocateQuery, head: Head): ViewRange | undefined
   /** Notes the store's answer. */
   note(query: LocateQuery, located: Located): void

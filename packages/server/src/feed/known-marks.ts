@@ -1,18 +1,18 @@
-/** What one thread knows of all feeds' marks, and in which order it learnt of their changes (docs/decisions/0035). */
+/** What one thread knows about all feeds' marks, and in which order it learnt of their changes (docs/decisions/0035). */
 import { crc32 } from 'node:zlib'
 import { epochWeight, feedName } from '../storage/storage.ts'
 import type { FeedKey, FeedMark, MarksTotal } from '../storage/storage.ts'
 import type { StateToken } from './state-token.ts'
 
-/** `all`: perhaps every feed. */
+/** `all`: possibly every feed. */
 export type Changed = ReadonlySet<string> | 'all'
 
 export interface KnownState {
-  /** The sum of all counts, when all were last known to be of one state. */
+  /** The sum of all counts, when all were last known to be from one state. */
   readonly total: bigint
-  /** Of all feeds and their epochs. */
+  /** A hash of all feeds and their epochs. */
   readonly print: string
-  /** Rises with each change that is learnt of. */
+  /** Rises with each change that the thread learns of. */
   readonly serial: number
   readonly size: number
 }
@@ -21,34 +21,34 @@ interface KnownFeed {
   readonly key: FeedKey
   readonly epoch: string
   readonly count: number
-  /** Of name and epoch. */
+  /** A hash of name and epoch. */
   readonly print: number
 }
 
-/** In the order in which they were learnt. */
+/** In the order in which the thread learnt of them. */
 interface Change {
   readonly name: string
   readonly serial: number
-  /** Found to have changed at this total at the latest; `undefined`: the total is not known yet. */
+  /** The change is part of this total at the latest; `undefined`: the total is not known yet. */
   total: bigint | undefined
 }
 
-/** Beside one for each feed. */
+/** In addition to one for each feed. */
 const spareChanges = 1_000
 
-/** One for each thread that answers; `thread` names it among them. */
+/** One for each answering thread; `thread` names it. */
 export class KnownMarks {
   readonly #thread: string
   readonly #feeds = new Map<string, KnownFeed>()
   #changes: Change[] = []
   #total = 0n
-  /** Of the counts as they are known now. */
+  /** The sum of the known counts. */
   #sum = 0n
   #print = ''
-  /** Of their weights. */
+  /** The sum of their weights. */
   #epochs = 0
   #serial = 0
-  /** All that changed earlier is forgotten. */
+  /** All earlier changes have been forgotten. */
   #allSince: { readonly total: bigint; readonly serial: number } = { total: 0n, serial: 0 }
 
   constructor(thread: string) {
@@ -64,7 +64,7 @@ export class KnownMarks {
     return this.#feeds.values().map(({ key }) => key)
   }
 
-  /** Takes the marks of all feeds, of one state of the store; returns what has changed since. */
+  /** Takes the marks of all feeds, from one state of the store; returns what has changed since. */
   takeAll(marks: readonly FeedMark[]): Changed {
     const now = marks.reduce((all, { count }) => all + BigInt(count), 0n)
     const before = this.#total
@@ -77,7 +77,7 @@ export class KnownMarks {
     const isAnother = print !== this.#print || now < before
     this.#print = print
     if (isAnother) {
-      // A feed came, went or began another epoch, or the store is one of before: earlier sums say nothing any more.
+      // A feed was added or removed or began another epoch, or the store was restored: earlier sums have no meaning any more.
       this.#changes = []
       this.#serial += 1
       this.#allSince = { total: now, serial: this.#serial }
@@ -87,14 +87,14 @@ export class KnownMarks {
     return changed
   }
 
-  /** Takes what all marks come to, when that is what is known; `false`: it is something else. */
+  /** Takes the totals of all marks, if they match what is known; `false`: they do not. */
   takeTotal({ total, feeds, epochs }: MarksTotal): boolean {
     if (total !== this.#sum || feeds !== this.#feeds.size || epochs !== this.#epochs) return false
     this.#settle(total)
     return true
   }
 
-  /** Takes the marks of some feeds; returns which have changed. `undefined`: they do not fit to what is known, and all are needed. */
+  /** Takes the marks of some feeds; returns which have changed. `undefined`: they do not match what is known, and all are needed. */
   takeSome(keys: readonly FeedKey[], marks: readonly FeedMark[]): ReadonlySet<string> | undefined {
     const isUsual = marks.every(({ key, epoch, count }) => {
       const before = this.#feeds.get(feedName(key))
@@ -138,7 +138,7 @@ export class KnownMarks {
     return learnt
   }
 
-  /** What was learnt since all counts were of one state, belongs to the state of now at the latest. */
+  /** What was learnt since all counts were from one state belongs to the present state at the latest. */
   #settle(now: bigint): void {
     this.#total = now
     for (let index = this.#changes.length - 1; index >= 0; index -= 1) {

@@ -1,11 +1,8 @@
 /**
- * The positions of events that were asked for by id before. A partner that is notified of an event asks for it by id,
- * and so do all the others: only the first pays for the look-up, 7 µs in SQLite and a query in PostgreSQL (measured
- * manually).
- *
- * It is a table of a megabyte, however many ids are asked for, and only a hint: two ids can share an entry, so the
- * caller compares the id of the event at the position. An id keeps its position for good, unless the store loses
- * events, and the comparison shows that too.
+ * The positions of events that have been requested by id before. A partner that is notified of an event requests it by id, and so do all
+ * the others: only the first pays for the look-up, 7 µs in SQLite and a query in PostgreSQL (measured manually). It is a table of a
+ * megabyte, however many ids are requested, and only a hint: two ids can share an entry, so the caller compares the id of the event at
+ * the position. An id keeps its position permanently, unless the store loses events, and the comparison reveals that too.
  */
 import type { FeedKey } from '../storage/storage.ts'
 

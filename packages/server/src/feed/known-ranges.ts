@@ -15,7 +15,7 @@ export interface KnownRanges {
    * is under way.
    */
   locate(query: LocateQuery): Promise<Located | undefined>
-  /** What is known of the feed is not used any more. */
+  /** What is known about the feed is no longer used. */
   forget(key: FeedKey): void
 }
 

@@ -1,19 +1,19 @@
-/** Tenants by the time of their last event, the latest first: sorted in memory from what the counters say. */
+/** Tenants by the time of their last event, the latest first: sorted in memory from the feeds' counters. */
 import type { Ticks } from '@property-events/protocol'
 import type { EventStore } from '../storage/storage.ts'
 
 export interface PublishedTenant {
   readonly tenantId: string
-  /** Of the last event of its feeds; 0: it has none. */
+  /** The time of its feeds' last event; 0: it has none. */
   readonly created: Ticks
 }
 
 export interface LastPublished {
-  /** All tenants, as of at most five seconds ago. One array for as long as that is so. */
+  /** All tenants, at most five seconds old. The array stays the same object meanwhile. */
   sorted(): Promise<readonly PublishedTenant[]>
 }
 
-/** Reading the counters of 20,000 feeds takes some 30 ms, and nobody sees an order change faster. */
+/** Reading the counters of 20,000 feeds takes some 30 ms, and nobody notices an order that is a few seconds old. */
 const keptMs = 5_000
 
 /** `clock`: milliseconds, never set back. */
@@ -26,7 +26,7 @@ export function lastPublished(events: Pick<EventStore, 'counts'>, clock: () => n
       const sorted = readSorted(events)
       const reading = { untilMs: nowMs + keptMs, sorted }
       kept = reading
-      // A failure is told to those who wait for it, and to nobody after them.
+      // Those who wait for it see a failure, and nobody after them does.
       sorted.catch(() => {
         if (kept === reading) kept = undefined
       })
@@ -44,7 +44,7 @@ async function readSorted(events: Pick<EventStore, 'counts'>): Promise<readonly 
   return Array.from(latest, ([tenantId, created]) => ({ tenantId, created })).sort(comesFirst)
 }
 
-/** Of two that are equal in time, as of those that never published, the ids decide. */
+/** If two times are equal, as for tenants that never published, the ids decide. */
 export function comesFirst(one: PublishedTenant, other: PublishedTenant): number {
   if (one.created !== other.created) return one.created > other.created ? -1 : 1
   return one.tenantId < other.tenantId ? -1 : one.tenantId === other.tenantId ? 0 : 1

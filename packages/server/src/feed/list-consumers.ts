@@ -8,7 +8,7 @@ import { notMade, unlessNotMade } from './unless-not-made.ts'
 
 export interface ListedConsumer {
   readonly consumer: FeedConsumer
-  /** Of each view that it reads. */
+  /** One for each view that it reads. */
   readonly lags: readonly ConsumerLag[]
   /** Its last answer; `undefined`: it has never asked. */
   readonly last: KeptReading | undefined

@@ -15,9 +15,9 @@ export interface PageRequest {
   readonly pageSize: number
 }
 
-/** A run of events, and how a reader is to see them. */
+/** A run of events, and the form in which a reader sees them. */
 export interface PageRange extends ViewRange {
-  /** Left out: as they are stored. */
+  /** Left out: as stored. */
   readonly form?: ReaderForm
 }
 

@@ -1,6 +1,6 @@
 /**
- * The ends of the feeds that readers wait for (PROTOCOL §13). Each thread has one. It hears of changes before it looks, looks at all
- * feeds that have changed in one call, and reads a view once for all who wait for it. What it tells has been read from the store.
+ * The ends of the feeds with waiting readers (PROTOCOL §13). Each thread has one. It hears of changes before it reads, reads the heads of
+ * all changed feeds in one call, and reads a view once for all its waiting readers. Everything it reports has been read from the store.
  */
 import type { EndSignal } from '../end-signal.ts'
 import type { TaskReport } from '../background-task.ts'
@@ -13,16 +13,16 @@ import { liveTapes } from './live-tapes.ts'
 import { feedLooks } from './look-at-feeds.ts'
 
 export interface LiveTail {
-  /** Follows a feed until `stop` is called. Everything that is stored after the call is found. */
+  /** Follows a feed until `stop` is called. It finds everything that is stored after the call. */
   follow(key: FeedKey): FeedFollower
-  /** Nothing that was read of the feed before is told any more (D17). */
+  /** Nothing that was read from the feed before is used any more (D17). */
   forget(key: FeedKey): void
-  /** Wakes all who wait. */
+  /** Wakes all waiting readers. */
   close(): void
 }
 
 export interface FeedFollower {
-  /** The head when the feed was looked at last. `undefined`: there is no such tenant, or nothing could be read within 5 s. */
+  /** The head when the feed was last read. `undefined`: there is no such tenant, or nothing could be read within 5 s. */
   head(): Promise<Head | undefined>
   /** The same at once; `unread`: it has not been looked at since it is followed. */
   readonly known: Head | undefined | 'unread'
@@ -30,7 +30,7 @@ export interface FeedFollower {
   onChange(listener: () => void): void
   /** Resolves when the head is after `seen`, or of another epoch or revision; when `signal` is aborted; and after `atMostMs`. */
   moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void>
-  /** As `LiveTapes.read`. */
+  /** As in `LiveTapes.read`. */
   read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading>
   /** Safe to call twice. */
   stop(): void
@@ -39,9 +39,9 @@ export interface FeedFollower {
 export interface LiveTailOptions {
   readonly events: Pick<EventStore, 'heads' | 'readAfter' | 'watch'>
   readonly report: TaskReport
-  /** Of events that are kept for readers. Default: 16 MiB. */
+  /** Bytes of events that are kept for readers. Default: 16 MiB. */
   readonly keptBytes?: number
-  /** Notices of changes may be lost: it looks by itself as often as this. Default: 1 s. */
+  /** Notices of changes may be lost, so it also looks by itself this often. Default: 1 s. */
   readonly lookEveryMs?: number
   /** A feed that nobody follows any more is followed on for so long: who waits for runs comes back with the next request. Default: 2 s. */
   readonly lingerMs?: number
@@ -95,7 +95,7 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
 
   return {
     follow(key) {
-      // Before the first look: what is stored between the two is told of.
+      // Before the first look, so that it hears of what is stored between the two.
       stopWatching ??= watch()
       const feed = feeds.get(feedName(key)) ?? followedFeed(key)
       feeds.set(feedName(key), feed)

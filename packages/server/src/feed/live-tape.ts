@@ -3,7 +3,7 @@ import type { StoredEvent } from '../storage/storage.ts'
 
 /** Events in ascending order, with nothing left out between `after` and `through`. */
 export interface LiveTape {
-  /** Takes the events up to `through`, which follow on those it has. */
+  /** Takes the events up to `through`, which follow those it has. */
   add(events: readonly StoredEvent[], through: number): void
   /**
    * The events after a number, of at most `mostBytes` together but at least one, and the number through which they tell everything.
@@ -14,7 +14,7 @@ export interface LiveTape {
   /** Everything up to this number has been read. */
   readonly through: number
   readonly bytes: number
-  /** Gives up its oldest event; returns how many bytes that was. */
+  /** Drops its oldest event; returns its size in bytes. */
   dropOldest(): number
 }
 
@@ -32,10 +32,10 @@ interface LastReading {
 /** Long-polls and streams ask for two lengths, at the head and a little before it. */
 const mostReadings = 4
 
-/** An empty tape, of a view that has been read up to `start`. */
+/** An empty tape for a view that has been read up to `start`. */
 export function liveTape(start: number): LiveTape {
   let events: StoredEvent[] = []
-  /** Events before this index have been given up. */
+  /** Events before this index have been dropped. */
   let oldest = 0
   let from = start
   let through = start
@@ -81,7 +81,7 @@ export function liveTape(start: number): LiveTape {
       if (dropped === undefined) return 0
       readings = []
       oldest += 1
-      // In one go for many: to move the rest for each would take longer than to read it again.
+      // Moves many at once: moving the rest for each would take longer than reading it again.
       if (oldest * 2 > events.length) {
         events = events.slice(oldest)
         oldest = 0

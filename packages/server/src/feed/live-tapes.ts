@@ -1,4 +1,4 @@
-/** Reads for those who wait for feeds: each event is read once, and kept for a while for all of them. */
+/** Reads feeds for waiting readers: each event is read once, and kept for a while for all of them. */
 import type { EventStore, FeedView, Head } from '../storage/storage.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import { liveTape } from './live-tape.ts'
@@ -17,13 +17,13 @@ export interface LiveTapes {
   ): TapeReading | Promise<TapeReading>
 }
 
-/** In one read of the store: at 4.5 kB an event some 500 kB. */
+/** In one read of the store: at 4.5 kB per event some 500 kB. */
 const eventsAtOnce = 100
 
-/** For one reader whose next events are not kept: at 4.5 kB an event, what 64 KiB hold. */
+/** For one reader whose next events are not kept: at 4.5 kB per event, what 64 KiB hold. */
 const storedAtOnce = 14
 
-/** `feeds`: all that are followed. `keptBytes`: of the events of all of them together. */
+/** `feeds`: all followed feeds. `keptBytes`: for the events of all of them together. */
 export function liveTapes(
   events: Pick<EventStore, 'readAfter'>,
   feeds: () => Iterable<FollowedFeed>,
@@ -34,7 +34,7 @@ export function liveTapes(
       const tapes = [...feeds()].flatMap((feed) => [...feed.tapes.values()])
       if (tapes.reduce((sum, { bytes }) => sum + bytes, 0) <= keptBytes) return
       const largest = tapes.reduce((most, tape) => (tape.bytes > most.bytes ? tape : most))
-      // The older half of it: to look for the largest after each event would take longer than to read some of them again.
+      // Drops the older half: looking for the largest after each event would take longer than reading some of them again.
       for (let left = largest.bytes / 2; left > 0;) left -= largest.dropOldest()
     }
   }
@@ -78,7 +78,7 @@ export function liveTapes(
       if (head === undefined || head === 'unread') return { events: [], through: after }
       const tape = feed.tapes.get(view) ?? liveTape(startOf(head.sequenceNumber, after))
       feed.tapes.set(view, tape)
-      // Not what was read before the epoch or the revision changed.
+      // Not events that were read before the epoch or the revision changed.
       const kept = (): TapeReading | undefined =>
         feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
       if (tape.through < head.sequenceNumber) {

@@ -1,4 +1,4 @@
-/** Looks where followed feeds are: those that may have changed, all in one call of the store, one call at a time. */
+/** Reads the heads of followed feeds: those that may have changed, all in one call of the store, one call at a time. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
@@ -7,7 +7,7 @@ import { takeHead } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 
 export interface FeedLooks {
-  /** The feed may have changed. Looked at soon, after this call. */
+  /** The feed may have changed. It is read soon, after this call. */
   want(feed: FollowedFeed): void
   /** Nobody follows it any more. */
   drop(feed: FollowedFeed): void
@@ -17,7 +17,10 @@ export interface FeedLooks {
 /** Feeds in one call of the store. */
 const feedsAtOnce = 1_000
 
-/** Between two calls. Publications that come closer together are told of together; a change is to be told within half a second. */
+/**
+ * The pause between two calls. Publications that come closer together are reported together; a change has to be reported within half a
+ * second.
+ */
 const restMs = 10
 
 export function feedLooks(events: Pick<EventStore, 'heads'>, report: TaskReport): FeedLooks {
@@ -34,7 +37,7 @@ export function feedLooks(events: Pick<EventStore, 'heads'>, report: TaskReport)
 
   async function look(): Promise<void> {
     while (wanted.size > 0 && !closing.signal.aborted) {
-      // What failed is looked at again with the next change, or the next second.
+      // A failed look is repeated with the next change, or the next second.
       await reported(report, 'follow_feeds', lookAtSome())
       await delay(restMs)
     }

@@ -1,4 +1,4 @@
-/** Keeps what is known of all feeds' marks up to date: by what is heard of, and once a second by their sum. */
+/** Keeps what is known about all feeds' marks up to date: by notices, and once a second by their sum. */
 import type { EventStore } from '../storage/storage.ts'
 import { heardFeeds } from './heard-feeds.ts'
 import type { Changed, KnownMarks } from './known-marks.ts'
@@ -6,20 +6,20 @@ import type { Changed, KnownMarks } from './known-marks.ts'
 export type Marks = Pick<EventStore, 'marks' | 'marksTotal' | 'watch' | 'changeCount'>
 
 export interface LooksAtMarks {
-  /** Listens from the first call on. Resolves when everything is known that was stored by this node before the call. */
+  /** Listens from the first call on. Resolves when everything is known that this node stored before the call. */
   lookIfNeeded(): Promise<void>
   /** Reads all marks, whatever is known. */
   readAll(): Promise<void>
-  /** Resolves when there is a reason to look: something was heard of, or the last look is too old. */
+  /** Resolves when there is a reason to look: there was a notice, or the last look is too old. */
   untilNeeded(): Promise<void>
   close(): void
 }
 
-/** Hints of changes may be lost, so the sum is read again after so long. */
+/** Notices may be lost, so the sum is read again after this time. */
 const freshMs = 1_000
-/** Of so few the sum costs nothing, and a token that names the state of now spares its reader a feed that is named twice. */
+/** For so few feeds the sum costs nothing, and a token for the present state saves its reader a feed that is named twice. */
 const fewFeeds = 1_000
-/** Beyond this share of all feeds, to read all marks costs less than to look for some. */
+/** Above this share of all feeds, reading all marks costs less than reading some. */
 const mostShare = 0.25
 
 /** `onChange`: called with what each look has learnt. */
@@ -59,14 +59,14 @@ export function looksAtMarks(
       if (!known.takeTotal(await events.marksTotal())) return await readAll()
       readMs = startedMs
     } catch (error) {
-      // What was heard of is in no look that succeeded.
+      // No successful look includes the notices.
       readMs = -Infinity
       heard.forgetCounts()
       throw error
     }
   }
 
-  /** One after the other; those that want one at the same time share it. */
+  /** One after the other; callers that want one at the same time share it. */
   const once = (how: () => Promise<void>): Promise<void> => {
     looking ??= how().finally(() => {
       looking = undefined
@@ -77,7 +77,7 @@ export function looksAtMarks(
   return {
     async lookIfNeeded() {
       heard.listen()
-      // One that is under way may have begun too early for what this node has acknowledged; one that has begun since has not.
+      // A look under way may have begun too early for what this node has acknowledged; one that has begun since has not.
       if (looking !== undefined) await looking
       if (looking !== undefined || !isFresh() || heard.any) await once(look)
     },

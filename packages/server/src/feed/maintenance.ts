@@ -1,25 +1,25 @@
-/** What a node knows of the store's maintenance: the store is asked once a second at most, and only while somebody publishes. */
+/** What a node knows about the store's maintenance: it asks the store once a second at most, and only while somebody publishes. */
 import { maintenanceNoticeMs } from '../storage/storage.ts'
 import type { Maintenance, StorageEngine } from '../storage/storage.ts'
 
 export interface MaintenanceWatch {
   /**
-   * The maintenance that is on; `undefined`: there is none. At once where the store was asked less than a second ago.
-   * Rejects with the store's `StorageFailure`.
+   * The present maintenance; `undefined`: there is none. Synchronous if the store was asked less than a second ago. Rejects with the
+   * store's `StorageFailure`.
    */
   now(): Maintenance | undefined | Promise<Maintenance | undefined>
 }
 
 interface Reading {
-  /** Before the store was asked, so that no answer is used for longer than `freshMs` after it was true. */
+  /** Taken before the store was asked, so that no answer is used for longer than `freshMs` after it was true. */
   readonly askedMs: number
   readonly maintenance: Maintenance | undefined
 }
 
 export interface MaintenanceWatchOptions {
-  /** Told when it begins and ends, as far as this node has asked. */
+  /** Called when maintenance begins and ends, as far as this node has asked. */
   readonly onChange?: (maintenance: Maintenance | undefined) => void
-  /** For how long an answer of the store is used; longer would break what is promised of `maintenanceNoticeMs`. */
+  /** How long an answer of the store is used; longer would break the promise of `maintenanceNoticeMs`. */
   readonly freshMs?: number | undefined
   /** Milliseconds, never set back. */
   readonly clock?: () => number

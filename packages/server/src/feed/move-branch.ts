@@ -1,13 +1,13 @@
-/** Moves the published properties of one branch to another one (D11, D23). */
+/** Moves the published properties of one branch to another (D11, D23). */
 import { hash } from 'node:crypto'
 import { feeds, parseUuid, standardCodes, uuidV7 } from '@property-events/protocol'
 import { parseEventJson } from '../storage/event-json.ts'
 import { payloadMember } from '../storage/subject-identity.ts'
 import type { Actor, EventDraft, FeedKey, StorageEngine, StoredEvent } from '../storage/storage.ts'
 
-/** Of one commit. */
+/** In one commit. */
 const propertiesPerStep = 100
-/** A publisher that goes on publishing for the old branch would keep it going for ever. */
+/** Otherwise a publisher that still publishes for the old branch would keep it running for ever. */
 const mostPasses = 5
 
 export interface BranchMove {
@@ -29,8 +29,8 @@ export interface BranchMoveStep {
 }
 
 /**
- * `done`: nothing was left in the old branch when it was looked at last. `goesOn`: whoever publishes goes on doing so for the old
- * branch. The others: nothing can be published for the tenant now; what was moved stays moved.
+ * `done`: nothing was left in the old branch at the last look. `goesOn`: somebody still publishes for the old branch. The others: nothing
+ * can be published for the tenant now; what was moved stays moved.
  */
 export type BranchMoveEnd =
   | 'done'
@@ -46,8 +46,8 @@ type Storage = Pick<StorageEngine, 'events' | 'maintenance' | 'audit'>
 
 /**
  * Each property leaves the old branch and appears in the new one in a single commit: its last payload with another `branch_id`, decided
- * under the feed's lock, so that what its publisher sends meanwhile is never undone. Gives a step after each look at 100 properties.
- * What was moved is not found again, so a move that was cut off is begun again. Rejects as the store does.
+ * under the feed's lock, so that it never undoes what its publisher sends meanwhile. Yields a step after each look at 100 properties.
+ * What was moved is not found again, so an interrupted move can simply be begun again. Rejects as the store does.
  */
 export async function* moveBranch(
   storage: Storage,
@@ -56,7 +56,7 @@ export async function* moveBranch(
   const key: FeedKey = { tenantId: move.tenantId, feed: 'property' }
   let [after, moved, looked] = [0, 0, 0]
   for (let pass = 1; pass <= mostPasses; pass += 1) {
-    // What is published after this, its own events included, is for the next pass.
+    // What is published after this, including its own events, is for the next pass.
     const head = await storage.events.head(key)
     if (head === undefined) return 'unknownFeed'
     const before = moved
@@ -89,7 +89,7 @@ async function publish(
 ): Promise<number | Exclude<BranchMoveEnd, 'done' | 'goesOn' | 'stopped'>> {
   if ((await maintenance()) !== undefined) return 'maintenance'
   const detail = { properties: drafts.length }
-  // Before it is done: there is never a change that is on no record.
+  // Recorded before it is done, so that there is never an unrecorded change.
   await audit.note({ action: 'branch.moved', tenant: tenantId, target: tenantId, detail }, actor)
   const [outcome] = await events.append([{ key, drafts, unchanged: 'skip' }])
   if (outcome?.kind === 'stored') return outcome.events.filter(({ status }) => status === 'appended').length
@@ -101,7 +101,7 @@ async function publish(
   return kind
 }
 
-/** None of an event that says that its property is gone, or of another branch. */
+/** None for an event that says that its property is gone, or in another branch. */
 function draftOf({ json }: StoredEvent, { from, to }: BranchMove): readonly EventDraft[] {
   const { eventTypeShortCode, payload } = parseEventJson(Buffer.from(json).toString('utf8'))
   if (eventTypeShortCode === standardCodes.property.gone) return []

@@ -1,10 +1,8 @@
 /**
- * Which feeds have changed since a client last asked, for readers of thousands of them (PROTOCOL §11.5, §13.3). A question costs what
- * has changed and not what there is: feeds that are heard of are looked at by themselves, and once a second, as long as anybody asks or
- * waits, the sum of all marks tells whether one was missed.
- *
- * A token names a state of the store by the sum of all counts in it: it rises with every change, is the same on every node, and
- * needs no clock. Whatever a state does not hold is in one with a greater sum.
+ * Which feeds have changed since a client last asked, for readers of thousands of them (PROTOCOL §11.5, §13.3). The cost depends on what
+ * has changed and not on the number of feeds: feeds with notices are read singly, and once a second, while anybody asks or waits, the sum
+ * of all marks shows whether a notice was missed. A token names a state of the store by the sum of all counts in it: it rises with every
+ * change, is the same on every node, and needs no clock. Anything that a state lacks is in one with a greater sum.
  */
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -18,18 +16,18 @@ import type { Marks } from './look-at-marks.ts'
 import { readToken, writeToken } from './state-token.ts'
 import { waitingForFeeds } from './waiting-for-feeds.ts'
 
-/** The feeds that a key may read. Ask with the same object for as long as they are the same. */
+/** The feeds that a key may read. Pass the same object for as long as they are the same. */
 export interface ReadableFeeds {
   readonly byName: ReadonlyMap<string, FeedKey>
-  /** Another one for other feeds. */
+  /** Differs for other feeds. */
   readonly print: string
 }
 
 export interface MovedFeeds {
   /**
-   * The readable feeds that have changed since the state that the token names, in no order; all of them without one, or where it is
-   * of another store, epoch or set of feeds. A feed may be named although it has not changed. `next`: names the state of now.
-   * What this node has acknowledged is in it, and what others have, a second later at the latest.
+   * The readable feeds that have changed since the state that the token names, in no order; all of them without a token, or with one of
+   * another store, epoch or set of feeds. A feed may be named although it has not changed. `next`: names the present state. It includes
+   * what this node has acknowledged, and what others have a second later at the latest.
    */
   since(token: string | undefined, readable: ReadableFeeds): Promise<Moved>
   /** The same, as soon as one has changed; none after `atMostMs`, or when `signal` is aborted. */
@@ -39,7 +37,7 @@ export interface MovedFeeds {
     atMostMs: number,
     signal: EndSignal,
   ): Promise<Moved>
-  /** Nobody waits any more: what is asked is answered at once. */
+  /** Nobody waits any more: requests are answered at once. */
   endWaits(): void
   close(): void
 }
@@ -67,7 +65,7 @@ export function movedFeeds(
 
   async function bringUpToDate(token: string | undefined): Promise<void> {
     await looks.lookIfNeeded()
-    // Another node may know of more.
+    // Another node may know of more changes.
     if (token !== undefined && readToken(token).total > known.state.total) await looks.readAll()
   }
 
@@ -84,7 +82,7 @@ export function movedFeeds(
   return {
     async since(token, readable) {
       await bringUpToDate(token)
-      // A token that names a thread is refused by nodes of the version before.
+      // Nodes of the previous version refuse a token that names a thread.
       return movedSince(token, readable, undefined)
     },
     async wait(token, readable, atMostMs, signal) {

@@ -1,6 +1,6 @@
 /**
  * Contact events for a key that is limited to some roles and fields (D11, docs/decisions/0041). Every event stays in its place, with its
- * number, time and id. What the key is not given is not in its bytes.
+ * number, time and id. Its bytes do not contain anything that the key may not read.
  */
 import { eventTypeNumber, standardCodes, usualContactFields } from '@property-events/protocol'
 import type { ContactLimits, EventTypeCatalogue, FeedEvent } from '@property-events/protocol'
@@ -11,10 +11,10 @@ import { boundary } from './numbering.ts'
 /** Changes one event. */
 export type Narrow = (event: FeedEvent) => FeedEvent
 
-/** What every key is given: whose event it is, and that something is gone. */
+/** What every key gets: the event's subject, and that something is gone. */
 const alwaysGiven = ['contact_ref', 'published', 'erased', 'thinned']
 
-/** `catalogue`: the store's, from which a contact that is not shown has the number of a removal. */
+/** `catalogue`: the store's, which gives a hidden contact the number of a removal. */
 export function narrower({ roles, fields }: ContactLimits, catalogue: EventTypeCatalogue): Narrow {
   const given = new Set<string>([...alwaysGiven, ...(fields ?? usualContactFields)])
   const eventTypeShortCode = standardCodes.contact.gone
@@ -53,14 +53,14 @@ function isOf(property: unknown, wanted: ReadonlySet<unknown>): boolean {
   return wanted.has(objectOf(property)['role'])
 }
 
-/** That somebody is an applicant as well is not told to a key for vendors. */
+/** A key for vendors does not learn that somebody is an applicant as well. */
 function ofRoles(name: string, value: unknown, wanted: ReadonlySet<unknown>): unknown {
   if (!Array.isArray(value)) return value
   if (name === 'roles') return value.filter((role) => wanted.has(role))
   return name === 'properties' ? value.filter((one) => isOf(one, wanted)) : value
 }
 
-/** Several events that are joined by commas, or one. */
+/** One event, or several joined by commas. */
 export function narrowJoined(bytes: Uint8Array, narrow: Narrow): Buffer {
   return Buffer.from(narrowedEvents(bytes, narrow).map(eventJsonOf).join(','))
 }
@@ -82,5 +82,5 @@ function eventsIn(bytes: Uint8Array): readonly string[] {
   return events
 }
 
-/** Of the boundary, what belongs to the event before it. */
+/** The part of the boundary that belongs to the event before it. */
 const afterEvent = 2

@@ -5,21 +5,21 @@ import { keptRanges } from '../storage/join-readings.ts'
 import { defaultConsumer, feedName, namedConsumersPerFeed } from '../storage/storage.ts'
 import type { ConsumerName, FeedKey, NotedReading, ReadPart, ReadRoute } from '../storage/storage.ts'
 
-/** What an answer tells its reader. One object for answers that say the same, wherever it can be. */
+/** What an answer tells its reader. Equal answers share one object wherever possible. */
 export interface Told extends ReadPart {
   readonly key: FeedKey
   readonly route: ReadRoute
   /** Ascending; everything of the view in them was sent. Empty: nothing. */
   readonly ranges: readonly NumberRange[]
-  /** The reader has everything that there is. */
+  /** The reader has everything so far. */
   readonly isQuiet: boolean
 }
 
 export const minuteMs = 60_000
-/** Beyond these nothing further is noted until the next addition: some 20 MB. */
+/** Beyond these, nothing more is noted until the next addition: some 20 MB. */
 const mostParts = 50_000
 const mostRangesNoted = 200_000
-/** Of one minute and route. A reader that jumps about more than that has shown it. */
+/** For one minute and route. A reader that jumps about more than that has shown it. */
 const mostRangesPerMinute = 500
 
 /** A part of a consumer, since the last addition. */
@@ -31,9 +31,9 @@ export interface Noted {
   status: number
   route: ReadRoute
   quietMs: number | undefined
-  /** The minute and route that were noted last: nearly always those of the next answer too. */
+  /** The last noted minute and route, which are nearly always those of the next answer too. */
   lastSent: SentMinute | undefined
-  /** What was noted last. Pages that are known are told with one object for all who read them, so it is often the same once more. */
+  /** The ranges that were noted last. All readers of a known page are told with one object, so it is often the same once more. */
   lastRanges: readonly NumberRange[] | undefined
 }
 
@@ -46,7 +46,7 @@ interface SentMinute {
 
 export interface NotedParts {
   note(keyId: string, name: string, told: Told, status: number, nowMs: number): void
-  /** Everything that is noted, which then is not any more. */
+  /** Returns everything noted and forgets it. */
   take(): readonly Noted[]
   giveBack(parts: readonly Noted[]): void
   /** How often something was left out. */
@@ -55,9 +55,9 @@ export interface NotedParts {
 
 interface State {
   parts: Map<string, Noted>
-  /** The part that each key has read last: most read one. */
+  /** The part that each key has read last: most keys read one. */
   lastOfKey: Map<string, Noted>
-  /** Names that each key has given: a key that gives another with each request takes no place from others. */
+  /** The names of each key: a key that gives another name with each request takes no place from others. */
   namesOfKey: Map<string, Set<string>>
   ranges: number
   dropped: number
@@ -155,7 +155,7 @@ function sentMinute({ minutes, lastSent }: Noted, { minute, route }: Added): Sen
   return sent
 }
 
-/** Of what could not be added: what was noted meanwhile stays. */
+/** For what could not be added: what was noted meanwhile stays. */
 function giveBackOne(
   state: State,
   { consumer, part, minutes, askedMs, status, route, quietMs }: Noted,
@@ -184,7 +184,7 @@ export function consumerText({ key, keyId, name }: ConsumerName): string {
   return `${feedName(key)} ${keyId} ${name}`
 }
 
-/** As the store takes it. */
+/** In the form that the store takes. */
 export function readingOf({ consumer, part, minutes, askedMs, status, route, quietMs }: Noted): NotedReading {
   const sent = Array.from(minutes.values(), ({ ranges, ...row }) => {
     return { ...row, ranges: keptRanges(ranges.ranges()) }

@@ -5,9 +5,9 @@ import type { ConsumerRefusal } from '../storage/storage.ts'
 /** A request that was refused. */
 export type RefusedRequest = Pick<ConsumerRefusal, 'keyId' | 'name' | 'tenantId' | 'code' | 'status'>
 
-/** Beyond these nothing further is counted until the next addition. */
+/** Beyond these, nothing more is counted until the next addition. */
 const mostRefusals = 50_000
-/** Names of all keys together that are told apart, as long as this node runs: some 5 MB. */
+/** The names of all keys together that are distinguished while this node runs: some 5 MB. */
 const mostNames = 50_000
 
 export interface NotedRefusals {
@@ -51,8 +51,8 @@ export function notedRefusals(): NotedRefusals {
 }
 
 /**
- * The name to note: that of the key itself, where the key has given too many. A refused request registers no consumer, and with another
- * name in each the table would grow without end.
+ * The name to note: that of the key itself, if the key has given too many. A refused request registers no consumer, and with another name
+ * in each the table would grow without end.
  */
 function knownNames(): (keyId: string, name: string) => string {
   const namesOfKey = new Map<string, Set<string>>()

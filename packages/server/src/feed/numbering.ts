@@ -1,18 +1,18 @@
-/** Events with other numbers for their types than the store's (D12), for a key that was made so. */
+/** Events with other event-type numbers than the store's (D12), for keys with another catalogue. */
 import { catalogues, feedNames, numberingNames } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, NumberingName } from '@property-events/protocol'
 
-/** Of one feed. Two readers with the same numbering read the same bytes (P9). */
+/** For one feed. Two readers with the same numbering read the same bytes (P9). */
 export interface Numbering {
   readonly name: NumberingName
-  /** The digit of each short code, as the character that it is on the wire. */
+  /** The digit of each short code, as a character on the wire. */
   readonly digits: ReadonlyMap<string, number>
 }
 
-/** By what a key was made with. `undefined`: the numbers are those of the store. */
+/** By the setting of a key. `undefined`: the numbers are those of the store. */
 export type NumberingOf = (name: NumberingName | undefined, feed: FeedName) => Numbering | undefined
 
-/** `catalogue`: the store's. Where it has the same numbers, there is nothing to change. */
+/** `catalogue`: the store's. If it has the same numbers, nothing has to be changed. */
 export function numberingsOver(catalogue: EventTypeCatalogue): NumberingOf {
   const known = new Map<string, Numbering>()
   for (const name of numberingNames) {
@@ -26,7 +26,7 @@ export function numberingsOver(catalogue: EventTypeCatalogue): NumberingOf {
 }
 
 function digitOf([code, number]: readonly [string, number]): readonly [string, number] {
-  // So that a number never needs more room than the one it replaces.
+  // A number must never need more room than the one it replaces.
   if (number > 9) throw new Error(`${code} has a number of more than one digit`)
   return [code, firstDigit + number]
 }
@@ -35,16 +35,16 @@ const firstDigit = 0x30
 const blank = 0x20
 const quote = 0x22
 
-/** Before them in an event are an id and a number, so the first of each after an event's start is the member itself. */
+/** An event has only an id and a number before it, so the first occurrence after an event's start is the member itself. */
 const typeMember = Buffer.from(',"eventType":')
 const codeMember = Buffer.from(',"eventTypeShortCode":"')
-/** Between two events and nowhere else: see `pages/segment.ts`. */
+/** Occurs between two events and nowhere else: see `pages/segment.ts`. */
 export const boundary = Buffer.from('"},{"tenantId":"')
 const afterFirst = 3
 
 /**
- * Changes the numbers in place, in one event or in several that are joined by commas. No length changes: blanks take the room of the
- * further digits of a longer number. A short code that the numbering does not have keeps its number.
+ * Changes the numbers in place, in one event or in several joined by commas. No length changes: blanks replace the further digits of a
+ * longer number. A short code that the numbering does not have keeps its number.
  */
 export function renumber(bytes: Uint8Array, { digits }: Numbering): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -15,7 +15,7 @@ import type {
   ProblemError,
 } from '@property-events/protocol'
 
-/** More faults would help no publisher, and an answer must stay small. */
+/** More faults would not help a publisher, and an answer must stay small. */
 export const maxReported = 100
 
 /** One item of the request, which should be an event. */
@@ -29,14 +29,11 @@ export interface Item {
   readonly payloadSpan: MemberSpan | undefined
 }
 
-/**
- * A fault of the body in place of an item: of one line, and more items follow; or of the whole body, and nothing
- * follows.
- */
+/** A fault of the body in place of an item: of one line, and more items follow; or of the whole body, and nothing follows. */
 export interface BodyFault {
   readonly kind: 'fault'
   readonly error: ProblemError
-  /** Where the text begins that is at fault: the body, or the line. */
+  /** Where the faulty text begins: the body, or the line. */
   readonly start: number
 }
 
@@ -47,10 +44,10 @@ export interface BodyLimits {
   readonly maxPayloadDepth: number
 }
 
-/** `undefined`: nothing so far, and other work can have a turn. */
+/** `undefined`: nothing so far, so other work can have a turn. */
 type Items = Generator<Item | BodyFault | undefined, void>
 
-/** The items of a body, read strictly one by one, in steps and memory that do not depend on the rest of the body. */
+/** The items of a body, read strictly one by one, in steps and with memory that do not depend on the rest of the body. */
 export function itemsOf(body: Buffer, format: 'json' | 'ndjson', limits: BodyLimits): Items {
   return format === 'json' ? jsonItems(body, limits) : lines(body, limits)
 }
@@ -126,8 +123,8 @@ function itemOf({ value, spans, text }: JsonItem, pointer: string): Item {
 }
 
 /**
- * An event that can be stored has its payload, as an object or as a text in which every byte is escaped with six, and
- * short other members.
+ * An event that can be stored has its payload, as an object or as a text in which every byte is escaped with six, and short other
+ * members.
  */
 function itemLimits({ maxPayloadBytes, maxPayloadDepth }: BodyLimits): ItemLimits {
   return {

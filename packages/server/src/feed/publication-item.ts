@@ -1,4 +1,4 @@
-/** The members of one published event beside its payload, and their allowed values. */
+/** The members of one published event other than its payload, and their allowed values. */
 import {
   categories,
   eventTypeNumber,
@@ -99,7 +99,7 @@ export function readItemMembers(
   return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'members', members: given }
 }
 
-/** The payload was sent in place of the event around it. */
+/** The payload was sent without the event around it. */
 function isBarePayload(value: Readonly<Record<string, unknown>>, feed: FeedName): boolean {
   return value['payload'] == null && value['remove'] == null && Object.hasOwn(value, feeds[feed].subjectField)
 }

@@ -1,6 +1,6 @@
 /**
- * What keys publish and what they are refused, noted in memory by the minute (PROTOCOL §14): numbers and codes, and of refusals the
- * places of faults. Never a value of a payload, nor a name of a member that the contract does not know.
+ * What keys publish and what they are refused, noted in memory by the minute (PROTOCOL §14): numbers and codes, and the places of faults
+ * in refusals. Never a value of a payload, nor a name of a member that the contract does not know.
  */
 import { knownFieldNames } from '@property-events/protocol'
 import type { FeedName, ProblemError, PublishReceipt } from '@property-events/protocol'
@@ -24,20 +24,20 @@ import { addInParts } from './add-in-parts.ts'
 import type { Notes } from './flushing.ts'
 
 export interface PublicationNotes extends Notes {
-  /** A request that was taken; no dry run. */
+  /** An accepted request that was not a dry run. */
   taken(keyId: string, key: FeedKey, receipt: PublishReceipt): void
   refused(keyId: string, key: FeedKey, refusal: NotedRefusal): void
 }
 
 export interface NotedRefusal {
   readonly requestId: string
-  /** Of the problem. */
+  /** The code of the problem. */
   readonly code: string
   readonly errors: readonly ProblemError[]
 }
 
 const minuteMs = 60_000
-/** Of one refusal. Its answer had up to 100. */
+/** For one refusal. Its answer had up to 100. */
 const mostFaults = 10
 
 /** `clock`: milliseconds since 1970. */
@@ -47,7 +47,7 @@ export function notePublications(
 ): PublicationNotes {
   let minutes = new Map<string, PublishedMinute>()
   let refusals: PublicationRefusal[] = []
-  /** How many of a key were kept singly in the hour. */
+  /** How many refusals of a key were kept singly within the hour. */
   const singly = new Map<string, number>()
   let hour = 0
 
@@ -97,7 +97,7 @@ export function notePublications(
   }
 }
 
-/** One request, of which nothing is known yet. */
+/** One request, about which nothing is known yet. */
 function emptyMinute(name: PublishedMinuteName): PublishedMinute {
   const counts = { requests: 1, stored: 0, repeated: 0, unchanged: 0, refused: 0 }
   return { ...name, ...counts, numbers: undefined, warnings: {}, warningPlaces: {} }
@@ -138,7 +138,7 @@ function faultOf(feed: FeedName, { pointer, parameter, code }: ProblemError): Pu
   return { pointer: shownPointer(feed, place), code }
 }
 
-/** Around a payload (PROTOCOL §4). */
+/** Members around a payload (PROTOCOL §4). */
 const itemNames: ReadonlySet<string> = new Set([
   '?dryRun',
   '?unchanged',
@@ -153,7 +153,7 @@ const itemNames: ReadonlySet<string> = new Set([
   'transactionId',
 ])
 
-/** In the place of a name that the publisher chose, `*` stands: it may be a value, such as the name of a person. */
+/** `*` replaces a name that the publisher chose, because it may be a value, such as the name of a person. */
 function shownPointer(feed: FeedName, pointer: string): string {
   const isShown = (name: string): boolean =>
     name === '' || /^\d{1,5}$/.test(name) || itemNames.has(name) || knownFieldNames[feed].has(name)
@@ -169,7 +169,7 @@ function isOf(minutes: readonly PublishedMinuteName[]): (refusal: PublicationRef
   return (refusal) => names.has(textOf(refusal))
 }
 
-/** As the store orders them. */
+/** In the order of the store. */
 function textOf({ key, keyId, minute }: PublishedMinuteName): string {
   return `${key.tenantId} ${minute} ${key.feed === 'property' ? 1 : 2} ${keyId}`
 }

@@ -23,14 +23,14 @@ import { createTurns } from './turns.ts'
 
 export interface PublishRequest {
   readonly key: FeedKey
-  /** Valid UTF-8 without a byte order mark. The publisher owns it from now on and frees its memory after reading it. */
+  /** Valid UTF-8 without a byte order mark. The publishing side owns it from now on and frees its memory after reading it. */
   readonly body: Buffer
   readonly format: 'json' | 'ndjson'
   /** Reports what would happen; stores nothing. */
   readonly dryRun: boolean
   /** `skip`: a payload equal to its subject's latest stores nothing. */
   readonly unchanged: 'store' | 'skip'
-  /** Those that its publisher is limited to. Left out: any. */
+  /** The branches that its publisher is limited to. Left out: any. */
   readonly branches?: readonly string[] | undefined
 }
 
@@ -62,11 +62,11 @@ export interface PublisherOptions {
   readonly limits?: PublicationLimits
   /** Makes ids for events whose publisher sends none; version 7 UUIDs by default (D14). */
   readonly newId?: () => string
-  /** Called after a commit that stored something, before the receipt leaves. */
+  /** Called after a commit that stored something, before the receipt is sent. */
   readonly onStored?: (key: FeedKey, events: number) => void
-  /** Asked before a body is read. Left out: there never is any. */
+  /** Asked before a body is read. Left out: there never is maintenance. */
   readonly maintenance?: MaintenanceWatch
-  /** Told how long batches wait and commits take. */
+  /** Called with how long batches wait and commits take. */
   readonly observer?: CommitObserver
   /** Milliseconds, never set back. */
   readonly clock?: () => number
@@ -93,7 +93,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return await turns.run(publicationSteps({ feed, body, format, catalogue, limits, newId }), byteLength)
     } finally {
       unread.leave(tenantId, byteLength)
-      // The drafts are strings of their own and do not refer to the body.
+      // The drafts are separate strings and do not refer to the body.
       freeBytes(body)
     }
   }

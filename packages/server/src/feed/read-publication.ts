@@ -40,9 +40,9 @@ export function readPublication(publication: Publication): PublicationReading {
 }
 
 /**
- * The same in steps, with other work between them: at most one event in a step, and several steps for a long event. The
- * body is read once and no further than needed: to the event that is one too many, to the first fault of an array as a
- * whole, or to the line with the last fault that is reported.
+ * The same in steps, with other work between them: at most one event in a step, and several steps for a long event. The body is read once
+ * and no further than needed: to the event that is one too many, to the first fault of an array as a whole, or to the line with the last
+ * fault that is reported.
  */
 export function* publicationSteps(publication: Publication): Generator<void, PublicationReading> {
   const { limits } = publication
@@ -89,7 +89,7 @@ function tooManyEvents({ maxEvents }: PublicationLimits): PublicationReading {
   return fault('', 'too_many_events', message)
 }
 
-/** A payload text with more characters is read in pieces: with nothing but keys in it, it takes milliseconds. */
+/** A payload text with more characters is read in pieces: full of keys, it takes milliseconds. */
 const maxTextAtOnce = 65_536
 
 /** A payload that is too large is not read at all. */

@@ -1,4 +1,4 @@
-/** Reads the events after a number, for a copy that has read so far (PROTOCOL §11). */
+/** Reads the events after a number, for a copy that has read up to it (PROTOCOL §11). */
 import type {
   EventStore,
   FeedKey,
@@ -45,12 +45,12 @@ export interface RunQuery extends Cursor {
 }
 
 /**
- * A run ends where so many bytes were read for it, though its limit and the feed may go on: 1,800 events of the usual 4.5 kB. It is made
- * as a whole, and its reader asks again in any case.
+ * A run ends when this many bytes were read for it, though its limit and the feed may allow more: 1,800 events of the usual 4.5 kB. It is
+ * made as a whole, and its reader asks again anyway.
  */
 const mostBytes = 8 * 2 ** 20
 
-/** Takes room for bytes that a run is about to hold; else says why there is none. */
+/** Takes room for bytes that a run is about to hold; otherwise returns why there is none. */
 export type TakeRoom<Reason> = (bytes: number) => Reason | undefined
 
 /** There was room for none of its events. */
@@ -61,7 +61,7 @@ export interface NoRoom<Reason> {
 
 type RunReading<Reason> = EventRun | CursorRefusal | NoRoom<Reason>
 
-/** The next events of a view after a number, at most `limit`; fewer where there is no room for more. */
+/** The next events of a view after a number, at most `limit`; fewer if there is no room for more. */
 export async function readRun<Reason>(
   events: EventStore,
   query: RunQuery,
@@ -75,7 +75,7 @@ export async function readRun<Reason>(
   return readSteps(query, head, readNext, take)
 }
 
-/** The same of all events of one subject. If there are none, the subject may still be unknown. */
+/** The same for all events of one subject. If there are none, the subject may still be unknown. */
 export async function readHistory<Reason>(
   events: EventStore,
   query: Cursor & Pick<ReadSubjectQuery, 'subjectId' | 'limit' | 'branches'>,
@@ -89,8 +89,8 @@ export async function readHistory<Reason>(
 }
 
 /**
- * The head before anything else is read. A run that is shorter than its limit is then complete up to that head, even in
- * a view whose last event is much earlier than the feed's.
+ * Read before anything else. A run that is shorter than its limit is then complete up to that head, even in a view whose last event is
+ * much earlier than the feed's.
  */
 export async function checkCursor(events: EventStore, cursor: Cursor): Promise<Head | CursorRefusal> {
   const head = await events.head(cursor.key)
@@ -108,10 +108,10 @@ async function readSteps<Reason>(
 ): Promise<EventRun | NoRoom<Reason>> {
   const events: StoredEvent[] = []
   let bytes = 0
-  /** Everything up to this number was looked at. */
+  /** Everything up to this number has been looked at. */
   let last = after
   let isWhole = true
-  // Of events of other types, more than fit may be read.
+  // It may read more events of other types than fit.
   const readRest: ReadNext = (from, most) =>
     readNext(from, types === undefined ? Math.min(most, limit - events.length) : most)
   for await (const found of readInSteps(after, readRest)) {

@@ -1,6 +1,6 @@
 /**
- * How a reader sees events, where that is not as they are stored. This is the one place that changes stored bytes on their way: numbers of
- * event types (D12), and what a key is given of contacts (D11).
+ * The form in which a reader sees events, if it differs from the stored one. Only this file changes stored bytes when they are read: the
+ * numbers of event types (D12), and what a key sees of contacts (D11).
  */
 import { hash } from 'node:crypto'
 import { usualContactFields } from '@property-events/protocol'
@@ -13,18 +13,18 @@ import { numberingsOver, renumber } from './numbering.ts'
 import type { Numbering } from './numbering.ts'
 import type { TypeFilter } from './type-filter.ts'
 
-/** Of one feed. Readers of one form read the same bytes (P9): what is kept and what is tagged has its name. */
+/** For one feed. Readers with one form read the same bytes (P9): caches and tags carry its name. */
 export interface ReaderForm {
   readonly name: string
   readonly numbering: Numbering | undefined
-  /** Events have other lengths. `undefined`: they have the lengths that they are stored with. */
+  /** Events have other lengths. `undefined`: they have their stored lengths. */
   readonly narrow: Narrow | undefined
 }
 
-/** What a key was made with. */
+/** The settings of a key. */
 export interface ReadBy {
   readonly reading: KeyReading | undefined
-  /** Of its grant for the tenant that is read; `undefined`: all of contacts. */
+  /** From its grant for the tenant being read; `undefined`: all contact data. */
   readonly contact?: ContactLimits | undefined
 }
 
@@ -61,13 +61,13 @@ export function formsOver(catalogue: EventTypeCatalogue): FormOf {
   }
 }
 
-/** The same for the same bytes, on every node and after a restart with another version: segments on disk have it. */
+/** Equal for equal bytes, on every node and after a restart with another version, because segments on disk carry it. */
 function limitsName({ roles, fields = usualContactFields }: ContactLimits): string {
   const text = `${roles?.join() ?? '*'};${fields.join()}`
   return `c${hash('sha256', text, 'hex').slice(0, 16)}`
 }
 
-/** One event, or several that are joined by commas. The bytes are the caller's own: they are changed where they lie, or freed. */
+/** One event, or several joined by commas. The bytes belong to the caller: they are changed in place, or freed. */
 export function formed(bytes: Uint8Array, form: ReaderForm | undefined): Uint8Array {
   if (form === undefined) return bytes
   const { numbering, narrow } = form
@@ -86,7 +86,7 @@ export function formedAll(
   return events.map((event) => ({ ...event, json: formed(event.json, form) }))
 }
 
-/** The same for events that belong to others, too. */
+/** The same for events that others own as well. */
 export function formedCopies(
   events: readonly StoredEvent[],
   form: ReaderForm | undefined,

@@ -1,7 +1,7 @@
 /**
- * What consumers have been sent, noted in memory once the last byte of an answer was taken, and added to the store with what else is
- * counted (D28). No byte is parsed: an answer says which numbers it holds. A crash loses one interval, so what is kept may say
- * less than was sent, and never more.
+ * What consumers have been sent, noted in memory once the last byte of an answer was taken, and added to the store with the other counts
+ * (D28). No byte is parsed: an answer says which numbers it holds. A crash loses one interval, so the record may show less than was sent,
+ * and never more.
  */
 import { mostSentRows } from '../storage/storage.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from '../storage/storage.ts'
@@ -16,7 +16,7 @@ export interface Readings extends Notes {
   /** Called when the last byte of an answer has been taken. */
   note(keyId: string, name: string, told: Told, status: number): void
   noteRefusal(refused: RefusedRequest): void
-  /** What a consumer says that it has done. */
+  /** What a consumer reports that it has done. */
   acknowledge(acknowledgement: Omit<Acknowledgement, 'acknowledgedMs'>): void
   /** How often something was left out because too much is counted already. */
   dropped(): number
@@ -25,7 +25,7 @@ export interface Readings extends Notes {
 export interface ReadingsOptions {
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
-  /** For how many days minutes are kept. */
+  /** How many days minutes are kept. */
   readonly sentDays: number
 }
 

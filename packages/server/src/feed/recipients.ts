@@ -1,4 +1,4 @@
-/** Which keys were sent given events, as far as it is noted: for receipts of erasures, and for what is held about a contact (D28). */
+/** Which keys were sent given events, as far as it is recorded: for receipts of erasures, and for what is held about a contact (D28). */
 import { numberRanges } from '../storage/number-ranges.ts'
 import type { NumberRanges } from '../storage/number-ranges.ts'
 import { numbersPerBlock } from '../storage/storage.ts'
@@ -8,9 +8,9 @@ import { hourMs } from './sent-ledger.ts'
 
 export interface Recipient {
   readonly keyId: string
-  /** Of the key. */
+  /** The label of the key. */
   readonly label: string
-  /** Start of the first and end of the last hour in which one of the events was sent to it. */
+  /** Start of the first and end of the last hour in which it was sent one of the events. */
   readonly firstMs: number
   readonly lastMs: number
   /** How many of the events it was sent. */
@@ -22,8 +22,8 @@ const placesAtOnce = 10_000
 const lastHour = 2 ** 31 - 1
 
 /**
- * In the order in which the keys were made; keys that have ended are among them. `events`: in the order of their positions. Costs what
- * the ledger holds of the blocks that the events stand in, however many keys there are.
+ * In the order of the keys' creation, including keys that have ended. `events`: in the order of their positions. The cost depends on what
+ * the ledger holds for the blocks of the events, however many keys there are.
  */
 export async function recipientsOf(
   { keys, ledger }: Pick<StorageEngine, 'keys' | 'ledger'>,
@@ -35,7 +35,7 @@ export async function recipientsOf(
   return describeKeys({ keys }, gathered.byKey)
 }
 
-/** Where all events of a subject stand. Gives others a turn after each piece: the SQLite engine answers without one. */
+/** The places of all events of a subject. Gives others a turn after each piece, because the SQLite engine answers without one. */
 export async function placesOf(
   { ledger }: { readonly ledger: Pick<StorageEngine['ledger'], 'placesOf'> },
   key: FeedKey,
@@ -57,7 +57,7 @@ export interface Hours {
   readonly toHour?: number
 }
 
-/** What all keys were sent of the blocks that the events stand in. Gives others a turn after each piece, as `placesOf` does. */
+/** What all keys were sent from the blocks that contain the events. Gives others a turn after each piece, as `placesOf` does. */
 export async function* piecesOf(
   ledger: Pick<StorageEngine['ledger'], 'sentOf'>,
   key: FeedKey,
@@ -83,13 +83,13 @@ export async function* piecesOf(
 export interface SentToKey {
   firstHour: number
   lastHour: number
-  /** Which of the events, by their places among them. */
+  /** Which of the events, by their indexes. */
   readonly events: NumberRanges
 }
 
 export interface GatheredSent {
   add(piece: SentPiece): void
-  /** Of the keys that were sent any of the events. */
+  /** The keys that were sent any of the events. */
   readonly byKey: ReadonlyMap<string, SentToKey>
 }
 
@@ -121,7 +121,7 @@ export function gatherSent(events: readonly PlacedEvent[]): GatheredSent {
   }
 }
 
-/** The place of the first number that is not smaller, in ascending ones. */
+/** The index of the first number that is not smaller, in ascending ones. */
 function placeIn(numbers: readonly number[], least: number): number {
   let low = 0
   let high = numbers.length
@@ -133,7 +133,7 @@ function placeIn(numbers: readonly number[], least: number): number {
   return low
 }
 
-/** In the order in which the keys were made. */
+/** In the order of the keys' creation. */
 export async function describeKeys(
   { keys }: Pick<StorageEngine, 'keys'>,
   byKey: ReadonlyMap<string, SentToKey>,

@@ -1,4 +1,4 @@
-/** Erases again what an older state of the store has brought back (D17, docs/decisions/0030). */
+/** Repeats erasures whose payloads an older state of the store has brought back (D17, docs/decisions/0030). */
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   feeds,
@@ -27,19 +27,19 @@ type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds' | 'moves'>
 export interface Replay {
   /** Erased again, under the ids of their old receipts. */
   readonly begun: number
-  /** Of these: of an event that is the latest of its property or contact here, so that all of that one was erased. */
+  /** Of these, the erasures of an event that is here the latest of its property or contact, so that the whole subject was erased. */
   readonly widened: readonly string[]
   /** Holds that stood in the way. They had ended before the erasure, or it would not have begun then, and were ended again. */
   readonly endedHolds: readonly string[]
-  /** The store had them, and knows what became of them. */
+  /** The store had them, and knows their outcome. */
   readonly known: number
-  /** The store has nothing left of what they erased: it never had it, or is a copy of one that has carried them out. */
+  /** The store has nothing left of what they erased: it never had it, or is a copy of a store that has carried them out. */
   readonly absent: number
-  /** Their tenants are at home in another store now, or on the way there: they have to be erased there. */
+  /** Their tenants are now at home in another store, or on the way there: they have to be erased there. */
   readonly moved: number
 }
 
-/** How many of the list the store has not carried out, and has something left of. */
+/** How many erasures of the list the store has not carried out, although it has something left of them. */
 export async function countMissing(store: Store, listed: readonly ListedErasure[]): Promise<number> {
   let missing = 0
   for (const one of listed) {
@@ -51,9 +51,9 @@ export async function countMissing(store: Store, listed: readonly ListedErasure[
 }
 
 /**
- * Begins each of the list that the store does not know, and takes every payload of these, and of all others that are under way in
- * it, except of tenants that are being moved to another store, or were: those are carried out there, or when the tenant is back. Beside
- * nodes that serve the store, or without any. Rejects with a `StorageFailure` where the store does not let it.
+ * Begins each erasure of the list that the store does not know, and removes every payload of these, and of all others under way in it. It
+ * skips tenants that are being moved to another store, or have been: their erasures are carried out there, or when the tenant is back. It
+ * works with or without nodes that serve the store. Rejects with a `StorageFailure` if the store does not allow it.
  */
 export async function replayErasures(
   store: Store,
@@ -75,7 +75,7 @@ export async function replayErasures(
     }
     let outcome = await begin(store, one, target, actor, endedHolds)
     if (outcome.kind === 'eventIsLatest' && target.kind === 'event') {
-      // What came after it is lost. What is left is how the subject was, and that is to be gone.
+      // What came after it is lost. The remaining state of the subject is what should be gone.
       const subjectId = await subjectOf(store, key, target.eventId)
       outcome = await begin(store, one, { kind: 'subject', subjectId }, actor, endedHolds)
       widened.push(subjectId)
@@ -89,11 +89,11 @@ export async function replayErasures(
   return { begun, widened, endedHolds, known, absent, moved }
 }
 
-/** Stamps can be ahead of the clock by so much (PROTOCOL §5.6). */
+/** Stamps can be ahead of the clock by this much (PROTOCOL §5.6). */
 const stampsAheadMs = 10_000
 const eventsPerPiece = 100
 
-/** Whether an event from before the erasure still has its payload. What was published about the same one later is new data. */
+/** Whether an event from before the erasure still has its payload. Anything published about the subject later is new data. */
 async function isLeft({ events }: Store, { key, target, begunMs }: ListedErasure): Promise<boolean> {
   if (target.kind === 'event') {
     const event = await events.readEvent(key, target.eventId)
@@ -112,7 +112,7 @@ async function isLeft({ events }: Store, { key, target, begunMs }: ListedErasure
   }
 }
 
-/** Of a `createdDate`, which is in UTC and does not say so: `Date.parse` would take it for local time. */
+/** For a `createdDate`, which is in UTC without saying so: `Date.parse` would take it for local time. */
 function millisecondsOf(createdDate: string): number {
   const ticks = parseCreatedDate(createdDate)
   if (ticks === undefined) throw new Error(`the store holds an event of ${createdDate}, which is no time`)
@@ -157,21 +157,21 @@ async function subjectOf({ events }: Store, key: FeedKey, eventId: string): Prom
 const eventsPerStep = 200
 const lookEveryMs = 100
 
-/** Until no row has a payload any more. A node that serves the store may be at the same ones. */
+/** Until no row has a payload any more. A node that serves the store may be working on the same ones. */
 async function reduceOpen({ erasures, moves }: Store): Promise<void> {
   for (const { erasureId, key, state } of await erasures.open()) {
     for (let isReduced = state !== 'reducing'; !isReduced;) {
       const { kind } = await erasures.reduce(erasureId, eventsPerStep)
       isReduced = kind === 'finished'
       if (kind === 'busy') {
-        // Else by another node, which does not take long.
+        // Otherwise another node is doing it, which does not take long.
         if ((await moves.states()).has(key.tenantId)) break
         await delay(lookEveryMs)
         const open = await erasures.open()
         isReduced = !open.some((one) => one.erasureId === erasureId && one.state === 'reducing')
       }
     }
-    // Where no node lives, none has anything of before.
+    // If no node lives, none holds anything from before.
     await erasures.acknowledge(erasureId, undefined)
   }
 }

@@ -1,4 +1,4 @@
-/** Tells the log, once for each, which holds have expired: what they kept can be erased again (PROTOCOL §5.7). */
+/** Logs, once for each, which holds have expired: what they protected can be erased again (PROTOCOL §5.7). */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { reported, unreported } from '../background-task.ts'

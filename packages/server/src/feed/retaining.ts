@@ -8,11 +8,11 @@ import { beginningOfDay, retainedFeeds, tenantRules } from './retention-rules.ts
 import type { RetainedFeed, RetentionDefaults } from './retention-rules.ts'
 import { unlessBroken } from './unless-broken.ts'
 
-/** How often it looks whether a day has begun, or a rule has changed: one read of a small table. */
+/** How often it checks whether a day has begun, or a rule has changed: one read of a small table. */
 const lookEveryMs = 60_000
-/** The pause after a step, as a multiple of what it took: retention is in no hurry, and takes a quarter of a writer's time at most. */
+/** The pause after a step, as a multiple of the step's time: retention is not urgent, and takes at most a quarter of a writer's time. */
 const pausePerStep = 3
-/** A step that took longer than this is followed by smaller ones. It holds the writer of a file, and is to be felt by nobody. */
+/** After a step that took longer than this, smaller ones follow. A step holds the writer of a file, and nobody should notice it. */
 const stepTargetMs = 20
 const [fewestEvents, firstEvents, mostEvents] = [10, 100, 500]
 
@@ -23,9 +23,9 @@ export interface RetainingParts {
   readonly nodeId: string
   /** For tenants without a rule of their own. */
   readonly defaults: RetentionDefaults
-  /** As for erasures: nothing that was read of feeds in another state is kept any more. */
+  /** As for erasures: nothing that was read from feeds in another state is kept any more. */
   readonly compare: (headOf: (key: FeedKey) => Promise<Head | undefined>) => Promise<void>
-  /** Told of what could not go on. It is tried again. */
+  /** Called with failures, which are retried. */
   readonly report: TaskReport
   /** Milliseconds since 1970. */
   readonly clock?: () => number
@@ -38,7 +38,7 @@ export interface Retaining {
   close(): Promise<void>
 }
 
-/** Looks at once and then every minute. What a crash has cut off is gone on with, by any node. */
+/** Looks at once and then every minute. Any node continues what a crash has interrupted. */
 export function carryOutRetention(parts: RetainingParts): Retaining {
   const closing = new AbortController()
   const { signal } = closing
@@ -59,7 +59,7 @@ export function carryOutRetention(parts: RetainingParts): Retaining {
   }
 }
 
-/** `done`: by feed what it was last finished for, in this process; asking again would cost a probe and find nothing. */
+/** `done`: by feed, the span it was last finished for in this process; asking again would cost a probe and find nothing. */
 async function look(parts: RetainingParts, done: Map<string, string>, signal: AbortSignal): Promise<void> {
   const { storage, nodeId, defaults, compare, report, clock = Date.now } = parts
   const nowMs = clock()
@@ -86,7 +86,7 @@ async function look(parts: RetainingParts, done: Map<string, string>, signal: Ab
     if (feedsDone > 0) await storage.retention.endTurn(nodeId)
     const areExpired = await expire(parts, nowMs, done, signal)
     isWhole &&= areExpired
-    // What another node has thinned may still be in this one's pages, where nobody has read the feed since.
+    // What another node has thinned may still be in this one's pages, if nobody has read the feed since.
     if (feedsDone > 0) await compare((key) => storage.events.head(key))
     if (isWhole) report.worked('retain')
   } catch (error) {
@@ -94,7 +94,10 @@ async function look(parts: RetainingParts, done: Map<string, string>, signal: Ab
   }
 }
 
-/** Contacts that have not changed for long. Two nodes that do it at once do nothing twice. False: some tenant's failed. */
+/**
+ * Contacts that have not changed for a long time. If two nodes do this at the same time, nothing is done twice. False: it failed for some
+ * tenant.
+ */
 async function expire(
   parts: RetainingParts,
   nowMs: number,
@@ -125,14 +128,14 @@ export interface ThinFeedParts {
   readonly span: RetainedFeed['span']
   readonly nodeId: string
   readonly signal: AbortSignal
-  /** Left out: none. */
+  /** Left out: no pause. */
   readonly pausePerStep?: number
   readonly onThinned?: (events: number) => void
 }
 
 export interface ThinnedFeed {
   readonly events: number
-  /** `busy`: another node is at it; `closed`: the tenant is not at home here; `stopped`: by the signal. */
+  /** `busy`: another node is working on it; `closed`: the tenant is not at home here; `stopped`: by the signal. */
   readonly end: 'finished' | 'busy' | 'closed' | 'stopped'
 }
 

@@ -1,9 +1,9 @@
-/** Which rules of retention hold for which tenant, and which time they reach today (D17). */
+/** Which retention rules apply to which tenant, and which time they reach today (D17). */
 import { feedNames, ticksPerSecond } from '@property-events/protocol'
 import type { FeedName, Ticks } from '@property-events/protocol'
 import type { FeedKey, RetentionRule, StorageEngine, ThinSpan } from '../storage/storage.ts'
 
-/** What holds for tenants that have no rule of their own, in whole days; 0: off. */
+/** The rules for tenants without their own, in whole days; 0: off. */
 export type RetentionDefaults = Readonly<Record<RetentionRule, number>>
 
 export const noRetention: RetentionDefaults = {
@@ -29,15 +29,15 @@ export function ticksOfMilliseconds(ms: number): Ticks {
   return BigInt(ms) * ticksPerMillisecond
 }
 
-/** A feed with what is to lose its payload in it today. */
+/** A feed, with the span that loses its payloads today. */
 export interface RetainedFeed {
   readonly span: ThinSpan
   readonly days: number
 }
 
 /**
- * The feeds that a rule holds for. A day counts from its beginning in UTC, and what was superseded today is left for tomorrow: so each
- * feed changes for this reason once a day, however many nodes look.
+ * The feeds with a rule. A day counts from its beginning in UTC, and what was superseded today is left for tomorrow, so each feed changes
+ * for this reason once a day, however many nodes look.
  */
 export async function retainedFeeds(
   { retention, keys }: Pick<StorageEngine, 'retention' | 'keys'>,
@@ -58,7 +58,7 @@ function spanOf(key: FeedKey, days: number, today: number): ThinSpan {
   return { key, before, supersededBefore: ticksOfMilliseconds(today) }
 }
 
-/** After how many days without a change contacts of one tenant are erased, by its own rule or the service's; 0: they are not. */
+/** The number of days without a change after which contacts of one tenant are erased, by its own rule or the service's; 0: never. */
 export async function expiryDays(
   retention: StorageEngine['retention'],
   defaults: RetentionDefaults | undefined,
@@ -74,7 +74,7 @@ export interface RuledTenant {
   readonly days: (rule: RetentionRule) => number
 }
 
-/** Tenants that at least one rule may hold for. */
+/** Tenants that at least one rule may apply to. */
 export async function tenantRules(
   { retention, keys }: Pick<StorageEngine, 'retention' | 'keys'>,
   defaults: RetentionDefaults,
@@ -82,7 +82,7 @@ export async function tenantRules(
   const own = await retention.rules()
   const byTenant = Map.groupBy(own, ({ tenantId }) => tenantId)
   const isOnForAll = Object.values(defaults).some((days) => days > 0)
-  // Tenants are read only where they are needed: with nothing set, nothing is asked for.
+  // Tenants are read only if they are needed: without rules, nothing is read.
   const tenantIds = isOnForAll ? (await keys.tenants()).map(({ tenantId }) => tenantId) : [...byTenant.keys()]
   return tenantIds.map((tenantId) => {
     const rules = byTenant.get(tenantId) ?? []

@@ -1,7 +1,7 @@
 /**
- * What each key is sent, noted in memory and added to the store every half minute (D28). An answer is noted when it is handed to
- * the transport, before its first byte leaves: what may have been sent counts as sent. A crash loses at most one
- * interval, and the run that is noted with the store tells which.
+ * What each key is sent, noted in memory and added to the store every half minute (D28). An answer is noted when it is handed to the
+ * transport, before its first byte leaves: what may have been sent counts as sent. A crash loses at most one interval, and the run
+ * recorded in the store shows which.
  */
 import { randomUUID } from 'node:crypto'
 import { numberRanges } from '../storage/number-ranges.ts'
@@ -13,9 +13,9 @@ import type { Sent } from './sent.ts'
 
 export interface SentLedger {
   note(keyId: string, sent: Sent): void
-  /** Adds what is noted now. On failure it is kept for the next time, and the failure is thrown. */
+  /** Adds the notes now. On failure they are kept for the next time, and the failure is thrown. */
   flush(): Promise<void>
-  /** Adds what is noted a last time, and says that nothing is missing, if the store can still be reached. */
+  /** Adds the notes a last time, and records that nothing is missing, if the store can still be reached. */
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ const flushEveryMs = 30_000
 const flushSpreadMs = 5_000
 const piecesPerCommit = 500
 const noRest = async (): Promise<void> => undefined
-/** So many ranges in memory are added before their time: 100,000 take some 5 MB. */
+/** With this many ranges in memory they are added early: 100,000 take some 5 MB. */
 const mostRanges = 100_000
 
 interface Pending {
@@ -37,10 +37,7 @@ interface Pending {
 
 export const hourMs = 3_600_000
 
-/**
- * Resolves when the run is noted with the store; where the store is away, it is noted later. `clock`: milliseconds since
- * 1970.
- */
+/** Resolves when the run is recorded in the store; if the store is away, it is recorded later. `clock`: milliseconds since 1970. */
 export async function createSentLedger(
   store: Pick<LedgerStore, 'add' | 'mark'>,
   clock: () => number = Date.now,
@@ -50,7 +47,7 @@ export async function createSentLedger(
   let flushing: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
-  /** Flushed before its time; when that fails, the next time is not earlier than usual. */
+  /** Flushed early; if that fails, the next time is not earlier than usual. */
   let isFull = false
 
   async function write(ended: boolean): Promise<void> {
@@ -76,7 +73,7 @@ export async function createSentLedger(
     return flushing
   }
 
-  // A failure of the store shows elsewhere, and what is noted is kept.
+  // A failure of the store shows elsewhere, and the notes are kept.
   const quietly = (ended = false): Promise<void> => flush(ended).catch(() => undefined)
 
   async function flushAgain(): Promise<void> {
@@ -109,9 +106,9 @@ export async function createSentLedger(
 
 interface NotedRanges {
   put(keyId: string, sent: Sent, hour: number): void
-  /** Everything that is noted, which then is not any more. */
+  /** Returns everything noted and forgets it. */
   take(): readonly Pending[]
-  /** How many ranges. */
+  /** The number of ranges. */
   size(): number
 }
 

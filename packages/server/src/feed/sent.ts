@@ -1,9 +1,9 @@
-/** What answers hold of a feed, for the ledger of what was sent (D28). */
+/** What answers contain of a feed, for the ledger of what was sent (D28). */
 import type { FeedName } from '@property-events/protocol'
 import type { NumberRange, SentView } from '../storage/storage.ts'
 import type { FeedKey, StoredEvent, ViewRange } from '../storage/storage.ts'
 
-/** The events that an answer holds. */
+/** The events in an answer. */
 export interface Sent {
   readonly key: FeedKey
   readonly view: SentView
@@ -17,7 +17,7 @@ export function isNoted(feed: FeedName): boolean {
   return notedFeeds[feed]
 }
 
-/** `undefined`: nothing that is noted. */
+/** `undefined`: nothing to note. */
 export function sentRange({ key, view, first, count, positions }: ViewRange): Sent | undefined {
   if (count === 0 || !isNoted(key.feed)) return undefined
   if (positions === undefined) return { key, view, ranges: [[first, first + count - 1]] }

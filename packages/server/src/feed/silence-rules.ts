@@ -1,23 +1,23 @@
-/** When a publisher or consumer is silent for too long: rules without any I/O (PROTOCOL §14.7). */
+/** When a publisher or consumer has been silent for too long: rules without any I/O (PROTOCOL §14.7). */
 import { pauseDaysKept } from '../storage/storage.ts'
 import type { Pause, Presence } from '../storage/storage.ts'
 
 const dayMs = 86_400_000
 
-/** So long after it was first seen, what is expected of it is learned: nights and a weekend are in that. */
+/** The expected interval is learned this long after it was first seen, which includes nights and a weekend. */
 export const learningMs = 7 * dayMs
-/** Nothing that is learned is shorter: who asks once a second is no more reliable than who asks once a minute. */
+/** The shortest learned interval: a client that asks once a second is no more reliable than one that asks once a minute. */
 export const shortestLearnedMs = 900_000
-/** Nothing shorter can be set: what is noted in memory reaches the store within 35 seconds, and looks are a minute apart. */
+/** The shortest interval that can be set: notes in memory reach the store within 35 seconds, and looks are a minute apart. */
 export const shortestSetMs = 300_000
 export const longestSetMs = 30 * dayMs
-/** Shorter pauses are not kept: half as long again is less than the shortest that is learned. */
+/** Shorter pauses are not kept: half as long again is less than the shortest learned interval. */
 export const shortestPauseMs = shortestLearnedMs / 1.5
-/** While somebody is there, so often the row of it is written. */
+/** While somebody is present, its row is written this often. */
 export const notedEveryMs = 300_000
-/** After the interval, before anything is told: what was noted last may not be in the store yet. */
+/** The time after the interval before anything is reported: the last notes may not be in the store yet. */
 export const settlingMs = 60_000
-/** What was not seen for so long, and of which nothing is set, is forgotten. */
+/** A name that was not seen for this long, and has no setting, is forgotten. */
 export const forgottenMs = 90 * dayMs
 
 /** When it was seen since the last look, and the longest pauses between. */
@@ -28,20 +28,20 @@ export interface Seen {
 }
 
 /**
- * Whether something can be expected of it: `paused` while its tenants are suspended or being moved, `ended` where no key will ever ask in
- * its name, `gone` where its key or tenant is no more.
+ * Whether it can be expected: `paused` while its tenants are suspended or being moved, `ended` if no key will ever ask in its name,
+ * `gone` if its key or tenant no longer exists.
  */
 export type Standing = 'active' | 'paused' | 'ended' | 'gone'
 
 export interface LookFacts {
   /** `undefined`: not since the last look. */
   readonly seen: Seen | undefined
-  /** Since when there was no long gap between two looks. */
+  /** Since when there has been no long gap between two looks. */
   readonly watchedMs: number
   readonly nowMs: number
 }
 
-/** What is expected now. `isSet`: by an operator; else it is learned. */
+/** The interval that is expected now. `isSet`: by an operator; otherwise it is learned. */
 export interface ExpectedInterval {
   readonly ms: number
   readonly isSet: boolean
@@ -59,13 +59,13 @@ export function expectedInterval(
   return { ms: Math.max(shortestLearnedMs, Math.ceil(longestMs * 1.5)), isSet: false }
 }
 
-/** False: it is there as it should be, so that its standing changes nothing. */
+/** False: it is present as expected, so its standing changes nothing. */
 export function needsStanding(presence: Presence, facts: LookFacts): boolean {
   if (presence.silentMs !== undefined || presence.activeMs === undefined) return true
   return isForgotten(presence, facts) || isTooLong(withSeen(presence, facts), facts, presence.activeMs)
 }
 
-/** How its row goes on: the same object where nothing is to be written. */
+/** The next state of its row: the same object if nothing has to be written. */
 export function lookedAt(before: Presence, facts: LookFacts, standing: Standing): Presence {
   const seen = withSeen(before, facts)
   const activeMs = standing === 'active' ? (before.activeMs ?? facts.nowMs) : undefined
@@ -75,7 +75,7 @@ export function lookedAt(before: Presence, facts: LookFacts, standing: Standing)
   return { ...seen, activeMs, silentMs, isTold: before.isTold !== isTurned }
 }
 
-/** Of which nothing is to be kept any more. */
+/** Whether its row need not be kept any more. */
 export function isOver(presence: Presence, facts: LookFacts, standing: Standing): boolean {
   if (standing === 'gone') return true
   if (presence.expectation !== undefined) return false
@@ -87,13 +87,13 @@ function isForgotten({ lastMs, expectation }: Presence, { nowMs, seen }: LookFac
   return Math.max(lastMs ?? 0, seen?.lastMs ?? 0) < nowMs - forgottenMs
 }
 
-/** With what was seen of it since: the pause before it, and those in between. */
+/** Adds what was seen of it since: the pause before it, and those in between. */
 function withSeen(before: Presence, { seen, watchedMs, nowMs }: LookFacts): Presence {
   if (seen === undefined) return before
   const { firstMs, lastMs } = before
   const pauses = [...before.pauses, ...seen.pauses]
   if (lastMs !== undefined) {
-    // What nobody watched is no pause of its own.
+    // A time that nobody watched is not a pause of its own.
     const ms = seen.firstMs - Math.max(lastMs, watchedMs)
     if (ms >= shortestPauseMs) pauses.push({ day: dayOf(seen.firstMs), ms })
   }
@@ -105,7 +105,7 @@ function withSeen(before: Presence, { seen, watchedMs, nowMs }: LookFacts): Pres
   }
 }
 
-/** It was seen some minutes after what is kept, or is back. */
+/** It was seen some minutes after the stored time, or is back. */
 function isWorthNoting(before: Presence, { lastMs }: Presence): boolean {
   if (lastMs === before.lastMs) return false
   return before.silentMs !== undefined || (lastMs ?? 0) - (before.lastMs ?? 0) >= notedEveryMs
@@ -133,7 +133,7 @@ function isTooLong(presence: Presence, { watchedMs, nowMs }: LookFacts, activeMs
   return expected !== undefined && nowMs > fromMs + expected.ms + settlingMs
 }
 
-/** The longest of each day that is still learned from, ascending. */
+/** The longest pause of each day that still counts for learning, ascending. */
 function keptPauses(pauses: readonly Pause[], nowMs: number): readonly Pause[] {
   const longest = new Map<number, number>()
   for (const { day, ms } of pauses) {
@@ -142,7 +142,7 @@ function keptPauses(pauses: readonly Pause[], nowMs: number): readonly Pause[] {
   return [...longest].map(([day, ms]) => ({ day, ms })).toSorted((a, b) => a.day - b.day)
 }
 
-/** Joins a moment at which it was seen. Moments are given in their order; what lies before `watchedMs` is no pause of its own. */
+/** Adds a moment at which it was seen. Moments are given in order; anything before `watchedMs` is not a pause of its own. */
 export function seenAt(before: Seen | undefined, ms: number, watchedMs: number): Seen {
   if (before === undefined) return { firstMs: ms, lastMs: ms, pauses: [] }
   const pauseMs = ms - Math.max(before.lastMs, watchedMs)

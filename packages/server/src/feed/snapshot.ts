@@ -1,10 +1,9 @@
 /**
- * The snapshot of a feed (PROTOCOL §11): the latest event of every subject, as of a head that is announced first.
- *
- * It is read piece by piece while publishing goes on, and holds no lock and no state. A subject that gets a newer event
- * before its turn is left out: its new event has a number after the head, and a client that continues from the head
- * reads it there. So a copy made of the snapshot and of everything after its head is equal to the copy made of the
- * whole feed. That is the promise, and not that the snapshot itself contains every subject.
+ * The snapshot of a feed (PROTOCOL §11): the latest event of every subject, as of a head that is announced first. It is read piece by
+ * piece while publishing continues, and holds no lock and no state. A subject that gets a newer event before its turn is left out: its
+ * new event has a number after the head, and a client that continues from the head reads it there. So a copy made from the snapshot and
+ * everything after its head equals the copy made from the whole feed. That is the promise, and not that the snapshot itself contains
+ * every subject.
  */
 import type { EventStore, FeedKey, FeedView, Head, StoredEvent } from '../storage/storage.ts'
 import { readInSteps } from './read-in-steps.ts'
@@ -26,7 +25,7 @@ export interface Snapshot {
   readonly head: Head
   /** The snapshot is as of this number. */
   readonly headNumber: number
-  /** Pieces of about a megabyte, in ascending order; each is read when it is asked for, in a turn of its own. */
+  /** Pieces of about a megabyte, in ascending order; each is read on demand, in a separate turn. */
   pieces(): AsyncGenerator<readonly StoredEvent[]>
 }
 

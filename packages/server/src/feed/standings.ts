@@ -1,12 +1,12 @@
-/** Whether something can be expected of publishers and consumers: their keys and tenants, asked for once as long as nothing changes. */
+/** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
 import type { FoundKey, PresenceName, StorageEngine } from '../storage/storage.ts'
 import type { Standing } from './silence-rules.ts'
 
 export interface Standings {
-  /** Called before a look: what has changed since the last one is asked for again. */
+  /** Called before a look: reads again what has changed since the last one. */
   refresh(): Promise<void>
   of(name: PresenceName, nowMs: number): Promise<Standing>
-  /** The key that was made for this one in a rotation. */
+  /** The key that replaced this one in a rotation. */
   successorOf(keyId: string): string | undefined
 }
 
@@ -51,7 +51,7 @@ export function standings({ admin, keys, leaving, moves, silence }: Store): Stan
         successors = new Map((await silence.replacedKeys()).map(({ keyId, by }) => [keyId, by]))
         version = now
       }
-      // Tenants that change without any key, because they have none.
+      // Tenants without any key change without a new version of the keys.
       tenants.clear()
       away = new Set([
         ...(await moves.states()).keys(),

@@ -1,13 +1,13 @@
-/** A state of the store as a text, for a reader to come back with (docs/decisions/0035). */
+/** A state of the store as a text that a reader can return with (docs/decisions/0035). */
 
 export interface StateToken {
   /** The sum of all counts in it. */
   readonly total: bigint
-  /** Of all feeds and their epochs. */
+  /** A hash of all feeds and their epochs. */
   readonly print: string
-  /** Of the feeds that the reader may read. */
+  /** A hash of the feeds that the reader may read. */
   readonly ofReadable: string
-  /** The thread that wrote it, with how far that one had learnt of changes: it may know of more than the sum says. */
+  /** The thread that wrote it, with how far that thread had learnt of changes: it may know of more than the sum shows. */
   readonly thread: string | undefined
   readonly serial: number
 }

@@ -1,4 +1,4 @@
-/** Where a body stops being JSON: line, column and, where nothing personal can stand there, the text around it. */
+/** Where a body stops being JSON: line, column and, if nothing personal can be there, the text around it. */
 import { findSyntaxFault, placeOf } from '@property-events/protocol'
 import type { FeedName, ProblemError } from '@property-events/protocol'
 import type { BodyFault } from './publication-body.ts'
@@ -13,8 +13,8 @@ interface Place {
 }
 
 /**
- * The fault with its place, in pieces between which others can have a turn. For one fault of a request: a text that is no JSON in one
- * place may be none in thousands.
+ * The fault with its place, in pieces between which others can have a turn. Use it for one fault of a request: a text that is invalid in
+ * one place may be invalid in thousands.
  */
 export function* withPlace(
   { body, format, feed }: Place,
@@ -24,15 +24,15 @@ export function* withPlace(
   const end = lineEnd === -1 ? body.length : lineEnd
   const found = yield* findSyntaxFault(body.subarray(start, end))
   if (found === undefined) return error
-  // Of an empty text everything is said.
+  // For an empty text there is nothing to add.
   if (found === 0 && end === start) return error
   const offset = start + found
   const { line, column, excerpt } = yield* placeOf(body, offset)
   const what = offset === end ? 'It ends too early' : 'It stops being JSON'
-  // Of contacts, an excerpt could be somebody's name (D18).
+  // For contacts, an excerpt could be somebody's name (D18).
   const isShown = feed === 'property' && excerpt !== ''
   const shown = isShown ? `, near \`${excerpt.replaceAll(/\p{C}/gu, '\ufffd')}\`` : ''
-  // The first line was whole: what follows it may be meant as another one.
+  // The first line was whole, so what follows it may be meant as another one.
   const isLines = format === 'json' && body[offset] === openBrace && line > 1 && column === 1
   const remedy = isLines
     ? ' If each line is an event, send them as application/x-ndjson.'

@@ -1,4 +1,4 @@
-/** How late events are told. */
+/** How late events reach waiting readers. */
 import type { StoredEvent } from '../storage/storage.ts'
 
 /** `2026-01-31T09:30:00.0000000"}` ends every event (storage/event-json.ts). */

@@ -1,4 +1,4 @@
-/** What answers tell consumers, in the numbers that each kind of read goes by (D28). */
+/** What answers tell consumers, in the numbers that each kind of read uses (D28). */
 import type { FeedKey, FeedView, NumberRange, ReadRoute, StoredEvent, ViewRange } from '../storage/storage.ts'
 import type { EventRun } from './read-run.ts'
 import type { Told } from './noted-parts.ts'
@@ -6,8 +6,8 @@ import type { Told } from './noted-parts.ts'
 const none: readonly NumberRange[] = []
 
 /**
- * A page. Of a list of current events (`route` `current`) it counts through its last position, from the one after the page before: what it
- * leaves out was superseded.
+ * A page. In a list of current events (`route` `current`) it counts up to its last position, from the one after the previous page: what
+ * it leaves out was superseded.
  */
 export function toldPage({ key, view, first, count, positions }: ViewRange, epoch: string): Told {
   const isQuiet = count === 0
@@ -21,7 +21,7 @@ export function toldPage({ key, view, first, count, positions }: ViewRange, epoc
   return { key, view, space: 'positions', epoch, route: 'current', ranges, isQuiet }
 }
 
-/** The same page once more, which its reader has. */
+/** The same page once more, which its reader already has. */
 export function toldUnchanged(told: Told): Told {
   return { ...told, ranges: none, isQuiet: true }
 }
@@ -31,11 +31,11 @@ interface ToldAfter {
   readonly view: FeedView
   readonly after: number
   readonly route: 'run' | 'wait' | 'stream'
-  /** Some types alone: what is left out was not sent, so nothing is without a gap. */
+  /** Only some types: what is left out was not sent, so no range is without a gap. */
   readonly isPart: boolean
 }
 
-/** Everything of the view after a number, or what of it has some types. */
+/** Everything of the view after a number, or the part of it that has some types. */
 export function toldAfter({ key, view, after, route, isPart }: ToldAfter) {
   return ({ events, next, headNumber }: Pick<EventRun, 'events' | 'next' | 'headNumber'>): Told => {
     const isQuiet = events.length === 0 && next >= headNumber
@@ -47,7 +47,7 @@ export function toldAfter({ key, view, after, route, isPart }: ToldAfter) {
 export interface ToldThrough {
   readonly key: FeedKey
   readonly view: FeedView
-  /** It had everything up to this number before. */
+  /** It already had everything up to this number. */
   readonly after: number
   readonly through: number
   readonly route: 'run' | 'wait' | 'stream' | 'snapshot'
@@ -59,7 +59,7 @@ export function toldThrough({ key, view, after, through, route, isQuiet }: ToldT
   return { key, view, space: 'numbers', epoch: '', route, ranges, isQuiet }
 }
 
-/** Events that were asked for one by one, or of one subject. */
+/** Events that were read one by one, or those of one subject. */
 export function toldEvents(
   key: FeedKey,
   events: readonly Pick<StoredEvent, 'sequenceNumber'>[],

@@ -1,16 +1,16 @@
 /**
- * Long work done in turns with everything else on the event loop. Reading a publication takes some 40 µs an event, so
- * without turns a request for a page waits 4 ms for each publication of a hundred events that came before it.
+ * Long work in turns with everything else on the event loop. Reading a publication takes some 40 µs per event, so without turns a request
+ * for a page waits 4 ms for each publication of a hundred events that came before it.
  */
 
 export interface Turns {
   /**
-   * Takes the steps one by one and resolves with their result, or rejects with their error. Runs that need less than 10
-   * ms end in the order in which they began. A longer one leaves their line: from then on long runs share every second
-   * turn, 5 ms each, so that the largest bodies at most double the wait of an ordinary publication.
+   * Takes the steps one by one and resolves with their result, or rejects with their error. Runs that need less than 10 ms end in the
+   * order in which they began. A longer one leaves their line: from then on long runs share every second turn, 5 ms each, so that the
+   * largest bodies at most double the wait of an ordinary publication.
    *
-   * `bytes`: what the run reads, which is in memory a second time when it has ended. Long runs take turns as far as they have 32 MiB together;
-   * the others wait, and the one that came first and the smallest follow by turns.
+   * `bytes`: what the run reads, which is in memory a second time when it has ended. Long runs take turns as long as they have at most 32
+   * MiB together; the others wait, and the earliest and the smallest follow alternately.
    */
   run<T>(steps: Iterator<void, T>, bytes?: number): Promise<T>
 }
@@ -21,13 +21,10 @@ const turnMs = 1
 /** A hundred events take 4 ms. */
 const shortMs = 10
 
-/**
- * How much of a long run is done before the next one: longer than it takes to bring its memory back into the
- * processor's cache.
- */
+/** How much of a long run is done before the next one: longer than it takes to bring its memory back into the processor's cache. */
 const shareMs = 5
 
-/** Two of the largest bodies. Sixteen that were read by turns needed as much memory again, until the first of them was read. */
+/** Two of the largest bodies. Sixteen that were read in turns needed as much memory again, until the first of them was read. */
 const mostLongBytes = 32 * 2 ** 20
 
 interface Run {
@@ -130,7 +127,7 @@ function longRuns() {
       if (waiting.length === 0 && hasRoom(run)) begin(run)
       else waiting.push(run)
     },
-    /** It has ended, and stands in the line no more. */
+    /** The run has ended, and leaves the line. */
     leave(run: Run): void {
       bytes -= run.bytes
       for (;;) {

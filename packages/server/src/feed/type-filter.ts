@@ -1,4 +1,4 @@
-/** Events of some types alone, for readers that asked for these (PROTOCOL §13.4). Removals are among them always. */
+/** Events of some types only, for readers that requested these (PROTOCOL §13.4). Removals are always included. */
 import { standardCodes } from '@property-events/protocol'
 import type { FeedEvent, FeedName } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
@@ -44,14 +44,14 @@ export function ofTypes<Event extends Pick<StoredEvent, 'json'>>(
 const codeMember = Buffer.from(',"eventTypeShortCode":"')
 const quote = 0x22
 
-/** Before it in an event are an id and two numbers, so the first member of this name is the event's own. */
+/** An event has only an id and two numbers before it, so the first member of this name is the event's own. */
 function shortCodeOf(json: Uint8Array): string {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const start = text.indexOf(codeMember) + codeMember.length
   return text.toString('latin1', start, text.indexOf(quote, start))
 }
 
-/** Of a code of a catalogue's own, the payload says it. Parsed for these alone: 30 µs for an event of 4.5 kB. */
+/** For a code that only a catalogue has, the payload decides. It is parsed only for these: 30 µs for an event of 4.5 kB. */
 function isRemoval(json: Uint8Array): boolean {
   const { payload }: FeedEvent = JSON.parse(Buffer.from(json).toString())
   const value: unknown = JSON.parse(payload)

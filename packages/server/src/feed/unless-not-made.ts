@@ -1,9 +1,9 @@
-/** Looks into views of branches that may not be there: an answer about all consumers of a feed cannot wait for one of them. */
+/** Reads views of branches that may not exist: an answer about all consumers of a feed cannot wait for one of them. */
 import { StorageFailure } from '../storage/storage.ts'
 
 export const notMade = 'notMade'
 
-/** `notMade`: the view is being made, or is there no more. Any other failure stays one. */
+/** `notMade`: the view is being made, or no longer exists. Any other failure is rethrown. */
 export async function unlessNotMade<T>(found: Promise<T>): Promise<T | typeof notMade> {
   try {
     return await found

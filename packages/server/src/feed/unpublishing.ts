@@ -1,4 +1,4 @@
-/** Removes the properties of tenants that leave, in the background (PROTOCOL §5.10), so that whoever shows them hears of it. */
+/** Removes the properties of leaving tenants, in the background (PROTOCOL §5.10), so that everybody who shows them hears of it. */
 import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { feeds, parseUuid, standardCodes, uuidV7 } from '@property-events/protocol'
@@ -11,18 +11,18 @@ import { unlessBroken } from './unless-broken.ts'
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
 const lookEveryMs = 2_000
 /**
- * A publication that was let in before every node knew of it (2 s) may come until so long after: its body may take 15 s and its commit
- * as long again. So a tenant is done when nothing was found that had begun after that.
+ * A publication that was admitted before every node knew of the leaving (2 s) may come this long after: its body may take 15 s and its
+ * commit as long again. So a tenant is done when a look that began after that found nothing.
  */
 const settleAfterMs = 60_000
-/** Of one commit. */
+/** In one commit. */
 const propertiesPerStep = 100
 
 type Storage = Pick<StorageEngine, 'events' | 'leaving' | 'maintenance'>
 
 export interface UnpublishingParts {
   readonly storage: Storage
-  /** Told of what could not go on. It is tried again. */
+  /** Called with failures, which are retried. */
   readonly report: TaskReport
   /** Milliseconds since 1970. */
   readonly clock?: () => number
@@ -36,12 +36,12 @@ export interface Unpublishing {
   close(): Promise<void>
 }
 
-/** Any number of nodes may do it at once: what one has removed is left as it is by the others. */
+/** Any number of nodes may do this at the same time: what one has removed is left alone by the others. */
 export function carryOutUnpublishing(parts: UnpublishingParts): Unpublishing {
   const closing = new AbortController()
   const { signal } = closing
   const { report, everyMs = lookEveryMs } = parts
-  /** Tenants that this process has been through once, each with the time since when it leaves. */
+  /** Tenants that this process has completed once, each with the time since when it is leaving. */
   const seen = new Set<string>()
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -62,7 +62,7 @@ export function carryOutUnpublishing(parts: UnpublishingParts): Unpublishing {
   }
 }
 
-/** False: one tenant could not be unpublished, or more. */
+/** False: at least one tenant could not be unpublished. */
 async function look(parts: UnpublishingParts, seen: Set<string>, signal: AbortSignal): Promise<boolean> {
   const { storage, report, clock = Date.now, settleMs = settleAfterMs } = parts
   let isWhole = true
@@ -109,14 +109,14 @@ async function unpublish(
     after = last.sequenceNumber
     const drafts = latest.flatMap(removalOf)
     if (drafts.length === 0) continue
-    // Under the counter: what is removed already, by another node or by its publisher, is left as it is.
+    // Under the counter: what another node or its publisher has removed already is left alone.
     const [outcome] = await events.append([{ key, drafts, unchanged: 'skip' }])
     if (outcome?.kind !== 'stored') return 'later'
     removed += outcome.events.filter(({ status }) => status === 'appended').length
   }
 }
 
-/** None of an event that says that its property is gone. */
+/** None for an event that says that its property is gone. */
 function removalOf({ json }: StoredEvent): readonly EventDraft[] {
   const { eventTypeShortCode, payload } = parseEventJson(Buffer.from(json).toString('utf8'))
   if (eventTypeShortCode === standardCodes.property.gone) return []

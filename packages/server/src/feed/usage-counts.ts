@@ -1,7 +1,7 @@
 /**
- * How often each key asked what, and with how many bytes it was answered, counted in memory (PROTOCOL §14). A request costs one look-up
- * in a map and two additions where it is like the key's last one, and two look-ups more where it is not. Counters are made with the
- * first request of their kind, and used again as long as such requests come.
+ * How often each key requested what, and with how many bytes it was answered, counted in memory (PROTOCOL §14). A request costs one
+ * look-up in a map and two additions if it is like the key's last one, and two more look-ups if it is not. Counters are made with the
+ * first request of their kind, and reused as long as such requests come.
  */
 import { usagePerCommit } from '../storage/storage.ts'
 import type { UsageCount, UsageStore } from '../storage/storage.ts'
@@ -20,7 +20,7 @@ interface Counter {
 
 interface KeyCounters {
   readonly operations: Map<string, Map<number, Counter>>
-  /** The last that was counted: most keys ask the same again and again. */
+  /** The last request that was counted: most keys make the same one again and again. */
   last: { readonly operation: string; readonly status: number; readonly counter: Counter } | undefined
 }
 
@@ -31,7 +31,7 @@ export function countUsage(store: Pick<UsageStore, 'add'>, clock: () => number =
   /** Of this hour. */
   const keys = new Map<string, KeyCounters>()
   let hour = Math.floor(clock() / hourMs)
-  /** Of hours that have ended, and what could not be added. */
+  /** Of hours that have ended, and counts that could not be added. */
   const earlier = new Map<string, UsageCount>()
 
   function setAside(): void {
@@ -51,7 +51,7 @@ export function countUsage(store: Pick<UsageStore, 'add'>, clock: () => number =
     },
     async flush(rest) {
       setAside()
-      // In the order of the store's key: what lies together there is added together.
+      // In the order of the store's key, so that rows that are close together are added together.
       const counts = [...earlier.values()].toSorted(compare)
       earlier.clear()
       const left = await addInParts(counts, usagePerCommit, (some) => store.add(some), rest)
@@ -80,12 +80,12 @@ function counterOf(
   return counter
 }
 
-/** What was counted, which then is not any more. Counters that counted nothing since the last time are given up. */
+/** Returns the counts and resets them. Counters without a count since the last time are dropped. */
 function takeCounters(keys: Map<string, KeyCounters>, hour: number): readonly UsageCount[] {
   const taken: UsageCount[] = []
   for (const [keyId, ofKey] of keys) {
     const { operations } = ofKey
-    // It may be given up here.
+    // It may be dropped here.
     ofKey.last = undefined
     for (const [operation, statuses] of operations) {
       for (const [status, counter] of statuses) {

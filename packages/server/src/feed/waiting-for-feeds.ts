@@ -1,4 +1,4 @@
-/** Those who wait for a feed among many, and the looks that wake them. */
+/** Readers that wait for one of many feeds, and the looks that wake them. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EndSignal } from '../end-signal.ts'
 import { reported } from '../background-task.ts'
@@ -14,11 +14,11 @@ export interface WaitingForFeeds {
   wake(changed: Changed): void
 }
 
-/** Between two looks. What comes closer together is told of together. */
+/** The pause between two looks. Changes that come closer together are reported together. */
 const leastRestMs = 10
-/** The most that a look, where it takes long, makes the next one wait, so that looks leave most of the time to others. */
+/** The most that a slow look delays the next one, so that looks leave most of the time to others. */
 const mostRestMs = 100
-/** After a look that failed. */
+/** The pause after a failed look. */
 const failedRestMs = 1_000
 
 export function waitingForFeeds(
@@ -29,7 +29,7 @@ export function waitingForFeeds(
   const waiters = new Map<ReadableFeeds, Set<() => void>>()
   let isLooking = false
 
-  /** As long as anybody waits. */
+  /** Runs while anybody waits. */
   async function lookOn(): Promise<void> {
     if (isLooking) return
     isLooking = true

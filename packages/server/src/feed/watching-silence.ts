@@ -1,6 +1,7 @@
 /**
- * Looks once a minute which publishers and consumers have fallen silent, on one node of all (PROTOCOL §14.7). A look reads when each was last
- * there from what is kept anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of rows at a time.
+ * Finds out once a minute which publishers and consumers have fallen silent, on one of the nodes (PROTOCOL §14.7). A look reads when each
+ * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
+ * rows at a time.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported, unreported } from '../background-task.ts'
@@ -22,11 +23,11 @@ import type { Standings } from './standings.ts'
 export interface SilenceChange {
   readonly change: 'began' | 'ended'
   readonly name: PresenceName
-  /** When it was last there, milliseconds since 1970; `undefined`: never. */
+  /** When it was last present, milliseconds since 1970; `undefined`: never. */
   readonly lastMs: number | undefined
-  /** What is expected of it now. */
+  /** The interval that is expected now. */
   readonly expected: ExpectedInterval | undefined
-  /** Of an end: it was there again. Else nothing is expected of it any more. */
+  /** At the end of a silence: it was present again. Otherwise nothing is expected of it any more. */
   readonly isBack: boolean
 }
 
@@ -38,7 +39,7 @@ export interface SilenceWatch {
 export type SilenceStorage = Pick<StorageEngine, 'admin' | 'keys' | 'leaving' | 'moves' | 'silence'>
 
 export interface SilenceOptions {
-  /** Called once for each change, by one node of all. Has to have told it when it returns. */
+  /** Called once for each change, by one of the nodes. It has to have reported the change when it returns. */
   readonly tell: (change: SilenceChange) => void
   readonly report?: TaskReport
   /** Milliseconds since 1970. */
@@ -66,7 +67,7 @@ export function watchSilence(storage: SilenceStorage, options: SilenceOptions): 
   }
 }
 
-/** One look, where the turn is this node's. */
+/** One look, if this node has the turn. */
 export function silenceLook(
   storage: SilenceStorage,
   { tell, clock = Date.now }: SilenceOptions,
@@ -93,16 +94,16 @@ interface Look {
   readonly clock: () => number
   readonly signal: AbortSignal
   readonly known: Standings
-  /** By the texts of their names; what has a row is taken out. */
+  /** By the texts of their names; names with a row are removed. */
   readonly seen: Map<string, { readonly name: PresenceName; readonly seen: Seen }>
 }
 
 const minuteMs = 60_000
-/** What nodes have noted comes late where the store could not be reached. */
+/** Notes of nodes come late if the store could not be reached. */
 const lateMinutes = 10
-/** One that has no row was there in this time, or is not there any more. */
+/** A name without a row was present within this time, or is no longer present. */
 const newWithinMs = 3_600_000
-/** Rests in proportion to what the step before took, so that commits and reads come in between. */
+/** Rests in proportion to the duration of the last step, so that commits and reads come in between. */
 const pausePerStep = 4
 
 async function gatherAsked({ storage, seen, signal }: Look): Promise<void> {
@@ -112,7 +113,7 @@ async function gatherAsked({ storage, seen, signal }: Look): Promise<void> {
     for (const { keyId, name: part, askedMs } of page) {
       const name: PresenceName = { kind: 'consumer', keyId, name: part }
       const before = seen.get(presenceText(name))
-      // Of all feeds that it reads the last time counts.
+      // The last time counts, over all feeds that it reads.
       if (before === undefined || before.seen.lastMs < askedMs) {
         seen.set(presenceText(name), { name, seen: seenAt(undefined, askedMs, 0) })
       }
@@ -123,10 +124,10 @@ async function gatherAsked({ storage, seen, signal }: Look): Promise<void> {
   }
 }
 
-/** The first time, of all days that publications are kept. */
+/** The first time, from all days for which publications are kept. */
 async function gatherPublished({ storage, seen, turn, signal }: Look, nowMinute: number): Promise<void> {
   const first = nowMinute - pauseDaysKept * 1_440
-  // What was published before anybody looked tells of the pauses in it, too.
+  // What was published before anybody looked also shows the pauses in it.
   const watchedMs = turn.minute === 0 ? 0 : turn.watchedMs
   for (let after = Math.max(turn.minute - lateMinutes, first); !signal.aborted;) {
     const beganMs = performance.now()
@@ -157,7 +158,7 @@ async function walk(look: Look): Promise<boolean> {
   return false
 }
 
-/** Those that have no row yet. */
+/** Those without a row. */
 async function addNew(look: Look): Promise<boolean> {
   const { seen, clock, known, signal } = look
   const fresh: Presence[] = []
@@ -173,7 +174,10 @@ async function addNew(look: Look): Promise<boolean> {
   return !signal.aborted
 }
 
-/** Looks at some and writes what has changed, tells it, and keeps that it was told: so a node that ends in between repeats, and loses nothing. */
+/**
+ * Looks at some and writes what has changed, reports it, and records that it was reported: so a node that ends in between repeats, and
+ * loses nothing.
+ */
 async function lookAt(look: Look, presences: readonly Presence[]): Promise<boolean> {
   const { storage, turn, clock } = look
   const changed: Presence[] = []
@@ -208,7 +212,7 @@ async function decide({ seen, turn, clock, known }: Look, before: Presence): Pro
   return { after: lookedAt(before, facts, standing), standing, facts }
 }
 
-/** What was set of a key that was rotated is expected of the key in its place. */
+/** A setting for a key that was rotated is expected of the key that replaced it. */
 async function hasGoneOver({ storage, known }: Look, after: Presence, standing: Standing): Promise<boolean> {
   const { name, expectation } = after
   if (name.kind !== 'consumer' || standing !== 'ended' || expectation === undefined) return false

@@ -1,4 +1,4 @@
-/** Who has seen the latest event of a property: what is kept of each consumer that may read it, put together (D28). */
+/** Who has seen the latest event of a property: assembles what is stored about each consumer that may read it (D28). */
 import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-events/protocol'
 import type { ConsumerDelivery, DeliveredEvent, FeedEvent } from '@property-events/protocol'
 import { parseEventJson } from '../storage/event-json.ts'
@@ -29,18 +29,18 @@ export interface Seen {
   readonly head: Head
   /** Since when the feed's publisher has been silent for too long; `undefined`: it has not, or that is not for this reader. */
   readonly publisherSilentMs: number | undefined
-  /** By key in the order of their making, and name. */
+  /** By key in the order of creation, then by name. */
   readonly consumers: readonly ConsumerDelivery[]
 }
 
 export interface SeenQuery {
   readonly key: FeedKey
   readonly subjectId: string
-  /** Consumers of this key alone; `undefined`: of all keys. */
+  /** Only consumers of this key; `undefined`: of all keys. */
   readonly keyId: string | undefined
-  /** Only a property of these branches is there. */
+  /** Only a property in these branches exists. */
   readonly branches: readonly string[] | undefined
-  /** The silence of a key that opens other tenants is for operators alone (PROTOCOL §14.7). */
+  /** Only operators see the silence of a key that opens other tenants (PROTOCOL §14.7). */
   readonly isOperator: boolean
   readonly nowMs: number
 }
@@ -89,10 +89,10 @@ async function silenceOfPublisher(
   return silentMs !== undefined && millisecondsOfTicks(created) > silentMs + minuteMs ? undefined : silentMs
 }
 
-/** The event's ordinal in each view that it stands in; of `all`, its position. */
+/** The event's ordinal in each view that contains it; for `all`, its position. */
 type Places = ReadonlyMap<string, number>
 
-/** Of a set that is still being put together nothing is said yet. */
+/** For a set that is still being filled, nothing is known yet. */
 function isInBranches({ branches }: FeedConsumer, places: Places, unknown: ReadonlySet<FeedView>): boolean {
   if (branches === undefined) return true
   const view = branchViewName(branches, 'all')
@@ -101,7 +101,7 @@ function isInBranches({ branches }: FeedConsumer, places: Places, unknown: Reado
 
 const categories = ['sales', 'lettings'] as const
 
-/** `unknown`: views that are not there, because they are still being made, or because no key that has not ended reads them any more. */
+/** `unknown`: views that do not exist, because they are still being made, or because no key that has not ended reads them any more. */
 async function placesOf(
   { events }: SeenStore,
   key: FeedKey,
@@ -118,7 +118,7 @@ async function placesOf(
   const unknown = new Set<FeedView>()
   if (created === undefined) return { places, unknown }
   for (const view of views) {
-    // Stamps rise with positions, so a window of one tick holds this event alone.
+    // Stamps rise with positions, so a window of one tick contains only this event.
     const located = await unlessNotMade(events.locate({ key, view, from: created, to: created + 1n }))
     if (located === notMade) unknown.add(view)
     else if (located?.range.count === 1) places.set(view, located.range.first)
