@@ -1,14 +1,11 @@
-/** Who a change made at the command line is noted as. */
+/** The actor that a change made at the command line is recorded under. */
 import { createHash } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import type { Actor } from '@property-events/server'
 import type { SettingReader } from './read-settings.ts'
 import { settings } from './settings.ts'
 
-/**
- * The id of PROPERTY_EVENTS_ACTOR, else one that is always the same for an account of a machine and says the name of
- * neither.
- */
+/** The id in PROPERTY_EVENTS_ACTOR, otherwise one that is always the same for an account on a machine and reveals the name of neither. */
 export function readActor(reader: SettingReader): Actor {
   const given = reader.value(settings.actor)
   if (given !== undefined) return `cli:${given}`

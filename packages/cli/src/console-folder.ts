@@ -1,10 +1,10 @@
-/** Where the built page of the console lies: beside the program in its package, in a package of its own in the source. */
+/** The folder of the built page of the console: next to the program in its package, in a separate package in the source. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const places = ['../console', '../../console/built']
 
-/** `undefined`: it was not built. */
+/** `undefined` if it was not built. */
 export function consoleFolder(): string | undefined {
   return places
     .map((place) => join(import.meta.dirname, place))

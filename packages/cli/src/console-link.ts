@@ -1,4 +1,4 @@
-/** Links that sign somebody in to the console, once (PROTOCOL §15). */
+/** Links that sign a person in to the console, once (PROTOCOL §15). */
 import { linkLengthMs, makeLoginLink } from '@property-events/server'
 import type { StorageEngine } from '@property-events/server'
 
@@ -8,7 +8,7 @@ export interface ConsoleLink {
   readonly expiresMs: number
 }
 
-/** `serviceUrl`: as people reach the service, with the base path. The secret stands behind the `#`, where no log or proxy sees it. */
+/** `serviceUrl`: the address that people use, with the base path. The secret follows the `#`, where no log or proxy sees it. */
 export async function consoleLink(
   storage: Pick<StorageEngine, 'consoleSessions'>,
   keyId: string,

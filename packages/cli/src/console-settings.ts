@@ -19,7 +19,7 @@ export const consoleSettings = {
   ),
 } as const
 
-/** In lower case. They become a part of a content security policy, so nothing else may stand in them. */
+/** In lower case. They become part of a content security policy, so nothing else is allowed in them. */
 function readHosts(written: string): readonly string[] | undefined {
   const hosts = written.split(',').map((host) => host.trim().toLowerCase())
   return hosts.every((host) => hostPattern.test(host)) ? [...new Set(hosts)] : undefined

@@ -1,4 +1,4 @@
-/** What consumers have seen and said, for a copy of a store or of one tenant (D28). */
+/** What consumers have seen and reported, for a copy of a store or of one tenant (D28). */
 import { feedNames } from '@property-events/protocol'
 import { refusalPauseMs } from '@property-events/server'
 import type {
@@ -12,8 +12,8 @@ import type {
 const rowsAtOnce = 500
 
 /**
- * Joins everything with what an earlier run has copied. Consumers of keys that the target does not have are left out: new keys are other
- * consumers. What a node of the source has not added yet is not copied. `tenantId`: of this tenant alone.
+ * Joins everything with what an earlier run has copied. Consumers of keys that the target does not have are left out, because new keys
+ * are other consumers. What a node of the source has not added yet is not copied. `tenantId`: only of this tenant.
  */
 export async function copyConsumers(
   from: StorageEngine,
@@ -54,7 +54,7 @@ async function copyReadings(
   for (const some of inRows(acknowledgements)) await to.consumers.acknowledge(some)
 }
 
-/** Minutes are kept for some days, 2,000 rows of a consumer at most, and what was ever sent for good. */
+/** Minutes are kept for some days, at most 2,000 rows per consumer; the set of everything sent is kept permanently. */
 async function withMinutes(from: StorageEngine, { ranges, ...reading }: KeptReading): Promise<NotedReading> {
   const { view, space, epoch } = reading
   const minutes = (await from.consumers.sentMinutes(reading))
@@ -73,7 +73,7 @@ async function copyResults(
     const some = await from.consumers.resultsAfter(tenantId, after, rowsAtOnce)
     after = some.at(-1)?.subjectId
     if (after === undefined) return
-    // The results of one property come together, so there can be some more than were asked for.
+    // The results of one property come together, so there can be slightly more than requested.
     for (const rows of inRows(some.filter(isKnown))) await to.consumers.putResults(rows)
   }
 }
@@ -92,7 +92,7 @@ async function copyRefusals(
   for (const some of inRows(missing)) await to.consumers.addRefusals(some)
 }
 
-/** Counts add up, so of a row that an earlier run has copied only what is new is added. */
+/** Counts add up, so for a row that an earlier run has copied only the new part is added. */
 function missingOf(one: ConsumerRefusal, held: ConsumerRefusal | undefined): readonly ConsumerRefusal[] {
   if (held === undefined || one.sinceMs - held.lastMs > refusalPauseMs) return [one]
   const count = one.count - held.count

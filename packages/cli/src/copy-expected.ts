@@ -1,12 +1,15 @@
-/** Expected intervals that were set, for a copy of a store or of one tenant (PROTOCOL §14.7). What is learned is learned anew. */
+/**
+ * Intervals that were set, for a copy of a store or of one tenant (PROTOCOL §14.7). Learned intervals are not copied: the target learns
+ * them itself.
+ */
 import { feedNames } from '@property-events/protocol'
 import { presencesPerStep, presenceText } from '@property-events/server'
 import type { Actor, KeyRecord, PresenceName, SetExpectation, StorageEngine } from '@property-events/server'
 
 /**
- * Publishers, and consumers of keys that the target has, are expected in the target as in the source, and what is set in the target alone
- * is taken off it. Of a key that opens other tenants as well, in either store, a tenant brings the intervals of consumers that have read
- * it, and takes no other's place. `tenantId`: of this tenant alone.
+ * The target expects publishers, and consumers of keys that it has, in the same intervals as the source, and loses settings of its own.
+ * For a key that also opens other tenants, in either store, a tenant brings the intervals of consumers that have read it, and replaces no
+ * others. `tenantId`: only of this tenant.
  */
 export async function copyExpected(
   from: StorageEngine,
@@ -17,7 +20,7 @@ export async function copyExpected(
   const isOfCopy = tenantId === undefined ? () => true : await tenantScope(from, to, tenantId)
   const wanted = await setIn(from)
   const held = await setIn(to)
-  // Those that go make room first: of a key only so many can be set.
+  // Removals make room first, because a key can have only so many settings.
   for (const [text, { name }] of held) {
     if (!wanted.has(text) && isOfCopy(name, 'off')) await to.silence.expect(name, undefined, actor)
   }
@@ -46,7 +49,7 @@ async function setIn({ silence }: StorageEngine): Promise<ReadonlyMap<string, Ex
   }
 }
 
-/** An interval can be `new` in the target, go `over` the one that is set there, or take that `off`. */
+/** An interval can be `new` in the target, go `over` an existing setting, or take that `off`. */
 type Scope = (name: PresenceName, change: 'new' | 'over' | 'off') => boolean
 
 async function tenantScope(from: StorageEngine, to: StorageEngine, tenantId: string): Promise<Scope> {

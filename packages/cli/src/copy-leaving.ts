@@ -1,7 +1,7 @@
-/** Which tenants leave goes with a copy and with a tenant that is moved. */
+/** A copy, and a move of a tenant, include which tenants are leaving. */
 import type { Actor, Leaving, StorageEngine } from '@property-events/server'
 
-/** `tenantId`: of this one alone. */
+/** `tenantId`: only this tenant. */
 export async function copyLeaving(
   from: StorageEngine,
   to: StorageEngine,

@@ -1,10 +1,12 @@
-/** What nodes have noted of requests, and what is expected of consumers and publishers, for a copy of a store or of one tenant. */
+/**
+ * What nodes have noted about requests, and the intervals expected of consumers and publishers, for a copy of a store or of one tenant.
+ */
 import type { Actor, StorageEngine } from '@property-events/server'
 import { copyConsumers } from './copy-consumers.ts'
 import { copyExpected } from './copy-expected.ts'
 import { copySent } from './copy-sent.ts'
 
-/** When the keys are there. It can be made again. `actor`: who copies. `tenantId`: of this tenant alone. */
+/** Call it when the keys are there. It can be repeated. `actor`: who copies. `tenantId`: only of this tenant. */
 export async function copyNoted(
   from: StorageEngine,
   to: StorageEngine,

@@ -1,10 +1,10 @@
-/** What keys were sent, for a copy of a store or of one tenant: kept as long as the events are. */
+/** What keys were sent, for a copy of a store or of one tenant: it is kept as long as the events are. */
 import type { SentPiece, StorageEngine } from '@property-events/server'
 
 const piecesAtOnce = 500
 const lastHour = 2 ** 31 - 1
 
-/** Pieces that are there already are joined. What a node of the source has not added yet is not copied. */
+/** Pieces that already exist are joined. What a node of the source has not added yet is not copied. */
 export async function copySent(from: StorageEngine, to: StorageEngine, tenantId?: string): Promise<void> {
   for (const { keyId } of await from.keys.keys()) {
     let after: SentPiece | undefined

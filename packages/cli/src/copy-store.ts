@@ -1,4 +1,4 @@
-/** Copies a store into another one, of either engine, so that readers cannot tell them apart. */
+/** Copies a store into another one, of either engine, so that readers cannot distinguish them. */
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
 import type { Actor, FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
@@ -65,7 +65,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
     compared += feed.events
     feeds.push(feed)
   }
-  // What changed meanwhile, too.
+  // Including what changed meanwhile.
   await copyAudit(from, to)
   await copyDeletions(from, to)
   await copyNames(from, to, actor)
@@ -117,7 +117,7 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
   }
 }
 
-/** A copy of a tenant of which a part is gone would be closed for ever. */
+/** A copy of a tenant that is partly deleted would be closed for ever. */
 async function refuseWhileDeleting({ deletions }: StorageEngine): Promise<void> {
   const [one] = await deletions.open()
   if (one === undefined) return

@@ -1,12 +1,12 @@
-/** Something that is done once a day, at a time of day in UTC: no hour is missing or comes twice there. */
+/** A daily task at a time of day in UTC, in which no hour is missing or repeated. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** The clock may be set, and the machine may sleep: it is looked at again at least so often. */
+/** The clock may be set, and the machine may sleep, so the time is checked at least this often. */
 const sleepAtMostMs = 10 * minuteMs
 
-/** Milliseconds after midnight of `HH:MM`; `undefined`: no time of day. */
+/** Milliseconds after midnight for `HH:MM`; `undefined`: not a time of day. */
 export function dailyTimeOf(text: string): number | undefined {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
   return hours === undefined ? undefined : (Number(hours) * 60 + Number(minutes)) * minuteMs
@@ -20,7 +20,7 @@ export function nextDaily(timeMs: number, nowMs: number): number {
 
 export interface DailyClock {
   readonly nowMs: () => number
-  /** Resolves after so long, or at once when the signal is aborted. */
+  /** Resolves after this time, or at once when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -29,7 +29,7 @@ const machineClock: DailyClock = {
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
 }
 
-/** Resolves when the signal is aborted, after what is under way then. A moment that was slept through is made up for at once. */
+/** Resolves when the signal is aborted, after the task under way. A moment missed while the machine slept is made up for at once. */
 export async function runDaily(
   timeMs: number,
   signal: AbortSignal,

@@ -18,12 +18,12 @@ export interface TenantKeys {
 }
 
 export interface DemoKeys {
-  /** Of an operator, with every scope. */
+  /** The key of an operator, with every scope. */
   readonly adminKey: string
   readonly tenants: readonly TenantKeys[]
 }
 
-/** The keys, and where the demo listened when it was started last. */
+/** The keys, and the address at which the demo last listened. */
 export interface KeptDemo extends DemoKeys {
   readonly url: string
 }
@@ -89,7 +89,7 @@ export async function demoKeys(
   }
 }
 
-/** What the last start in this folder has kept; `undefined`: there was none, or its file cannot be read. */
+/** What the last start in this folder has stored; `undefined`: there was none, or its file cannot be read. */
 export function readKeptDemo(folder: string): KeptDemo | undefined {
   const kept = readKept(folder)
   const url = memberText(kept, 'url')
@@ -103,7 +103,7 @@ export function readKeptDemo(folder: string): KeptDemo | undefined {
       return []
     return [{ tenantId, name, readKey, publishKey }]
   })
-  // A demo of a version before has none until it is started again.
+  // A demo of an earlier version has none until it is started again.
   return { url, adminKey: memberText(kept, 'adminKey') ?? '', tenants }
 }
 

@@ -15,8 +15,8 @@ interface ServedPlace {
 }
 
 /**
- * A restored store would answer with what was erased since its backup: it is not served before `epoch start` has erased that
- * again. The list tells that too of a store that does not know that it is an older one, such as a snapshot of its disk.
+ * A restored store would answer with data that was erased since its backup, so it is not served before `epoch start` has erased that data
+ * again. The list also reveals a store that does not know that it is an older one, such as a snapshot of its disk.
  */
 export async function openListFor(
   { data, database, erasures: path }: ServedPlace,
@@ -41,7 +41,7 @@ export async function openListFor(
 
 const acceptancesAtMost = 1_000
 
-/** Without those that an operator has accepted to be lost. */
+/** Without those whose loss an operator has accepted. */
 async function notAccepted(
   { audit, settings }: StorageEngine,
   listed: readonly ListedErasure[],
@@ -56,7 +56,7 @@ async function notAccepted(
   )
 }
 
-/** On record, so that a node with a list serves the store all the same. */
+/** Recorded, so that a node with a list still serves the store. */
 export async function acceptLoss(
   { storage, actor }: OpenedStore,
   tenantId: string | undefined,
@@ -67,8 +67,8 @@ export async function acceptLoss(
 }
 
 /**
- * Why a new epoch needs to be told what was erased since the backup, in a sentence; `undefined`: nothing in the store says that
- * anything can have been.
+ * Why a new epoch needs to know what was erased since the backup, in a sentence; `undefined`: nothing in the store suggests that anything
+ * was.
  */
 export async function erasureSign(
   storage: StorageEngine,
@@ -98,7 +98,7 @@ export function lostErasuresRefusal(sign: string, storeFlags: string): Refusal {
   )
 }
 
-/** Of the feeds in which the new epoch has begun. */
+/** In the feeds in which the new epoch has begun. */
 export async function replayList(
   { storage, actor }: OpenedStore,
   listed: readonly ListedErasure[],

@@ -1,4 +1,4 @@
-/** Writes all that a tenant owns to a store of its own, a file: before it is deleted (PROTOCOL §12.9). */
+/** Writes everything that a tenant owns to a separate store, a file, before the tenant is deleted (PROTOCOL §12.9). */
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { moveKeys } from './move-keys.ts'
 import { copyRules, withoutThinning } from './without-thinning.ts'
 
 /**
- * For a service: a file in the folder, named by tenant and deletion. The folder is made if it is missing, for its owner alone; what a
+ * For a service: a file in the folder, named by tenant and deletion. The folder is created if it is missing, for its owner alone; what a
  * killed process has left under that name is replaced.
  */
 export function exporterTo(folder: string | undefined, storage: StorageEngine): TenantExporter | undefined {
@@ -35,9 +35,9 @@ export function exporterTo(folder: string | undefined, storage: StorageEngine): 
 }
 
 /**
- * The file is a store that holds this tenant alone, with its numbers, keys and audit: `serve` opens it, and `copy --tenant` brings the
- * tenant back. Nothing may be published to the tenant meanwhile. Rejects with the `StorageRefusal` `already_exists` rather than
- * replace a file.
+ * The file is a store that holds only this tenant, with its numbers, keys and audit: `serve` opens it, and `copy --tenant` brings the
+ * tenant back. Nothing may be published to the tenant meanwhile. Rejects with the `StorageRefusal` `already_exists` rather than replace a
+ * file.
  */
 export async function exportTenant(
   from: StorageEngine,
@@ -55,8 +55,8 @@ export async function exportTenant(
 }
 
 /**
- * For the caller of a deletion: into the file of this name. What an earlier run has written there for the same deletion, and was killed
- * before it could say so, counts. Any other file that is there is refused, as `exportTenant` does.
+ * For the caller of a deletion: writes into the file of this name. If an earlier run wrote it for the same deletion, and was killed
+ * before it could report that, the file counts. Any other existing file is refused, as by `exportTenant`.
  */
 export async function exportFor(
   from: StorageEngine,
@@ -71,7 +71,7 @@ export async function exportFor(
 
 type BegunDeletion = Extract<BeginDeletionOutcome, { kind: 'begun' }>
 
-/** A file has its name only once it is whole, so it is enough that it is a store with the feeds of this tenant as they were. */
+/** A file gets its name only once it is complete, so it is enough that it is a store with the feeds of this tenant as they were. */
 async function isExportOf(path: string, { tenantId, feeds }: Deletion): Promise<boolean> {
   try {
     await using store = await openStorage({ kind: 'sqlite', folder: storeFileOf(path), create: false })
@@ -97,7 +97,7 @@ async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, acto
   const nothing = () => ({ position: 0, skippedUntil: 0n })
   await from.moves.exportTenant(tenantId, nothing, (records) =>
     to.importRecords(
-      // It is closed here and now, and at home there.
+      // The tenant is closed here and now, and at home in the export.
       records.map((record) => (record.kind === 'feed' ? { ...record, move: 'open' } : record)),
       actor,
     ),

@@ -1,4 +1,4 @@
-/** What of contacts a new key reads, as it is written (D11). */
+/** How the contact data of a new key is written on the command line (D11). */
 import type { Command } from 'commander'
 import { contactFields, contactRoleNames } from '@property-events/protocol'
 import type { ContactLimits, GrantScope } from '@property-events/protocol'
@@ -17,7 +17,7 @@ export function addContactOptions(command: Command): Command {
     )
 }
 
-/** `undefined`: all of contacts. */
+/** `undefined`: all contact data. */
 export function readContactLimits(
   flags: Readonly<Record<string, unknown>>,
   scopes: readonly GrantScope[],

@@ -1,4 +1,4 @@
-/** Whom a new key is for, and what it may do: of tenants, of an operator or of the sandbox. */
+/** Who a new key is for, and what it may do: for tenants, for an operator or for the sandbox. */
 import type { AdminScope, GrantScope } from '@property-events/protocol'
 import { readAdminScopes, readBranches, readScopes, wordsOf } from './key-options.ts'
 import type { SettingReader } from './read-settings.ts'

@@ -1,4 +1,4 @@
-/** What commands about keys take, and how they show one. */
+/** What commands about keys accept, and how they show a key. */
 import { adminScopes, grantScopes, parseKeyText } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
 import {
@@ -31,13 +31,13 @@ export function wordsOf(flag: unknown): readonly string[] {
   return Array.isArray(flag) ? flag.map(String) : []
 }
 
-/** Of a tenant's key; `read` and `publish` mean both of a kind. */
+/** For a tenant's key; `read` and `publish` mean both of a kind. */
 export function readScopes(written: unknown, reader: SettingReader): readonly GrantScope[] {
   const kinds = ['read', 'publish']
   return readWords(wordsOf(written), grantScopes, kinds, reader)
 }
 
-/** Of an operator key. */
+/** For an operator key. */
 export function readAdminScopes(written: unknown, reader: SettingReader): readonly AdminScope[] {
   return readWords(wordsOf(written), adminScopes, [], reader)
 }

@@ -1,4 +1,4 @@
-/** How a key reads where that is not as usual: as it is written for a new key, and shown of one (D12, PROTOCOL §3.5). */
+/** How a key reads, if not in the usual way: as written for a new key, and as shown (D12, PROTOCOL §3.5). */
 import type { Command } from 'commander'
 import { catalogues, feedNames, isNumberingName, numberingNames } from '@property-events/protocol'
 import type { EventTypeCatalogue, GrantScope, NumberingName } from '@property-events/protocol'
@@ -21,7 +21,7 @@ export function addReadingOptions(command: Command): Command {
     )
 }
 
-/** `undefined`: as usual. */
+/** `undefined`: in the usual way. */
 export function readReading(
   flags: Readonly<Record<string, unknown>>,
   scopes: readonly GrantScope[],
@@ -41,7 +41,7 @@ export function readReading(
   return undefined
 }
 
-/** Throws a `Refusal` where events of the store have a type that the numbering does not know: a reader would stop at its number. */
+/** Throws a `Refusal` if events of the store have a type that the numbering does not know: a reader would stop at its number. */
 export function refuseUnknownTypes(catalogue: EventTypeCatalogue, reading: KeyReading | undefined): void {
   const name = reading?.eventTypes
   if (name === undefined) return
@@ -60,7 +60,7 @@ function unknownCodes(
   return Object.keys(catalogue[feed]).filter((code) => !Object.hasOwn(catalogues[name][feed], code))
 }
 
-/** In a table; empty: as usual. */
+/** In a table; empty: in the usual way. */
 export function readingText(reading: KeyReading | undefined): string {
   const words = [reading?.eventTypes, reading?.current === true ? 'current' : undefined]
   return words.filter((word) => word !== undefined).join(', ')

@@ -1,4 +1,4 @@
-/** The key that a command asks a service with, whose tenant it is for, and what it is used for. */
+/** The key with which a command uses a service, the tenant it is for, and its consumer name. */
 import { parseUuid } from '@property-events/protocol'
 import { text } from './setting.ts'
 

@@ -13,9 +13,9 @@ import { Refusal } from './refusal.ts'
 /** About 6,500 events in a dozen commits. */
 const chunkEvents = 500
 
-/** The market of a store: made anew from these at each start. */
+/** The market of a store, generated from these at each start. */
 export interface LoadedMarket {
-  /** When the first start was, and the market ended. */
+  /** When the first start was, and where the market ended. */
   readonly untilMs: number
   /** What the addresses of its photographs begin with. */
   readonly mediaUrl: string
@@ -52,8 +52,8 @@ export async function createDemoTenants(
 }
 
 /**
- * What the store's market is made from: the first tenant's time of creation, and the address of its first photograph or, where there is
- * none yet, `mediaUrl`. `earlierVersion`: the store has a market of a version that made another one.
+ * What the store's market is generated from: the first tenant's time of creation, and the address of its first photograph or, if there is
+ * none yet, `mediaUrl`. `earlierVersion`: the store has the market of a version that generated a different one.
  */
 export async function findMarket(
   storage: StorageEngine,

@@ -45,7 +45,7 @@ export async function main(args: readonly string[], environment: Environment): P
   }
 }
 
-/** The program with all its commands, or with the one that `name` is the name of; none of them is run. */
+/** The program with all its commands, or only with the one called `name`; none of them is run. */
 export async function buildProgram(context: CommandContext, name?: string): Promise<Command> {
   const { environment } = context
   const program = new Command('property-events')
@@ -67,7 +67,7 @@ export async function buildProgram(context: CommandContext, name?: string): Prom
   return program
 }
 
-/** The rest is loaded when it is needed: it knows the errors of the client, with which the client comes, and most commands use none. */
+/** The rest is loaded on demand: it knows the errors of the client and so loads the client, which most commands do not use. */
 async function sentencesFor(error: unknown, dataFolder: string | undefined): Promise<string> {
   if (error instanceof Refusal) return error.message
   const { sentencesOf } = await import('./sentences-of.ts')

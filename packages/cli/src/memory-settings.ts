@@ -1,4 +1,4 @@
-/** What the clients of a node may make it hold at once: part of the settings of `serve`. */
+/** How much the clients of a node may make it hold at once: part of the settings of `serve`. */
 import { duration, wholeNumber } from './setting.ts'
 
 export const memorySettings = {

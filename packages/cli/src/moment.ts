@@ -37,7 +37,7 @@ export const pastWords =
 
 /**
  * A time ago, or a date with or without a time in the forms of `from` and `to` (D5), as milliseconds since 1970. For `to` the first
- * one after what is written. `undefined`: neither.
+ * millisecond after what is written. `undefined`: neither.
  */
 export function readPast(bound: 'from' | 'to', text: string, nowMs: number): number | undefined {
   const agoMs = readLength(text)

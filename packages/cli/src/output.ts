@@ -10,11 +10,11 @@ export interface Output {
   readonly json: boolean
   /** stderr is a terminal: progress may be shown. */
   readonly showsProgress: boolean
-  /** How log lines are written to stderr: for a person on a terminal alone, whatever colours are asked for. */
+  /** How log lines are written to stderr: for a person only on a terminal, whatever colours are requested. */
   readonly logForm: LogForm
-  /** Colours of stdout, where it has them. */
+  /** Colours of stdout, if it has them. */
   readonly style: Style
-  /** Characters that fit into a line of stdout; `undefined` where it is no terminal. It may be made wider meanwhile. */
+  /** Characters that fit into a line of stdout; `undefined` if it is not a terminal. The terminal may be resized meanwhile. */
   readonly columns: number | undefined
   /**
    * Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when the reader has gone.

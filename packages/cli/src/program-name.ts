@@ -5,7 +5,7 @@ import { shellWord } from './terminal-text.ts'
 
 const name = 'property-events'
 
-/** `npx property-events` below npm, its bare name where PATH leads to it, else the path of the script that was started. */
+/** `npx property-events` below npm, its bare name if PATH leads to it, otherwise the path of the script that was started. */
 export function programNameOf(script: string, environment: Environment): string {
   if (environment['npm_command'] !== undefined) return `npx ${name}`
   const isOnPath = (environment['PATH'] ?? '').split(delimiter).includes(dirname(script))

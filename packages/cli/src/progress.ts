@@ -1,12 +1,12 @@
-/** Progress of what takes long, on a terminal: how much is done, how fast, and the time that is left where the whole is known. */
+/** Progress of long tasks, on a terminal: how much is done, how fast and, if the total is known, the remaining time. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Output } from './output.ts'
 
-/** A terminal is refreshed four times a second: more is flicker. */
+/** A terminal is refreshed four times a second: more would flicker. */
 const refreshMs = 250
-/** What ends within this time shows nothing. */
+/** A task that ends within this time shows nothing. */
 const quietMs = 1_000
-/** Before this nobody can tell how long it takes. */
+/** Before this, the duration cannot be estimated. */
 const estimatedAfterMs = 2_000
 
 /** Shows the progress and the speed of a long task, if stderr is a terminal. */
@@ -20,7 +20,7 @@ export interface Progress {
 export function createProgress(output: Output, what: string, clock: () => number = Date.now): Progress {
   const startMs = clock()
   let shownMs = startMs + quietMs - refreshMs
-  /** A task that goes on where it was cut off begins with a part of it done. */
+  /** A task that continues after an interruption begins with a part of it done. */
   let firstPart: number | undefined
   let firstDone: number | undefined
   return {
@@ -49,14 +49,14 @@ export function createProgress(output: Output, what: string, clock: () => number
   }
 }
 
-/** As long as the rest takes at the speed so far; `undefined` where that cannot be told. */
+/** The time for the rest at the speed so far; `undefined` if that cannot be estimated. */
 function timeLeftMs(elapsedMs: number, firstPart: number, part: number): number | undefined {
   const gained = part - firstPart
   if (elapsedMs < estimatedAfterMs || gained <= 0 || part >= 1) return undefined
   return (elapsedMs * (1 - part)) / gained
 }
 
-/** `8 s`, `2 min 5 s`, `1 h 4 min`; never nothing. */
+/** `8 s`, `2 min 5 s`, `1 h 4 min`; never empty. */
 export function durationText(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`
@@ -65,16 +65,16 @@ export function durationText(ms: number): string {
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** How far a task is. */
+/** The progress of a task. */
 export interface Measure {
   readonly done: number
-  /** Of the whole, 0 to 1, where it is known. */
+  /** The share of the whole, 0 to 1, if it is known. */
   readonly part: number | undefined
 }
 
 /**
- * Waits for a task that says nothing of itself and asks how far it is meanwhile, on a terminal alone. Resolves and rejects as the task
- * does; a measure that fails is left out.
+ * Waits for a task that reports nothing itself and polls its progress meanwhile, only on a terminal. Resolves and rejects as the task
+ * does; a measurement that fails is left out.
  */
 export async function whileWorking<Result>(
   output: Output,
@@ -105,7 +105,7 @@ async function watch(
       const { done, part } = await measure()
       if (!signal.aborted) progress.update(done, part)
     } catch {
-      // Such as a file that is not there yet.
+      // For example a file that does not exist yet.
     }
     await delay(refreshMs, undefined, { signal }).catch(() => undefined)
   }

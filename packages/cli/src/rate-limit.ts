@@ -34,12 +34,12 @@ export function readRate(perSecond: string, burst: string | undefined): KeyRate 
   return most === undefined ? undefined : { perSecond: rate, burst: most }
 }
 
-/** `50/500`, as it is read. */
+/** `50/500`, in the form in which it is read. */
 export function rateText({ perSecond, burst }: KeyRate): string {
   return `${perSecond}/${burst}`
 }
 
-/** The rate of one key, as a command is given it; `undefined`: none, or one that the reader has noted as a fault. */
+/** The rate of one key, as given to a command; `undefined`: none, or one that the reader has noted as a fault. */
 export function readOwnRate(
   perSecond: string | undefined,
   burst: string | undefined,

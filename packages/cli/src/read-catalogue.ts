@@ -4,10 +4,7 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
-/**
- * A preset by its name, or a JSON file (D12); `undefined` when it is neither. Refuses a file that is not a catalogue,
- * with the fault.
- */
+/** A preset by its name, or a JSON file (D12); `undefined` if it is neither. Refuses a file that is not a catalogue, with the fault. */
 export function readCatalogue(nameOrPath: string): EventTypeCatalogue | undefined {
   if (nameOrPath === 'default' || nameOrPath === 'published-0') return catalogues[nameOrPath]
   if (!existsSync(nameOrPath)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Origins with commas between them, each as browsers write it (RFC 6454): scheme, host, and the port where it is not the scheme's own.
- * `undefined`: one of them is none. `*` is not taken: the pages that may ask are named.
+ * Origins separated by commas, each as browsers write it (RFC 6454): scheme, host and, unless it is the scheme's default, the port.
+ * `undefined`: one of them is not an origin. `*` is not accepted: the allowed pages have to be named.
  */
 export function readOrigins(text: string): readonly string[] | undefined {
   const origins = text.split(',').map((part) => originOf(part.trim()))
@@ -8,7 +8,7 @@ export function readOrigins(text: string): readonly string[] | undefined {
   return known.length === origins.length ? [...new Set(known)] : undefined
 }
 
-/** A slash at its end is what people copy from an address. */
+/** People copy a trailing slash from an address. */
 function originOf(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@*\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined
   return new URL(text).origin

@@ -26,7 +26,7 @@ export function addSettings(command: Command, settings: readonly Setting<unknown
 export interface SettingReader {
   /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
   value<Value>(setting: Setting<Value>): Value
-  /** Where its value stands: a flag or a variable; `undefined`: nowhere, so the fallback holds. */
+  /** Where its value was set: a flag or a variable; `undefined`: nowhere, so the fallback applies. */
   place(setting: Setting<unknown>): string | undefined
   /** Notes a fault of another kind. */
   fault(sentence: string): void
@@ -66,7 +66,7 @@ export function readSettings(
 
 interface Written {
   readonly written: string
-  /** The flag or the variable it stands in, or that names the file it stands in. */
+  /** The flag or variable that sets it, or that names the file with it. */
   readonly place: string
 }
 

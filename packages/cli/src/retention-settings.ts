@@ -55,7 +55,7 @@ export const retentionSettings = {
   }),
 } as const
 
-/** What holds for tenants without rules of their own. */
+/** The rules for tenants without their own. */
 export function readRetention(reader: SettingReader): RetentionDefaults {
   return {
     'retain-contacts': reader.value(retentionSettings.retainContacts),

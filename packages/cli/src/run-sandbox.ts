@@ -6,11 +6,11 @@ import type { PropertyBody } from './market/market-event.ts'
 import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from './market/sandbox-market.ts'
 import { sandboxTenant } from './sandbox-tenant.ts'
 
-/** Nothing moves once no test key was used for so long: an unused sandbox takes no space. */
+/** Nothing moves if no test key was used for this long: an unused sandbox takes no space. */
 const idleMs = 3_600_000
-/** How often the last uses are looked at; they are written twice a minute. */
+/** How often the last uses are checked; they are written twice a minute. */
 const lookEveryMs = 60_000
-/** Beyond so many events the market stands still: some ten weeks of use around the clock, and less than 100 MB. */
+/** With more events than this the market stops: some ten weeks of use around the clock, and less than 100 MB. */
 const mostEvents = 200_000
 
 const key = { tenantId: sandboxTenantId, feed: 'property' } as const
@@ -18,7 +18,7 @@ const key = { tenantId: sandboxTenantId, feed: 'property' } as const
 export interface SandboxParts {
   readonly storage: StorageEngine
   readonly publisher: Publisher
-  /** What the addresses of its photographs begin with. */
+  /** The beginning of its photographs' addresses. */
   readonly mediaUrl: string
   readonly signal: AbortSignal
   readonly say: (line: string) => void
@@ -29,8 +29,8 @@ export interface SandboxParts {
 }
 
 /**
- * Fills the sandbox, and then publishes the change of each step. On several nodes all of them try: the id of an event is made of its step and
- * its content depends on nothing else, so that each is stored once, by whichever comes first. Resolves with the signal. Never rejects.
+ * Fills the sandbox, and then publishes the change of each step. All nodes try to: the id of an event is derived from its step and its
+ * content depends on nothing else, so that each is stored once, by whichever node is first. Resolves with the signal. Never rejects.
  */
 export async function runSandbox(parts: SandboxParts): Promise<void> {
   const { mediaUrl, signal, say, clock = Date.now, pause = pauseByTimer } = parts
@@ -59,7 +59,7 @@ export async function runSandbox(parts: SandboxParts): Promise<void> {
 const pauseByTimer = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined)
 
-/** As of the moment the tenant was made, so that each node that fills it at the same time publishes the same. */
+/** As of the moment the tenant was created, so that several nodes that fill it at the same time publish the same. */
 async function fill(parts: SandboxParts): Promise<void> {
   const { createdMs } = await sandboxTenant(parts.storage)
   if (((await parts.storage.events.head(key))?.position ?? 0) > 0) return
@@ -75,7 +75,7 @@ async function isInUse({ storage }: SandboxParts, nowMs: number): Promise<boolea
   return isUsed && ((await storage.events.head(key))?.position ?? 0) < mostEvents
 }
 
-/** What is refused, as the removal of a home that was never listed, is left out. */
+/** A refused change, such as the removal of a home that was never listed, is skipped. */
 async function publish(
   { publisher }: SandboxParts,
   name: string,

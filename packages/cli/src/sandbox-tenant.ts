@@ -6,10 +6,10 @@ import { findTenant } from './open-store.ts'
 import type { OpenedStore } from './open-store.ts'
 import { Refusal } from './refusal.ts'
 
-/** Superseded events of the sandbox lose their payloads after a day: nobody looks there for history. */
+/** Superseded events of the sandbox lose their payloads after a day: nobody reads its history. */
 const keptDays = 1
 
-/** Makes it where there is none. Safe from many processes at once. */
+/** Creates it if there is none. Safe from many processes at once. */
 export async function sandboxTenant(storage: StorageEngine): Promise<Tenant> {
   const made = {
     tenantId: sandboxTenantId,
@@ -32,13 +32,13 @@ export interface WantedGrants {
   /** Ids or names. */
   readonly tenants: readonly string[]
   readonly scopes: readonly GrantScope[]
-  /** What of contacts is read; `undefined`: all of it. */
+  /** Which contact data is read; `undefined`: all of it. */
   readonly contact: ContactLimits | undefined
   /** Left out: all. */
   readonly branches?: readonly string[] | undefined
 }
 
-/** What a new key may do. Throws a `Refusal` for a tenant that is not there, or that is the sandbox. */
+/** What a new key may do. Throws a `Refusal` for a tenant that does not exist, or that is the sandbox. */
 export async function grantsOf(
   store: OpenedStore,
   { isTest, tenants, scopes, contact, branches }: WantedGrants,

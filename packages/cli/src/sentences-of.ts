@@ -50,10 +50,7 @@ function failureSentence(error: Error, dataFolder: string | undefined): string {
   }
 }
 
-/**
- * Whether a connection failed or was lost. The code alone does not say so: ENOENT of a socket is also that of a missing
- * file.
- */
+/** Whether a connection failed or was lost. The code alone does not show it: a socket's ENOENT is also that of a missing file. */
 function isUnreached(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : ''
   return /^(ENOTFOUND|ECONN|ETIMEDOUT)/.test(code) || ('syscall' in error && error.syscall === 'connect')

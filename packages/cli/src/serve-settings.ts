@@ -1,4 +1,4 @@
-/** What `serve` and `demo` can be told, and reading it. */
+/** The settings of `serve` and `demo`, and reading them. */
 import type { SettingReader } from './read-settings.ts'
 import { readRetention } from './retention-settings.ts'
 import type { Setting } from './setting.ts'
@@ -7,7 +7,9 @@ import { connectionSettings, consoleSettings, settings } from './settings.ts'
 /** The port where Prometheus expects exporters; the metrics are not on the public port. */
 const defaultMetricsPort = 9464
 
-/** The same flag and variable as of commands that ask a service; `serve` knows its address by itself, but for a proxy in front. */
+/**
+ * The same flag and variable as in commands that use a service; `serve` knows its address by itself, unless there is a proxy in front.
+ */
 const publicUrl = {
   ...settings.url,
   description:
@@ -64,7 +66,7 @@ export const demoSettings: readonly Setting<unknown>[] = serveSettings.map((sett
   setting === settings.logLevel ? demoLogLevel : setting,
 )
 
-/** As in `serve`: any free port where the service uses any free port, too. */
+/** As in `serve`: any free port if the service uses any free port, too. */
 export function metricsPortOf(reader: SettingReader, port: number): number {
   return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
 }
@@ -118,8 +120,8 @@ export function readServeOptions(reader: SettingReader, { isDemo = false } = {})
 }
 
 /**
- * `basePath`: `undefined` where the console is off. A service does not know of a path that a proxy takes away, and the page of its
- * console would look for its files elsewhere.
+ * `basePath`: `undefined` if the console is off. A service does not know of a path that a proxy removes, and the page of its console
+ * would look for its files elsewhere.
  */
 function readPublicUrl(reader: SettingReader, basePath: string | undefined): string | undefined {
   const url = reader.value<string | undefined>(publicUrl)

@@ -10,13 +10,13 @@ import type { SettingReader } from './read-settings.ts'
 export interface ServiceAddress {
   readonly baseUrl: string
   readonly key: string
-  /** Only for a key that covers several. */
+  /** Only for a key that covers several tenants. */
   readonly tenant?: string
-  /** What the key is used for here. */
+  /** The consumer name. */
   readonly consumer?: string
 }
 
-/** The settings every client command has. The key must be there. */
+/** The settings of every client command. The key is required. */
 export function addressFromSettings(reader: SettingReader): ServiceAddress {
   const baseUrl = reader.value(settings.url)
   const key = reader.value(settings.key)
@@ -30,13 +30,13 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
   return { baseUrl, key: key ?? '', ...(tenant === undefined ? {} : { tenant }) }
 }
 
-/** The same for a command that reads a feed, and can say what it reads it for. */
+/** The same for a command that reads a feed, and can give a consumer name. */
 export function readerFromSettings(reader: SettingReader): ServiceAddress {
   const consumer = reader.value(settings.consumer)
   return { ...addressFromSettings(reader), ...(consumer === undefined ? {} : { consumer }) }
 }
 
-/** The reason for the failure of a client's call. Where there was no answer, a sentence that says what to check. */
+/** The reason for the failure of a client's call. If there was no answer, a sentence that says what to check. */
 export function noAnswerOf(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof NetworkError)) return error
   return new Refusal(

@@ -15,7 +15,7 @@ export interface Setting<Value> {
   /** The values that are allowed, for errors: `a whole number from 0 to 65535`. */
   readonly expected: string
   readonly fallback: Value
-  /** Its words in the help, where the value itself does not explain it. */
+  /** Its words in the help, if the value itself does not explain it. */
   readonly fallbackWords: string | undefined
   read(text: string): Value | undefined
 }
@@ -106,7 +106,7 @@ export function variableOf(setting: Setting<unknown>): string {
   return `PROPERTY_EVENTS_${setting.name.toUpperCase().replaceAll('-', '_')}`
 }
 
-/** Names a file that holds the value, for secrets alone: what stands in a unit or a compose file can be read by others. */
+/** Names a file that holds the value, for secrets only: others can read what is in a unit or a compose file. */
 export function fileVariableOf(setting: Setting<unknown>): string | undefined {
   return setting.secret ? `${variableOf(setting)}_FILE` : undefined
 }

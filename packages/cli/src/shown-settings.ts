@@ -1,4 +1,4 @@
-/** Settings as an operator is shown them: each with its value and where that stands, and no secret. */
+/** Settings as an operator sees them: each with its value and where it was set, and no secret. */
 import type { ShownSetting } from '@property-events/server'
 import type { SettingReader } from './read-settings.ts'
 import { serveSettings } from './serve-settings.ts'

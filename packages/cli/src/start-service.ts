@@ -35,13 +35,13 @@ import type { readServeOptions } from './serve-settings.ts'
 export type ServeOptions = ReturnType<typeof readServeOptions> & {
   /** How the log is written to stderr. */
   readonly logForm: LogForm
-  /** All settings, as the operator is shown them. */
+  /** All settings, as the operator sees them. */
   readonly shown: readonly ShownSetting[]
   /** Flags that find the store, for remedies. */
   readonly storeFlags: string
-  /** Where the page of the console lies; `undefined`: it is off. */
+  /** The folder of the console's page; `undefined`: the console is off. */
   readonly consoleFolder: string | undefined
-  /** Whether the service draws pictures of homes that do not exist. */
+  /** Whether the service draws pictures of invented homes. */
   readonly pictures: boolean
 }
 
@@ -131,8 +131,8 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
 }
 
 /**
- * A new pepper is made only where no key needs another one. Without the right one the service starts all the same, so
- * that the operator can see what is wrong, and is not ready: it would refuse every key.
+ * A new pepper is made only if no key needs another one. Without the right one the service still starts, so that the operator can see
+ * what is wrong, but is not ready: it would refuse every key.
  */
 async function peppersForServing(options: ServeOptions, storage: StorageEngine): Promise<Peppers> {
   const place = { folder: options.data, given: options.keyPepper, old: options.oldKeyPepper }

@@ -4,8 +4,8 @@ import { isAbsolute, join } from 'node:path'
 import type { Environment } from './read-settings.ts'
 
 /**
- * `property-events` in the user's folder for state: `XDG_STATE_HOME` where that is set to an absolute path (the XDG
- * Base Directory Specification accepts no other), else the usual folder of the platform. Makes nothing.
+ * `property-events` in the user's folder for state: `XDG_STATE_HOME` if that is set to an absolute path (the XDG Base Directory
+ * Specification accepts no other), otherwise the usual folder of the platform. Creates nothing.
  */
 export function stateFolder(
   environment: Environment,

@@ -1,7 +1,7 @@
-/** Colour and width of what goes to a terminal. Text for files, pipes and machines has neither. */
+/** Colour and width of output on a terminal. Text for files, pipes and machines has neither. */
 import type { Environment } from './read-settings.ts'
 
-/** The part of a stream that says whether it is a terminal, and of which kind. */
+/** The part of a stream that shows whether it is a terminal, and of which kind. */
 export interface MaybeTerminal {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -9,7 +9,7 @@ export interface MaybeTerminal {
 }
 
 /**
- * NO_COLOR (https://no-color.org), or FORCE_COLOR set to 0 or false: never. FORCE_COLOR otherwise: always. Else where the stream is a
+ * NO_COLOR (https://no-color.org), or FORCE_COLOR set to 0 or false: never. FORCE_COLOR otherwise: always. By default if the stream is a
  * terminal that has colours.
  */
 export function hasColours(stream: MaybeTerminal, environment: Environment): boolean {
@@ -19,18 +19,18 @@ export function hasColours(stream: MaybeTerminal, environment: Environment): boo
   return stream.isTTY === true && stream.hasColors?.() === true
 }
 
-/** Where it is no terminal, and the most on one: longer lines are hard to read. */
+/** The width if it is not a terminal, and the maximum on one: longer lines are hard to read. */
 const usualColumns = 80
 const mostColumns = 120
 
 /** Characters in a line of explanation. */
 export function columnsOf(stream: MaybeTerminal): number {
   const columns = stream.isTTY === true ? stream.columns : undefined
-  // A terminal that does not know its size says 0.
+  // A terminal that does not know its size reports 0.
   return columns === undefined || columns === 0 ? usualColumns : Math.min(columns, mostColumns)
 }
 
-/** Characters that fit into a line of output; `undefined` where it is no terminal, and lines may have any length. */
+/** Characters that fit into a line of output; `undefined` if it is not a terminal, so that lines may have any length. */
 export function lineWidthOf(stream: MaybeTerminal): number | undefined {
   if (stream.isTTY !== true) return undefined
   return stream.columns === undefined || stream.columns === 0 ? usualColumns : stream.columns

@@ -1,21 +1,21 @@
-/** While events are copied and compared, none of the source may lose its payload with age: both would differ. */
+/** While events are copied and compared, no event of the source may lose its payload because of its age: the two would differ. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StorageEngine } from '@property-events/server'
 
-/** Well within the ten seconds for which a turn is had. */
+/** Well within the ten seconds that a turn lasts. */
 const renewEveryMs = 2_000
 const waitMs = 500
 
-/** Runs the work while nothing is thinned in the store, as if this were the node that thins. Waits for one that does. */
+/** Runs the work while nothing is thinned in the store, as if this were the node that thins. Waits for another node that does. */
 export async function withoutThinning<T>(
   { retention }: Pick<StorageEngine, 'retention'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const nodeId = randomUUID()
-  // A role that may only read takes no turn, and copies all the same.
+  // A role that may only read cannot take a turn, and copies anyway.
   while (!(await retention.takeTurn(nodeId).catch(() => true))) await delay(waitMs)
-  // One that fails leaves the turn to others: then a comparison may fail, and says so.
+  // If this fails, others get the turn: then a comparison may fail, and says so.
   const renewing = setInterval(() => void retention.takeTurn(nodeId).catch(() => undefined), renewEveryMs)
   try {
     return await work()
@@ -25,7 +25,7 @@ export async function withoutThinning<T>(
   }
 }
 
-/** The rules that tenants have of their own, of all tenants or of one. */
+/** The tenants' own rules, of all tenants or of one. */
 export async function copyRules(
   from: StorageEngine,
   to: StorageEngine,

@@ -1,13 +1,13 @@
 import { open, rename } from 'node:fs/promises'
 
-/** Where a file is written until it is whole. */
+/** Where a file is written until it is complete. */
 export function draftPathOf(path: string): string {
   return `${path}.new`
 }
 
 /**
- * Writes a file so that it is there whole or as it was before, also after a power cut. Only its owner can read it: contacts
- * lie in copies, and keys beside a demo.
+ * Writes a file so that it is either complete or unchanged, also after a power cut. Only its owner can read it: copies contain contacts,
+ * and keys are next to a demo.
  */
 export async function writeWhole(path: string, text: Iterable<string>): Promise<void> {
   const draft = draftPathOf(path)

@@ -1,4 +1,4 @@
-/** `audit name` and `audit forget`: the names that actors of the audit are shown with, apart from its rows (docs/decisions/0039). */
+/** `audit name` and `audit forget`: the names with which actors of the audit are shown, apart from its rows (docs/decisions/0039). */
 import type { Command } from 'commander'
 import { isNamedActor, isTenantName, tenantNameWords } from '@property-events/server'
 import { addAction } from '../command-context.ts'

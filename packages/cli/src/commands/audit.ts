@@ -1,4 +1,4 @@
-/** The record of who changed what: for people, for storage elsewhere, and its end after years. */
+/** The record of who changed what: for people, for storage elsewhere, and its deletion after years. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
@@ -177,7 +177,7 @@ function readTime(
   return ms
 }
 
-/** Details stay as they are kept, but for times. */
+/** Details stay as they are stored, except times. */
 function rowJson({ id, atMs, actor, action, tenant, target, detail }: AuditRow) {
   return { id, at: momentJson(atMs), actor, action, tenant, target, detail }
 }

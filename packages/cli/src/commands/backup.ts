@@ -48,8 +48,8 @@ export function addBackup(program: Command, context: CommandContext): void {
 }
 
 /**
- * The receipt of an erasure names the backups that still hold what it took. Before the copy is begun: what is reduced after that may
- * be in it. A role that may only read makes its backups all the same.
+ * The receipt of an erasure names the backups that still hold what it removed. Recorded before the copy is begun, because what is reduced
+ * after that may be in it. A role that may only read can still make backups.
  */
 async function noteBackup({ storage, actor }: OpenedStore, output: Output): Promise<void> {
   const target = storage.settings.storeId
@@ -60,7 +60,7 @@ async function noteBackup({ storage, actor }: OpenedStore, output: Output): Prom
   }
 }
 
-/** How much is written. The file of a store is as long as its copy, or longer; a database's copy has no length that is known. */
+/** How much is written. The file of a store is as long as its copy, or longer; the length of a database's copy is unknown. */
 function measureOf(partial: string, folder: string | undefined): Measure {
   const { size } = statSync(partial)
   const whole = folder === undefined ? undefined : statSync(storeFileOf(folder)).size
@@ -77,7 +77,7 @@ function removeWhenStopped(partial: string): void {
   }
 }
 
-/** The folder if it is there: this command needs none, and it need not run in the folder of a node of the database. */
+/** The folder if it exists: this command needs none, and it need not run in the folder of a node of the database. */
 function pepperPlace(folder: string, database: string | undefined): string {
   const variable = 'PROPERTY_EVENTS_KEY_PEPPER'
   if (database !== undefined)

@@ -45,7 +45,7 @@ export function addCompact(program: Command, context: CommandContext): void {
       if (always) reader.fault('--always rewrites the store at once: leave it out, or --schedule.')
       return reader.finish()
     }
-    // Its faults and a missing store end it at once, and not at night.
+    // Its faults and a missing store end the command at once, and not at night.
     await withStore(reader, flags, async () => undefined)
     output.say(`Compacts every day at ${written} UTC, when erasures wait for it.`)
     await runDaily(time, stopSignal(), async () => {
@@ -61,7 +61,7 @@ export function addCompact(program: Command, context: CommandContext): void {
 interface Done {
   readonly compaction: Compaction
   readonly tookMs: number
-  /** Names of files in the data folder that are none of the service's, such as backups. */
+  /** Names of files in the data folder that do not belong to the service, such as backups. */
   readonly strangers: readonly string[]
 }
 
@@ -94,7 +94,7 @@ function prepareFolder({ folder }: OpenedStore): void {
 const ownFiles =
   /^(property-events\.db(-wal|-shm)?|pepper(\.old)?|sealed-pages(\.index)?|serve\.lock(-journal)?|demo-keys\.json)$/
 
-/** A backup that was made there holds what it held. */
+/** A backup that was made there still has its contents. */
 function strangersIn(folder: string): readonly string[] {
   return isFile(folder) ? [] : readdirSync(folder).filter((name) => !ownFiles.test(name))
 }

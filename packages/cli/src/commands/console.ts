@@ -1,4 +1,4 @@
-/** Signing in to the console: a link that works once, of a key or of a new one for today. */
+/** Signs a person in to the console: prints a link that works once, for a given key or for a new one for today. */
 import type { Command } from 'commander'
 import { adminScopes } from '@property-events/protocol'
 import { createKeyVerifier, issueKey, loadPeppers } from '@property-events/server'
@@ -52,7 +52,7 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
   })
 }
 
-/** Where a node of the store says that its console is. */
+/** The address of the console, from a node of the store that has announced it. */
 async function runningAt({ storage }: OpenedStore): Promise<string | undefined> {
   const nodes = await storage.nodes.live()
   return nodes.map(({ consoleUrl }) => consoleUrl).find((url) => url !== undefined)
@@ -74,7 +74,7 @@ async function newKey(store: OpenedStore, given: GivenPeppers): Promise<string> 
 }
 
 async function knownKey(store: OpenedStore, given: GivenPeppers, text: string): Promise<string> {
-  // As for a new key: where the pepper is missing or another one, it says so.
+  // As for a new key: says so if the pepper is missing or a different one.
   await pepperForNewKey(store, given)
   const peppers = loadPeppers({ folder: store.folder, ...given })
   const { keys } = store.storage

@@ -50,7 +50,7 @@ function publisherText(publisher: FeedPublisher): string {
   return silence === '' ? `${last}.` : `${last}: ${silence}.`
 }
 
-/** Empty: it is as it should be. */
+/** Empty if there is nothing to report. */
 function silenceText({ silentSince, expectedSeconds }: FeedSilence): string {
   if (silentSince === null) return ''
   const expected = expectedSeconds === null ? '' : `, expected within ${durationText(expectedSeconds)}`

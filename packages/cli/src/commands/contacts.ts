@@ -79,7 +79,7 @@ function readWanted({ flags, settings: reader }: Invocation): {
   const [kind = 'email'] = given
   const matches = contactMatch(kind, flagText(flags, kind) ?? '')
   if (given.length !== 1) reader.fault('Say what to search for: one of --email, --phone and --name.')
-  // What was asked for is somebody's: it is not shown.
+  // The search text identifies a person, so it is not shown.
   else if (matches === undefined) {
     const looks = { email: 'an e-mail address', phone: 'a telephone number', name: 'a name' }[kind]
     reader.fault(`What was given with --${kind} is not ${looks}.`)

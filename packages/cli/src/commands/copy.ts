@@ -84,7 +84,7 @@ async function copyAll(
   await using to = await openStorage({ ...placeOf(target), catalogue, startSequence, create: true })
   refuseSameStore(from, to)
   const all = await eventsIn(from)
-  // Each is copied, unless it is there already, and all are compared.
+  // Each is copied, unless it already exists, and all are compared.
   const work = all - (await eventsIn(to)) + all
   const progress = createProgress(output, 'events copied')
   const feeds = await copyStore({

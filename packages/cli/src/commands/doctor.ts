@@ -71,7 +71,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
   })
 }
 
-/** A finding of the name `store` always says that it is not there or cannot be read. */
+/** A finding called `store` always says that the store is missing or unreadable. */
 function hasStore(findings: readonly Finding[]): boolean {
   return !findings.some(({ check }) => check === 'store')
 }

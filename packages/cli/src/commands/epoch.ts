@@ -1,7 +1,4 @@
-/**
- * Continues after numbers were lost, or may have been: with a new epoch, or in the old one where nothing is missing
- * (D13).
- */
+/** Continues after numbers were lost, or may have been: with a new epoch or, if nothing is missing, in the old one (D13). */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'

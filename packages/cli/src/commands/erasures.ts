@@ -1,4 +1,4 @@
-/** Erasing over a running service, and the receipts (PROTOCOL §5.7). */
+/** Erases through a running service, and shows the receipts (PROTOCOL §5.7). */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
@@ -98,7 +98,7 @@ async function eraseOver(invocation: Invocation, feed: FeedName, target: Target)
   await writeReceipt(invocation, receipt)
 }
 
-/** It goes on by itself: a command that is cut off here stops nothing. */
+/** The erasure continues by itself: interrupting the command here stops nothing. */
 async function untilUnreachable(
   { output }: Invocation,
   client: Client<FeedName>,
@@ -209,7 +209,7 @@ function rowOf(recipient: ErasureRecipient, isClosed: boolean): readonly string[
   return [`  ${keyId}`, label, sent, ...times, told, isClosed ? acknowledgedText(recipient) : '-']
 }
 
-/** Of a key with several consumers also how many have. An older service names no consumers. */
+/** For a key with several consumers, also how many have acknowledged. An older service names no consumers. */
 function acknowledgedText({ acknowledgedAt, consumers = [] }: ErasureRecipient): string {
   if (acknowledgedAt !== null) return acknowledgedAt
   const done = consumers.filter((consumer) => consumer.acknowledgedAt !== null).length

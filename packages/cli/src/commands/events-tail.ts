@@ -15,9 +15,9 @@ import { plainText } from '../terminal-text.ts'
 import { earlierListings } from '../tail/earlier-listings.ts'
 import { eventLines, isNarrow, shownOf } from '../tail/event-line.ts'
 
-/** Look-ups of earlier versions within a second: of more lines than this nobody reads every one, and each look-up is a request. */
+/** Look-ups of earlier versions per second: nobody reads more lines than this, and each look-up is a request. */
 const lookUpsASecond = 50
-/** On a narrow terminal a day stands above its events, and ends where their times end. */
+/** On a narrow terminal a day is above its events, and ends where their times end. */
 const dayColumn = 17
 
 export function addTail(events: Command, context: CommandContext): void {
@@ -85,7 +85,7 @@ interface RunsFrom {
   readonly apiEventType: string | undefined
 }
 
-/** Everything there is. Resolves with the number up to which that is. */
+/** Prints everything so far. Resolves with the number up to which that is. */
 async function printRuns(
   client: Client<FeedName>,
   from: RunsFrom,
@@ -100,7 +100,7 @@ async function printRuns(
   }
 }
 
-/** Writes events, each beside what was known of its property before. */
+/** Writes events, each with what was known about its property before. */
 function printer(client: Client<FeedName>, output: Output): (event: FeedEvent) => Promise<void> {
   const earlier = earlierListings(client)
   let secondBeganMs = -Infinity

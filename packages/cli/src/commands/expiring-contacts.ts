@@ -1,4 +1,4 @@
-/** Contacts that have not changed for long: the list of those that are to be erased, and keeping one (D17). */
+/** Contacts that have not changed for a long time: the list of those that will be erased, and keeping one (D17). */
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
 import { expiryDayMs, listedContacts, tenantRules } from '@property-events/server'

@@ -58,7 +58,7 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
     const detail = { fromMs: query.fromMs, toMs: query.toMs }
     const { audit } = store.storage
     await audit.note({ action: 'exposure.listed', tenant: null, target: key.keyId, detail }, store.actor)
-    // Before the contacts are read: what is added meanwhile is in the files and still said to be unknown.
+    // Read before the contacts: what is added meanwhile is in the files and still reported as unknown.
     const unknown = await unknownTimes(store.storage, query)
     const tenants = await writeFiles(store, folder, key, query, unknown)
     if (output.json) {

@@ -1,4 +1,4 @@
-/** Holds over a running service (PROTOCOL §5.7): what must be kept for now. */
+/** Holds through a running service (PROTOCOL §5.7): what must be kept for a time. */
 import type { Command } from 'commander'
 import type { Hold, HoldRequest } from '@property-events/client'
 import { holdGrounds } from '@property-events/protocol'

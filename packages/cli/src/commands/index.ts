@@ -1,6 +1,6 @@
 /**
  * Every command, by the groups of the program's help. A new command is a file in this folder, a row here, and its examples in
- * help/examples.ts. Each is loaded when it is wanted: a command line that names one starts in two thirds of the time that all of them take.
+ * help/examples.ts. Each is loaded on demand: a command line that names one starts in two thirds of the time that all of them take.
  */
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
@@ -8,7 +8,7 @@ import type { CommandContext } from '../command-context.ts'
 type AddCommand = (program: Command, context: CommandContext) => void
 
 interface CommandGroup {
-  /** As it stands in the help. */
+  /** As written in the help. */
   readonly heading: string
   /** By name. */
   readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>
@@ -85,10 +85,10 @@ const groups: readonly CommandGroup[] = [
   },
 ]
 
-/** It says something of all others. */
+/** It describes all the others. */
 const completion = 'completion'
 
-/** Puts all commands into the program, or that one alone which `name` is the name of. */
+/** Adds all commands to the program, or only the one called `name`. */
 export async function addCommands(program: Command, context: CommandContext, name?: string): Promise<void> {
   const isCommand = groups.some(({ commands }) => name !== undefined && Object.hasOwn(commands, name))
   for (const { heading, commands } of groups) {

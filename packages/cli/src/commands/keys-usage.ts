@@ -1,4 +1,4 @@
-/** `keys usage`: how often a key asked what, and how it was answered. */
+/** `keys usage`: how often a key requested what, and the answers it got. */
 import type { Command } from 'commander'
 import { usageDaysKept, usageHoursKept } from '@property-events/server'
 import type { UsageStore } from '@property-events/server'

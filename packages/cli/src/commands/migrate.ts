@@ -1,4 +1,4 @@
-/** Makes a store, or brings one up to date, without serving it: as the role that owns the schema, where nodes may not change it. */
+/** Creates a store, or brings one up to date, without serving it: as the role that owns the schema, if nodes may not change it. */
 import type { Command } from 'commander'
 import { catalogues } from '@property-events/protocol'
 import { StorageRefusal, openStorage } from '@property-events/server'

@@ -17,7 +17,7 @@ const mostFound = 200
 interface Found {
   readonly found: readonly FoundProperty[]
   readonly searched: number
-  /** There may be more than were found. */
+  /** There may be more than those found. */
   readonly more: boolean
 }
 

@@ -15,7 +15,7 @@ import { addEraseSubject } from './erasures.ts'
 import { addFind } from './properties-find.ts'
 import { jsonText, plainText } from '../terminal-text.ts'
 
-/** Descriptions have thousands of characters; to compare two of them is for another tool. */
+/** Descriptions have thousands of characters; comparing two of them is a task for another tool. */
 const maxValueLength = 100
 
 export function addProperties(program: Command, context: CommandContext): void {

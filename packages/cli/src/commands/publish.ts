@@ -41,7 +41,7 @@ export function addPublish(program: Command, context: CommandContext): void {
     .option('--unchanged <skip|store>', "what to do with a payload equal to its subject's latest", 'skip')
     .option('--dry-run', 'report what would be refused; store nothing')
     .option('--format <ndjson|json>', 'format of the file (default: recognised by its beginning)')
-    // It had a say in ids once: scripts that still give it are told what counts instead.
+    // It used to affect ids: scripts that still give it get a sentence about what decides now.
     .addOption(new Option('--tenant <id>').hideHelp())
     .option('--new-run', 'begin a new run, even if one of the same file was cut off')
   addNote(

@@ -1,4 +1,4 @@
-/** Restricting a contact over a running service, and ending that (PROTOCOL §5.7). */
+/** Restricts a contact through a running service, and ends the restriction (PROTOCOL §5.7). */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Client, FeedName, Restriction, RestrictionRequest } from '@property-events/client'
@@ -61,7 +61,7 @@ async function unrestrictContact(invocation: Invocation, [ref = '']: readonly st
   return writeWhenDone(invocation, client, ended ?? inForce)
 }
 
-/** It goes on by itself: a command that is cut off here stops nothing. */
+/** It continues by itself: interrupting the command here stops nothing. */
 async function writeWhenDone(
   { flags, output }: Invocation,
   client: Client<FeedName>,

@@ -1,4 +1,4 @@
-/** How long payloads are kept: rules of tenants, and carrying them out at once (D17). */
+/** How long payloads are kept: tenants' rules, and carrying them out at once (D17). */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
@@ -21,7 +21,7 @@ const ruleSettings = [settings.retainContacts, settings.retainProperties, settin
 /** Those that `retention run` carries out; contacts expire in the service. */
 const thinningSettings = [settings.retainContacts, settings.retainProperties] as const
 
-/** While another node is at it. */
+/** While another node is working on it. */
 const busyWaitMs = 500
 
 export function addRetention(program: Command, context: CommandContext): void {
@@ -62,7 +62,7 @@ function addSet(retention: Command, context: CommandContext): void {
 
 interface WantedRule {
   readonly rule: RetentionRule
-  /** `undefined`: the rule of the service holds again. */
+  /** `undefined`: the service's rule applies again. */
   readonly days: number | undefined
 }
 
@@ -164,7 +164,7 @@ function addRun(retention: Command, context: CommandContext): void {
   })
 }
 
-/** All of a feed, after another node that is at it. A signal ends it between two steps. */
+/** Everything in a feed, after another node that is working on it. A signal ends it between two steps. */
 async function thinNow(
   { retention }: StorageEngine,
   { span }: RetainedFeed,

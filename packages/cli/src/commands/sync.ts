@@ -136,7 +136,7 @@ async function openKeeper(
   })
 }
 
-/** Many tenants, by the keys of a file. */
+/** Many tenants, with the keys in a file. */
 async function syncMany(invocation: Invocation, target: TableTarget, context: CommandContext): Promise<void> {
   const { flags, settings: reader } = invocation
   refuseContacts(String(flags['feed']))
@@ -243,7 +243,7 @@ async function report(
   const number = (value: number) => value.toLocaleString('en-GB')
   const { events, changes, removals } = result
   const put = changes - removals
-  // What was never in the copy was not removed from it: of a first sync that is every removal in the feed.
+  // What was never in the copy was not removed from it: in a first sync that is every removal in the feed.
   const done = [
     `${number(events)} events read`,
     ...(put === 0 ? [] : [`${number(put)} put`]),

@@ -1,4 +1,6 @@
-/** `tenants delete`: with all it owns, exported first; and the certificates of what was deleted (PROTOCOL §12.9). */
+/**
+ * `tenants delete`: deletes a tenant with everything it owns, after an export; and shows the certificates of deletions (PROTOCOL §12.9).
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { uuidV7 } from '@property-events/protocol'
@@ -122,7 +124,7 @@ async function deleteTenant(
     return { done, part: done / Math.max(1, events) }
   }
   await whileWorking(output, 'events deleted', measure, removeRows(deletions, deletion, signal))
-  // Nodes that serve the store have to forget it first; one that has ended without a word is waited for, a minute at most.
+  // Nodes that serve the store have to forget the tenant first; for one that has ended without a word this waits a minute at most.
   while (!signal.aborted && (await deletions.acknowledge(deletionId, undefined)) !== 'deleted') {
     await delay(lookEveryMs)
   }

@@ -37,7 +37,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
       const counts = { created: 0, known: 0, nameTaken: 0 }
       for await (const lines of importTenantLines(parts, reading.lines, store.actor)) {
         for (const { outcome } of lines) counts[outcome.kind] += 1
-        // The keys of a commit are told once it is on disk: they are shown nowhere else.
+        // The keys of a commit are printed once it is on disk: they are shown nowhere else.
         await output.write(lines.map((line) => `${jsonText(lineJson(line))}\n`).join(''))
       }
       output.say(

@@ -2,8 +2,8 @@ import { armsOfOperands, armsOfOptions, quoted, steps, valueOptions } from './ca
 import type { CompletableCommand, Values } from './completable.ts'
 
 /**
- * A function for bash. It uses nothing that bash 3.2, the version of macOS, lacks; the tests run it in 5.2 alone. It needs no other file.
- * Where nothing of ours fits, bash completes names of files, and nothing at all where the user writes a text.
+ * A function for bash. It uses nothing that bash 3.2, the version of macOS, lacks; the tests run it only in 5.2. It needs no other file.
+ * If nothing of ours fits, bash completes names of files, and nothing at all if the user writes a text.
  */
 export function bashCompletion(program: string, commands: readonly CompletableCommand[]): string {
   return `# Completion of ${program} for bash. In ~/.bashrc: source <(${program} completion bash)

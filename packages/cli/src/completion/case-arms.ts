@@ -1,12 +1,12 @@
 /** Parts that both shells share: the arms of a `case` over commands and options. */
 import type { CompletableCommand, Values } from './completable.ts'
 
-/** A word between single quotes, as both shells take it. */
+/** A word in single quotes, which both shells accept. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** `'keys create:--scope'|…` of all options that take a value, so that what follows is taken for no command. */
+/** `'keys create:--scope'|…` for all options that take a value, so that what follows is not taken for a command. */
 export function valueOptions(commands: readonly CompletableCommand[]): string {
   return commands
     .flatMap(placesOf)
@@ -24,12 +24,12 @@ export interface Arm {
   readonly values: Values
 }
 
-/** After which option what may stand: places with the same values share an arm. */
+/** The values that may follow each option: places with the same values share an arm. */
 export function armsOfOptions(commands: readonly CompletableCommand[]): readonly Arm[] {
   return armsOf(commands.flatMap(placesOf))
 }
 
-/** What the operands of commands without commands below them may be. */
+/** The possible operands of commands without subcommands. */
 export function armsOfOperands(commands: readonly CompletableCommand[]): readonly Arm[] {
   return armsOf(
     commands

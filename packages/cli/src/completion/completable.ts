@@ -3,14 +3,14 @@ import type { Argument, Command, Option } from 'commander'
 import { categories, erasureReasons, feedNames, holdGrounds, scopes } from '@property-events/protocol'
 import { commandsOf } from '../help/add-examples.ts'
 
-/** What may stand in a place: one of some words, a path, or a text of the user's own. */
+/** What is allowed in a place: one of some words, a path, or a text of the user's own. */
 export type Values = readonly string[] | 'path' | 'text'
 
 export interface CompletableOption {
   /** With its dashes. */
   readonly name: string
   readonly description: string
-  /** `undefined`: it stands alone. */
+  /** `undefined`: the option has no value. */
   readonly values: Values | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Whether a contact's payload has exactly an e-mail address, a telephone number or a name, however it is written. */
+/** Whether a contact's payload has exactly an e-mail address, a telephone number or a name, in any spelling. */
 import { memberOf, memberText } from '../members.ts'
 
 export const searchKinds = ['email', 'phone', 'name'] as const
@@ -6,7 +6,7 @@ export type SearchKind = (typeof searchKinds)[number]
 
 export type ContactMatch = (payload: unknown) => boolean
 
-/** `undefined`: the text can be nothing of this kind. */
+/** `undefined`: the text cannot be of this kind. */
 export function contactMatch(kind: SearchKind, text: string): ContactMatch | undefined {
   if (kind === 'name') {
     const name = plainName(text)
@@ -18,7 +18,7 @@ export function contactMatch(kind: SearchKind, text: string): ContactMatch | und
   return (payload) => waysOf(payload).some((value) => read(value) === wanted)
 }
 
-/** In lower case, although what stands in front of the `@` may depend on it: no provider that people use makes a difference. */
+/** In lower case, although the part before the `@` may depend on it: no provider that people use makes a difference. */
 function plainEmail(text: string): string | undefined {
   const email = text.trim().normalize('NFKC').toLowerCase()
   return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined
@@ -47,7 +47,7 @@ function plainName(text: string): string {
     .trim()
 }
 
-/** The name in the forms in which somebody may ask for it. */
+/** The name in the forms in which somebody may search for it. */
 function namesOf(payload: unknown): readonly string[] {
   const part = (name: string) => memberText(payload, name) ?? ''
   const [title, first, middle, last] = ['title', 'first_name', 'middle_name', 'last_name'].map(part)

@@ -5,7 +5,7 @@ import { memberText } from '../members.ts'
 import { readKept } from './kept-events.ts'
 
 export interface ContactRecord {
-  /** As they stand in the feed, in the order of their numbers; what is kept of a restricted contact as it was published. */
+  /** As they are in the feed, in the order of their numbers; what is kept of a restricted contact is in its published form. */
   readonly events: readonly unknown[]
   /** Keys that were sent any of them. */
   readonly recipients: readonly Recipient[]
@@ -13,7 +13,7 @@ export interface ContactRecord {
   readonly erasures: readonly Erasure[]
   readonly holds: readonly Hold[]
   readonly restrictions: readonly Restriction[]
-  /** Rows of the audit about it and its erasures: searches are not among them, because they name nobody. */
+  /** Rows of the audit about the contact and its erasures. Searches are not among them, because they name nobody. */
   readonly audit: readonly AuditRow[]
 }
 
@@ -65,7 +65,7 @@ export async function readContactRecord(
   }
 }
 
-/** Of a list that is read piece by piece, what is about the contact. */
+/** From a list that is read piece by piece, the items about the contact. */
 async function allAbout<T extends { readonly key: { readonly feed: string }; readonly subjectId: string }>(
   contactRef: string,
   idOf: (one: T) => string,

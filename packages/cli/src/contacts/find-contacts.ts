@@ -1,4 +1,4 @@
-/** Looks through the latest payloads of one tenant's contacts. No index of personal data is kept for it. */
+/** Searches the latest payloads of one tenant's contacts. There is no index of personal data for this. */
 import type { StorageEngine } from '@property-events/server'
 import { memberText } from '../members.ts'
 import type { ContactMatch } from './contact-match.ts'
@@ -6,7 +6,7 @@ import { readKept, restrictedContacts } from './kept-events.ts'
 
 export interface FoundContact {
   readonly contactRef: string
-  /** Of its latest event. */
+  /** The number of its latest event. */
   readonly sequenceNumber: number
   readonly createdDate: string
 }
@@ -17,7 +17,7 @@ export interface ContactSearch {
   readonly searched: number
 }
 
-/** About 1 MB; publishers and readers have their turn in between. */
+/** About 1 MB; publishers and readers get their turn in between. */
 const contactsPerPiece = 250
 
 export async function findContacts(
@@ -41,7 +41,7 @@ export async function findContacts(
     if (last === undefined || piece.length < contactsPerPiece) break
     after = last.sequenceNumber
   }
-  // What is shown of restricted contacts is nothing.
+  // What is shown of restricted contacts is nothing, so their kept payloads are searched.
   for (const contactRef of await restrictedContacts(storage, tenantId)) {
     const latest = [...(await readKept(storage, tenantId, contactRef))].at(-1)
     if (latest !== undefined) found.push(...match(...latest, matches))

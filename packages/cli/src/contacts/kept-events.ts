@@ -3,7 +3,7 @@ import type { StorageEngine } from '@property-events/server'
 
 const eventsPerPiece = 250
 
-/** By sequence number, the events as they were published. Empty where the contact is not restricted. */
+/** By sequence number, the events as they were published. Empty if the contact is not restricted. */
 export async function readKept(
   { restrictions }: Pick<StorageEngine, 'restrictions'>,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** One sync of one tenant into whatever keeps the copy. */
+/** One sync of one tenant into any place for a copy. */
 import { createClient, MassRemovalError } from '@property-events/client'
 import type { FeedName, SyncOptions, SyncResult } from '@property-events/client'
 import { outlastOutages, tellingOptions } from '../outage.ts'
@@ -17,17 +17,17 @@ export interface SyncRun {
   readonly allowMassRemoval: boolean
   readonly keeper: CopyKeeper
   readonly output: Output
-  /** Ends it; what was applied stays. */
+  /** Ends it; applied changes stay. */
   readonly signal: AbortSignal
 }
 
-/** Reads what the copy lacks; with `follow` until a signal ends it, whatever service or database do meanwhile. */
+/** Reads what the copy lacks; with `follow` until a signal ends it, whatever happens to service or database meanwhile. */
 export async function runSync({ address, feed, type, output, keeper, ...run }: SyncRun): Promise<SyncResult> {
   const { follow, allowMassRemoval } = run
   const outage = { say: (line: string) => output.say(line), signal: run.signal }
   const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
   const progress = createProgress(output, 'events')
-  /** Of all runs together, and of those that have ended. */
+  /** Over all runs together, and over those that have ended. */
   const read = { events: 0, eventsBefore: 0 }
   const options: SyncOptions = {
     checkpoint: keeper.checkpoint,

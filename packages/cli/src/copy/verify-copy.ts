@@ -1,4 +1,4 @@
-/** `sync --verify`: what of a copy is not as its feed (PROTOCOL §14.3). */
+/** `sync --verify`: where a copy differs from its feed (PROTOCOL §14.3). */
 import { createClient } from '@property-events/client'
 import type { Comparison, Difference } from '@property-events/client'
 import type { Output } from '../output.ts'
@@ -7,12 +7,12 @@ import { plainText, tableText } from '../terminal-text.ts'
 import type { SyncRun } from './run-sync.ts'
 import { runSync } from './run-sync.ts'
 
-/** So many are shown; with `--json` all of them. */
+/** The most differences that are shown; `--json` shows all. */
 const mostShown = 100
 
 /**
- * Compares, brings the copy up to date, and compares again: what differs both times in the same way is not what was being published.
- * True when nothing differs.
+ * Compares, brings the copy up to date, and compares again: a difference that is the same both times is not just something being
+ * published. True if nothing differs.
  */
 export async function verifyCopy(run: SyncRun): Promise<boolean> {
   const first = await compare(run)

@@ -202,7 +202,7 @@ function checkStoreIn(
   ]
 }
 
-/** N is proposed where nodes have reported the numbers they had shown; others may have shown more. */
+/** N is proposed if nodes have reported the numbers they had shown; others may have shown more. */
 function checkEpoch(
   { needsEpoch, movedCluster, waitingFeeds, lostFeeds }: InspectedStore,
   storeFlags: string,

@@ -1,4 +1,4 @@
-/** The Node that runs, where it is from, and whether it is the one that was published. */
+/** The running Node, where it comes from, and whether it is the one that was published. */
 import { realpathSync } from 'node:fs'
 import { faultOfCarried, findCarried } from '../../carried-node/index.mjs'
 import type { CarriedNode, KnownNode } from '../../carried-node/index.mjs'
@@ -18,7 +18,7 @@ export function thisNode(): RunningNode {
   return { version: process.versions.node, path: process.execPath, carried: findCarried() }
 }
 
-/** Reads the whole program of a carried Node, whenever it was read before, unless `again` is false. */
+/** Reads the whole program of a carried Node, even if it has been read before, unless `again` is false. */
 export function checkNode(
   { version, path, carried }: RunningNode,
   { again }: { readonly again: boolean } = { again: true },

@@ -1,4 +1,7 @@
-/** What a running service finds out about itself and its store: as `doctor`, but for what writes, takes long or looks for free ports. */
+/**
+ * What a running service finds out about itself and its store: like `doctor`, except for checks that write, take long or look for free
+ * ports.
+ */
 import type { GivenPeppers } from '../key-pepper.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkDiskSpace, checkPageSpace } from './check-machine.ts'
@@ -15,7 +18,7 @@ export interface CheckedService {
   readonly storeFlags: string
 }
 
-/** Each call looks anew: some milliseconds, and with a database a connection of its own. */
+/** Each call checks again: some milliseconds, and with a database a separate connection. */
 export function serviceFindings(service: CheckedService): () => Promise<readonly Finding[]> {
   const { data: folder, database, keyPepper: given, oldKeyPepper: old, storeFlags } = service
   const peppers: GivenPeppers = { given, old }

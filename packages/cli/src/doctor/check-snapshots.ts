@@ -3,7 +3,7 @@ import type { HeldSnapshot } from '@property-events/server'
 import { ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** After so many publications to one feed a probe of it reads some 600 pages, which takes some 2 ms. */
+/** After this many publications to one feed, a probe of it reads some 600 pages, which takes some 2 ms. */
 const transactionsAtMost = 50_000
 
 const kinds: Readonly<Record<HeldSnapshot['holder'], string>> = {

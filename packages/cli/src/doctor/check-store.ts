@@ -19,7 +19,7 @@ export function checkStore(
   nowMs: number,
   /** Flags that find this store. */
   storeFlags: string,
-  /** False: the file is not read from end to end, and nothing is said of whether it is whole. */
+  /** False: the file is not read from end to end, and there is no finding about its integrity. */
   { readsAll }: { readonly readsAll: boolean } = { readsAll: true },
 ): readonly Finding[] {
   const store = inspectStore(folder, { readsAll })
@@ -55,7 +55,7 @@ export function checkStore(
   ]
 }
 
-/** Each node says in its row of the store whether it has seen one. */
+/** Each node records in its row of the store whether it has seen one. */
 export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] {
   if (ignoredBy.length === 0) return []
   const where = ignoredBy.length > 3 ? `${ignoredBy.slice(0, 3).join('; ')}; …` : ignoredBy.join('; ')
@@ -68,7 +68,7 @@ export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] 
   ]
 }
 
-/** None while no hold waits for somebody to look at it. */
+/** None while no expired hold waits for attention. */
 export function holdFindings(expired: number): readonly Finding[] {
   if (expired === 0) return []
   const who = expired === 1 ? 'one has expired, and what it' : `${expired} have expired, and what they`
@@ -103,7 +103,7 @@ export function epochFinding(
   return fail('epoch', detail, remedy)
 }
 
-/** None while publishing goes on. */
+/** None while publishing continues. */
 export function maintenanceFinding(
   { maintenance }: Pick<Store, 'maintenance'>,
   storeFlags: string,
@@ -118,7 +118,7 @@ export function maintenanceFinding(
 /** A person who asks to be forgotten is answered within a month. */
 const longWaitMs = 7 * 24 * 3_600_000
 
-/** None while none waits for long. */
+/** None while no erasure has waited for long. */
 export function erasuresFinding(
   { waitingErasures: { count, oldestMs = Infinity } }: Pick<Store, 'waitingErasures'>,
   nowMs: number,

@@ -1,20 +1,20 @@
-/** The look of the help: groups, columns, wrapped at the terminal's width, in colours where it has them. */
+/** The layout of the help: groups, columns, wrapped at the terminal's width, in colours if it has them. */
 import { Help } from 'commander'
 import type { AddHelpTextContext, Command, HelpConfiguration } from 'commander'
 import type { Environment } from '../read-settings.ts'
 import { columnsOf, hasColours, styleOf } from '../terminal-style.ts'
 import type { MaybeTerminal } from '../terminal-style.ts'
 
-/** A longer term has its description on the lines below it, so that one of them does not narrow all others. */
+/** A longer term has its description on the lines below it, so that it does not narrow all the others. */
 const longestTerm = 28
-/** A narrower column of descriptions is no help. */
+/** A narrower column of descriptions would not help. */
 const narrowestColumn = 30
 const indent = 2
 const indentBelow = 6
 
 const style = styleOf(true)
 
-/** For `configureHelp`. Colours that the terminal lacks are taken out again by the parser. */
+/** For `configureHelp`. The parser removes colours that the terminal lacks. */
 export const helpConfiguration: HelpConfiguration = {
   minWidthToWrap: narrowestColumn,
   styleTitle: style.bold,

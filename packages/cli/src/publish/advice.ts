@@ -1,4 +1,4 @@
-/** What the service says of events that it has stored as they are: shown as it comes, and told at the end. */
+/** What the service remarks about events that it has stored as they are: shown as it comes, and summed up at the end. */
 import type { RefusedEntry } from './read-entry.ts'
 
 /** Advice is for a first look at a new source. */
@@ -7,11 +7,11 @@ const maxShown = 20
 const maxListed = 1000
 
 export interface AdviceList {
-  /** Takes what came with one answer, and gives back what is to be shown of it. */
+  /** Takes the advice in one answer, and returns the part of it to show. */
   add(advice: readonly RefusedEntry[]): readonly RefusedEntry[]
   /** The first 1,000. */
   listed(): readonly RefusedEntry[]
-  /** How often each code came: at least, because an answer tells of the first 100 of its events. */
+  /** How often each code came, at least: an answer reports only the first 100 of its events. */
   counts(): Readonly<Record<string, number>>
   /** What was not shown, as a sentence. */
   rest(): string | undefined

@@ -1,4 +1,4 @@
-/** Runs that were cut off: finding the one to go on with, and ending those that are over. */
+/** Interrupted runs: finds the one to continue, and ends those that are over. */
 import { createHash } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,16 +19,16 @@ export interface RunTarget extends FeedTarget {
   /** Path of the file. */
   readonly file: string
   readonly digest: string
-  /** What its events are counted by. */
+  /** The unit in which its events are counted. */
   readonly unit: RunRecord['unit']
-  /** What else makes it another run when it differs: whose key, how unchanged events are treated, how the file is read. */
+  /** What else makes it another run if it differs: the key, how unchanged events are treated, how the file is read. */
   readonly particulars: readonly string[]
 }
 
 export interface RunOptions {
-  /** Where journals lie. Made if it is missing. */
+  /** The folder of journals. Created if it is missing. */
   readonly folder: string
-  /** Begin anew whatever was cut off. */
+  /** Begin a new run even if one was interrupted. */
   readonly isNew: boolean
   /** A sentence for the user. */
   readonly say: (sentence: string) => void
@@ -36,14 +36,14 @@ export interface RunOptions {
 }
 
 /**
- * A nightly file comes after a day, and one that equals the file of the night before is news again when something else was
- * published in between: so a cut is mended within half a day, and after that the file is published anew.
+ * A nightly file comes after a day, and one that equals the previous file is news again if something else was published in between. So an
+ * interrupted run is continued within half a day; after that, the file is published as a new run.
  */
 const goOnWithinMs = 12 * 3_600_000
-/** What nobody has come back for is removed after this time. */
+/** Journals that nobody has returned to are removed after this time. */
 const keptMs = 30 * 86_400_000
 
-/** A run in this process's hands, and what was noted of it. */
+/** A run that this process holds, and its notes. */
 export interface HeldRun {
   readonly journal: Journal
   readonly record: RunRecord

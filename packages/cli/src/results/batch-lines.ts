@@ -1,15 +1,15 @@
-/** Lines that come over time, gathered into batches. */
+/** Lines that arrive over time, gathered into batches. */
 
 export interface BatchLimits {
   readonly most: number
   readonly mostBytes: number
-  /** A batch that is not full goes after its first line has waited for so long. */
+  /** A batch that is not full is sent after its first line has waited this long. */
   readonly waitMs: number
-  /** Ends the reading; what is gathered is the last batch. */
+  /** Ends the reading; what has been gathered is the last batch. */
   readonly signal: AbortSignal
 }
 
-/** `bytesOf`: what a line counts. */
+/** `bytesOf`: the size of a line. */
 export async function* batchLines<Line>(
   lines: AsyncIterable<Line>,
   { most, mostBytes, waitMs, signal }: BatchLimits,
@@ -21,7 +21,7 @@ export async function* batchLines<Line>(
   let bytes = 0
   let clock = clockOf(Infinity)
   let next = iterator.next()
-  // Where the reading is ended, what it then rejects with is nobody's.
+  // Once reading has ended, nobody handles its later rejection.
   next.catch(() => undefined)
   try {
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * `sync --results`: reads what became of properties at the site, a JSON object a line, and tells the service (PROTOCOL §14.5). Every
- * line can be sent again: the service keeps the last word on each property.
+ * `sync --results`: reads what became of properties at the site, one JSON object per line, and reports it to the service (PROTOCOL
+ * §14.5). Every line can be sent again: the service keeps the last report on each property.
  */
 import { AbortedError, ConflictError, InvalidRequestError } from '@property-events/client'
 import type { Client, ConsumerResult } from '@property-events/client'
@@ -14,29 +14,29 @@ export interface ResultsRun {
   readonly client: Pick<Client, 'report'>
   readonly chunks: AsyncIterable<Buffer>
   readonly onBadLine: (bad: BadLine) => void
-  /** Repeats the request for as long as the service is away, where the run is one that stays. */
+  /** Repeats the request while the service is away, if the run is a lasting one. */
   readonly patiently: <Result>(work: () => Promise<Result>) => Promise<Result>
-  /** Ends the reading. What was read is sent. */
+  /** Ends the reading. What has been read is still sent. */
   readonly signal: AbortSignal
 }
 
 export interface ResultTotals {
   /** Kept by the service. */
   readonly sent: number
-  /** Lines that were not taken. */
+  /** Lines that were refused. */
   readonly refused: number
-  /** Of properties that the feed does not have. */
+  /** Results for properties that the feed does not have. */
   readonly unknown: number
   /** Lines up to here were answered. */
   readonly throughLine: number
 }
 
-/** What the service takes in one request, and well below its bytes. */
+/** The most that the service accepts in one request, and well below its limit of bytes. */
 const mostResults = 1_000
 const mostBytes = 2 * 2 ** 20
 const waitMs = 1_000
 
-/** `onTotals`: called after each request. Rejects as the client does; what was answered before stays. */
+/** `onTotals`: called after each request. Rejects as the client does; earlier answered requests stay. */
 export async function sendResults(
   run: ResultsRun,
   onTotals: (totals: ResultTotals) => void,
@@ -69,7 +69,7 @@ interface Sent {
 
 const nothing: Sent = { sent: 0, unknown: 0, refused: [] }
 
-/** A request is taken whole or refused whole: the lines that it is refused for are left out, and the others sent. */
+/** A request is accepted or refused as a whole: the lines that caused a refusal are left out, and the others sent. */
 async function sendLines(run: ResultsRun, lines: readonly ResultLine[]): Promise<Sent> {
   if (lines.length === 0) return nothing
   try {
@@ -96,7 +96,7 @@ async function sendLines(run: ResultsRun, lines: readonly ResultLine[]): Promise
   }
 }
 
-/** A run that is stopped meanwhile says what it has read all the same, once. */
+/** A run that is stopped meanwhile still sends what it has read, once. */
 async function sendOnce({ client, patiently, signal }: ResultsRun, results: readonly ConsumerResult[]) {
   try {
     return await patiently(() => client.report(results, { signal }))

@@ -1,4 +1,4 @@
-/** A sync together with `--results`: what the site has to say is sent before it, or beside it while it follows. */
+/** A sync together with `--results`: the site's reports are sent before it or, while it follows, beside it. */
 import { statSync } from 'node:fs'
 import { createClient } from '@property-events/client'
 import { outlastOutages, tellingOptions } from '../outage.ts'
@@ -16,13 +16,13 @@ import type { ResultTotals } from './send-results.ts'
 const maxListed = 1_000
 
 export interface ResultsSource {
-  /** Follows what a program writes, as long as that runs. */
+  /** Follows the output of a program, as long as that runs. */
   readonly isStream: boolean
   readonly chunks: () => AsyncIterable<Buffer>
   readonly close: () => void
 }
 
-/** A file, or standard input for `-`. Throws a `Refusal` for what cannot be one. */
+/** A file, or standard input for `-`. Throws a `Refusal` if it cannot be used. */
 export function openResults(path: string): ResultsSource {
   if (path === '-') {
     if (process.stdin.isTTY)
@@ -49,7 +49,7 @@ export interface WithResults {
   readonly stop: AbortSignal
 }
 
-/** `sync`: ends with the signal that it is given. Rejects with whatever fails first; the other is ended then. */
+/** `sync`: ends with the signal that it is given. Rejects with the first failure; the other part is then ended. */
 export async function withResults<Result>(
   { source, address, follow, output, stop }: WithResults,
   sync: (signal: AbortSignal) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** What every table can hold: PostgreSQL takes neither NUL nor half a surrogate pair, and both engines are to hold the same. */
+/** Values that every table can hold: PostgreSQL accepts neither NUL nor half a surrogate pair, and both engines should hold the same. */
 
 /** What a JSON column holds. */
 export type JsonValue =
@@ -18,12 +18,12 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll(unseen, '')
 }
 
-/** The deepest nesting of a value that is kept. Databases have limits of their own, and refuse the whole batch at theirs. */
+/** The deepest nesting of a value that is kept. Databases have limits of their own, beyond which they refuse the whole batch. */
 const maxDepth = 64
 
 /**
- * A value as JSON columns hold it: without NUL characters and halves of surrogate pairs, in names and texts; other
- * characters stay. `undefined`: it is nested more deeply than 64 levels.
+ * A value as JSON columns hold it: without NUL characters and halves of surrogate pairs, in names and texts; other characters stay.
+ * `undefined`: it is nested more than 64 levels deep.
  */
 export function cleanJson(value: unknown, depth = 0): JsonValue | undefined {
   if (depth > maxDepth) return undefined

@@ -1,4 +1,4 @@
-/** The way of one tenant's batches into the tables, with the checkpoint in the same transaction. */
+/** How one tenant's batches get into the tables, with the checkpoint in the same transaction. */
 import type { Batch, CopyView } from '@property-events/client'
 import type { CopyKeeper } from '../copy/copy-keeper.ts'
 import { isUsableReference, removedRow, rowsOf, rowsVersion } from './listing-rows.ts'
@@ -11,11 +11,11 @@ const notePauseMs = 60_000
 export interface TenantTables {
   readonly tables: ListingTables
   readonly tenant: string
-  /** Where the copy has one category alone. */
+  /** If the copy has only one category. */
   readonly category: 'sales' | 'lettings' | undefined
-  /** Told why the whole feed is read again. */
+  /** Called with the reason when the whole feed is read again. */
   readonly onReadAgain: (reason: string) => void
-  /** Told of listings that cannot be put into tables. */
+  /** Called with the number of listings that cannot be put into tables. */
   readonly onSkipped: (count: number) => void
 }
 
@@ -74,14 +74,14 @@ function viewOf(tables: ListingTables, tenant: string): CopyView {
   }
 }
 
-/** The checkpoint to go on from: as it was kept, or one that leads to a new read of the whole feed. */
+/** The checkpoint to continue from: the stored one, or one that leads to a new read of the whole feed. */
 function checkpointOf({ checkpoint, ...state }: TenantState, onReadAgain: (reason: string) => void): unknown {
   if (state.isLost) {
     onReadAgain('nothing is left of the listings')
     return undefined
   }
   if (state.rowsVersion >= rowsVersion || typeof checkpoint !== 'object') return checkpoint
-  // What is there stays until it is written anew, as after a change of the epoch.
+  // Existing rows stay until they are written again, as after a change of the epoch.
   onReadAgain('this version shows listings in another way')
   return { ...checkpoint, reading: { kind: 'start' }, opens: true }
 }

@@ -15,10 +15,10 @@ export interface KeysFile {
   readonly isOpen: boolean
 }
 
-/** The most faults that are told at once. */
+/** The most faults that are reported at once. */
 const maxFaults = 10
 
-/** Blank lines, and lines that begin with `#`, are left out. Throws a `Refusal` that names every wrong line and repeats no key. */
+/** Blank lines, and lines that begin with `#`, are ignored. Throws a `Refusal` that names every wrong line and repeats no key. */
 export function readKeysFile(path: string): KeysFile {
   const { mode } = statSync(path)
   const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0

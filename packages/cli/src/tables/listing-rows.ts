@@ -1,4 +1,4 @@
-/** Changes of a feed as rows of the tables. Pure. */
+/** Turns changes of a feed into rows of the tables. Pure. */
 import { readPropertyPayload } from '@property-events/client'
 import type { FeedEvent, Property, Removal } from '@property-events/client'
 import { listing, nameOf } from '@property-events/client/listing'
@@ -7,7 +7,7 @@ import { cleanJson, cleanText } from './clean-value.ts'
 import type { JsonValue } from './clean-value.ts'
 import type { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 
-/** Raised when a change of this file or of the listing model gives other rows for the same payload: every copy is then read again. */
+/** Raised when a change to this file or to the listing model gives other rows for the same payload: every copy is then read again. */
 export const rowsVersion = 2
 
 export type Row<Column extends string = string> = Readonly<Record<Column, JsonValue>>
@@ -22,7 +22,7 @@ export interface ShownListing {
   readonly reference: string
   readonly property: Property
   readonly event: FeedEvent
-  /** Where the copy has one category alone. */
+  /** If the copy has only one category. */
   readonly category: 'sales' | 'lettings' | undefined
 }
 
@@ -140,7 +140,7 @@ function eventCells({ event }: ShownListing): Row<EventColumn> {
   }
 }
 
-/** Without `principal`, which names a person and is for no page, whatever form it has. */
+/** Without `principal`, which names a person and must not be on a page, whatever its form. */
 function payloadOf(payload: string): JsonValue {
   const value = cleanJson(JSON.parse(payload)) ?? null
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'principal')) return value
@@ -169,7 +169,7 @@ function mediaRows(key: Key, home: Listing): readonly MediaRow[] {
   ]
 }
 
-/** `nowMs`: the moment for a removal that a new read of the feed has found, and that no event dates. */
+/** `nowMs`: the time of a removal that a new read of the feed has found, and that no event dates. */
 export function removedRow(tenant: string, { subjectId, event }: Removal, nowMs: number): RemovedRow {
   const { value } = readPropertyPayload(event?.payload ?? '{}')
   const isErased = value?.erased === true
@@ -185,7 +185,7 @@ export function removedRow(tenant: string, { subjectId, event }: Removal, nowMs:
   }
 }
 
-/** UTC to the millisecond; `null` for a text that is no date of our era. */
+/** UTC to the millisecond; `null` for a text that is not a date of our era. */
 function instantOf(createdDate: string): string | null {
   const zoned = /(?:Z|[+-]\d\d:\d\d)$/.test(createdDate) ? createdDate : `${createdDate}Z`
   const instant = Date.parse(zoned.replace(/(\.\d{3})\d+/, '$1'))
@@ -196,7 +196,7 @@ function instantOf(createdDate: string): string | null {
 /** The largest number of an `integer` column in PostgreSQL. */
 const largest = 2_147_483_647
 
-/** A count; one that cannot be is left out, and stands in the payload. */
+/** A count; an impossible one is left out, and remains in the payload. */
 function whole(value: number | null): number | null {
   return value !== null && value >= 0 && value <= largest ? value : null
 }

@@ -1,15 +1,15 @@
-/** The port between `sync` and the engines: what a set of tables does for the tenants that are kept in it. */
+/** The port between `sync` and the engines: what a set of tables does for the tenants in it. */
 import type { Checkpoint, HeldSubject } from '@property-events/client'
 import { Refusal } from '../refusal.ts'
 import type { ListingRow, MediaRow, RemovedRow } from './listing-rows.ts'
 
-/** What is kept beside the rows of a tenant. */
+/** What is stored with the rows of a tenant. */
 export interface TenantState {
   /** As it was written. */
   readonly checkpoint: unknown
   /** `rowsVersion` of the program that wrote the rows. */
   readonly rowsVersion: number
-  /** There were listings when the checkpoint was written, and now there is none. */
+  /** There were listings when the checkpoint was written, and now there are none. */
   readonly isLost: boolean
 }
 
@@ -17,7 +17,7 @@ export interface TenantState {
 export interface TableBatch {
   readonly tenant: string
   readonly listings: readonly ListingRow[]
-  /** Of these listings, and all that they have. */
+  /** All media of these listings. */
   readonly media: readonly MediaRow[]
   readonly removed: readonly RemovedRow[]
   readonly checkpoint: Checkpoint
@@ -26,14 +26,14 @@ export interface TableBatch {
 }
 
 /**
- * One set of tables, locked for this process. Tenants do not meet in it: every row has its tenant's name. Throws a
- * `Refusal` where another process has written meanwhile, and a `TablesAway` where the database cannot be reached.
+ * One set of tables, locked for this process. Tenants are separate in it: every row has its tenant's name. Throws a `Refusal` if another
+ * process has written meanwhile, and a `TablesAway` if the database cannot be reached.
  */
 export interface ListingTables {
   /** The state of a tenant, before anything else is done for it; `undefined`: there is none yet. */
   load(tenant: string): Promise<TenantState | undefined>
   write(batch: TableBatch): Promise<void>
-  /** The tenant's listings are what its feed says. */
+  /** Records that the tenant's listings are what its feed says. */
   noteCaughtUp(tenant: string, nowMs: number): Promise<void>
   count(tenant: string): Promise<number>
   /** How many of these references are listings of the tenant. */
@@ -44,7 +44,7 @@ export interface ListingTables {
   close(): Promise<void>
 }
 
-/** The database cannot be reached, or is too busy; it may be there again in a moment. */
+/** The database cannot be reached, or is too busy; it may be back in a moment. */
 export class TablesAway extends Refusal {}
 
 /** A second process has written to the tenant's rows since they were loaded. */

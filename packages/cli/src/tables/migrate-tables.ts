@@ -1,4 +1,4 @@
-/** Brings a set of tables to the version that this program knows. Makes and changes its own tables, and no others. */
+/** Brings a set of tables to the version that this program knows. Creates and changes its own tables, and no others. */
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import type { Dialect, Migration } from './migrations.ts'
@@ -6,9 +6,9 @@ import type { TableNames } from './table-names.ts'
 
 /** What an engine does for migrations. Synchronous engines may answer at once. */
 export interface SchemaSession {
-  /** Which of these tables and views there are. */
+  /** Which of these tables and views exist. */
   existing(names: readonly string[]): Promise<readonly string[]>
-  /** The version that is noted; `undefined`: the table holds none of ours, or is not like ours. */
+  /** The recorded version; `undefined`: the table holds none of ours, or has another form. */
   version(): Promise<number | undefined>
   /** All statements in one transaction. */
   transaction(statements: readonly string[]): Promise<void>
@@ -20,7 +20,7 @@ export interface MigrationRun {
   readonly migrations: readonly Migration[]
 }
 
-/** Throws a `Refusal` for tables that are not ours, that a newer version made, or of which some are gone. */
+/** Throws a `Refusal` for tables that are not ours, that a newer version made, or some of which are missing. */
 export async function migrateTables(session: SchemaSession, run: MigrationRun): Promise<void> {
   const { names, dialect, migrations } = run
   const [versionTable = ''] = names.all
@@ -48,7 +48,7 @@ export async function migrateTables(session: SchemaSession, run: MigrationRun): 
   }
 }
 
-/** Stands in our table of the version, so that a table of the same name which somebody else made is not taken for it. */
+/** Marks our table of the version, so that somebody else's table of the same name is not taken for it. */
 export const programMark = 'property-events sync'
 
 export function versionQuery(names: TableNames): string {

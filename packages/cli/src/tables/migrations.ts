@@ -1,4 +1,4 @@
-/** The tables, from version to version. A migration is never edited once released: a change is a further one. */
+/** The tables, from version to version. A migration is never edited once released: a change is another migration. */
 import type { ColumnKind } from './columns.ts'
 import type { TableNames } from './table-names.ts'
 
@@ -32,7 +32,7 @@ export const sqliteTypes: ColumnTypes = {
 
 export interface Dialect {
   readonly types: ColumnTypes
-  /** Follows the columns of a table. */
+  /** Text after the columns of a table. */
   readonly tableOptions: string
 }
 

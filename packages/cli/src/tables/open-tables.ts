@@ -1,4 +1,4 @@
-/** Opens the tables of a target, whatever engine they are in. An engine is loaded when it is used. */
+/** Opens the tables of a target, in any engine. An engine is loaded on demand. */
 import type { ListingTables } from './listing-tables.ts'
 import { shownTarget } from './target.ts'
 import type { TableTarget } from './target.ts'
@@ -6,13 +6,13 @@ import type { TableTarget } from './target.ts'
 export interface TablesOptions {
   /** Begins every name; may be empty. */
   readonly prefix: string
-  /** PostgreSQL alone. */
+  /** PostgreSQL only. */
   readonly schema: string | undefined
 }
 
 /**
- * Makes the tables where there are none, brings older ones up to date, and locks them for this process. Throws a `Refusal`
- * when another sync writes to them, and when there are tables of these names that are somebody else's.
+ * Creates the tables if there are none, brings older ones up to date, and locks them for this process. Throws a `Refusal` if another sync
+ * writes to them, and if there are tables of these names that belong to somebody else.
  */
 export async function openTables(
   target: TableTarget,

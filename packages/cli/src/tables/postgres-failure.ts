@@ -1,4 +1,4 @@
-/** What PostgreSQL and the way to it say, as sentences. */
+/** Turns the errors of PostgreSQL and of the connection into sentences. */
 import { DatabaseError } from 'pg'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
@@ -10,7 +10,7 @@ const networkAway = /^(ECONN|EPIPE$|ETIMEDOUT$|ENETUNREACH$|EHOSTUNREACH$|EAI_AG
 const awayTexts =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded|Query read timeout)/
 
-/** A `TablesAway` where waiting may help, a `Refusal` where the operator can do something, else the error as it is. */
+/** A `TablesAway` if waiting may help, a `Refusal` if the operator can do something, otherwise the error as it is. */
 export function postgresError(shown: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Refusal) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

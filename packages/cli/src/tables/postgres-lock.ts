@@ -10,14 +10,14 @@ const patienceMs = 3_000
 const pauseMs = 100
 
 export interface SessionLock {
-  /** Takes the lock unless this process has it. Throws a `Refusal` when another one does. */
+  /** Takes the lock unless this process has it. Throws a `Refusal` if another one does. */
   hold(): Promise<void>
   release(): Promise<void>
 }
 
 /**
- * An advisory lock of a connection of its own, so it goes with the process, however that ends. When the connection is
- * lost, the next `hold` takes it again; what another sync wrote in between is noticed by its number (`writtenByAnother`).
+ * An advisory lock on a separate connection, so it ends with the process, however that ends. When the connection is lost, the next `hold`
+ * takes it again; what another sync wrote in between is noticed by its number (`writtenByAnother`).
  */
 export function sessionLock(config: ClientConfig, name: string, shown: string): SessionLock {
   let holder: Client | undefined

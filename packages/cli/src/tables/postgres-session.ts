@@ -3,9 +3,9 @@ import { DatabaseError, Pool } from 'pg'
 import type { ClientConfig, PoolClient, QueryResultRow } from 'pg'
 import { postgresError } from './postgres-failure.ts'
 
-/** A statement of a large batch takes seconds; one that takes longer is stuck, as one that waits for a forgotten lock. */
+/** A statement of a large batch takes seconds; one that takes longer is stuck, for example on a forgotten lock. */
 const statementMs = 300_000
-/** Batches of several tenants are written at the same time; beyond so many the database gets no faster. */
+/** Batches of several tenants are written at the same time; with more connections the database gets no faster. */
 const maxConnections = 4
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<QueryOutcome>
@@ -32,7 +32,7 @@ export function configOf(url: string): ClientConfig {
   }
 }
 
-/** `shown`: the target for messages. Errors become `Refusal`s and `TablesAway`s where there is something to do. */
+/** `shown`: the target in messages. Errors become `Refusal`s and `TablesAway`s if there is something to do. */
 export function openSession(config: ClientConfig, shown: string): PostgresSession {
   // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.
   const pool = new Pool({ ...config, query_timeout: statementMs + 10_000, max: maxConnections })
@@ -77,7 +77,7 @@ async function inTransaction<T>(client: PoolClient, run: (query: Query) => Promi
     await client.query('COMMIT')
     return result
   } catch (error) {
-    // On a connection that is lost there is nothing to roll back; the error says what happened first.
+    // A lost connection has nothing to roll back; the error says what happened first.
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
   }
