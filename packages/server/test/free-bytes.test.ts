@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { freeBytes } from '../src/free-bytes.ts'
 
 describe('freed bytes', () => {
-  it('are gone where they have their memory for themselves', () => {
+  it('are freed if they own their memory', () => {
     for (const bytes of [new Uint8Array(10), Buffer.concat([Buffer.alloc(1e6)]), Buffer.alloc(1)]) {
       freeBytes(bytes)
       assert.equal(bytes.byteLength, 0)

@@ -58,7 +58,7 @@ describe('the sources of a service', () => {
     ])
   })
 
-  it('call nobody but the database: no address that was sent is ever asked', () => {
+  it('call nobody but the database: no address that was sent is ever requested', () => {
     const calls =
       /\bfetch\(|\bnew WebSocket\b|\bnew EventSource\b|'node:(?:https|http2|dns|dgram|tls)'|'undici'/
     assert.deepEqual(filesWith(calls), [])
@@ -70,7 +70,7 @@ describe('the sources of a service', () => {
     for (const { path } of libraries) assert.match(path, /^server\/src\/storage\/postgres\//)
   })
 
-  it('hash with SHA-256, and with SHA-1 only where the standard of UUIDs of version 5 asks for it', () => {
+  it('hash with SHA-256, and with SHA-1 only where the standard for UUIDs of version 5 requires it', () => {
     const named = sources.flatMap(({ path, code }) =>
       [...code.matchAll(/\b(?:hash|createHash|createHmac)\(\s*'([\w-]+)'/g)].map(([, name]) => ({
         path,

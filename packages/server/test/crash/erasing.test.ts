@@ -72,7 +72,7 @@ async function endsWhenKilled(place: Place): Promise<void> {
 
 describe('an erasure that is killed', () => {
   for (const [engine, within] of places) {
-    it(`goes on where it was, and ends; nothing that was reduced comes back, on ${engine} (D17, P7)`, () =>
+    it(`continues where it was, and ends; nothing that was reduced comes back, on ${engine} (D17, P7)`, () =>
       within(endsWhenKilled))
   }
 })

@@ -69,7 +69,7 @@ async function stepUntilDone(store: StorageEngine): Promise<void> {
 
 describe('filling the views of branches, when it is killed', () => {
   for (const [engine, within] of places) {
-    it(`goes on where it was, and ends, as dropping them does, on ${engine} (D11, P7)`, () =>
+    it(`continues where it was, and ends, as dropping them does, on ${engine} (D11, P7)`, () =>
       within(goesOnWhenKilled))
   }
 })

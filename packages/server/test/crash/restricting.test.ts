@@ -89,7 +89,7 @@ async function goesOn(place: Place): Promise<void> {
 
 describe('a restriction that is killed', () => {
   for (const [engine, within] of places) {
-    it(`goes on where it was, and ends, as does its end, on ${engine}; nothing is shown or lost (D17, P7, P9)`, () =>
+    it(`continues where it was, and ends, as does its end, on ${engine}; nothing is shown or lost (D17, P7, P9)`, () =>
       within(goesOn))
   }
 })

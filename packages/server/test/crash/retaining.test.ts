@@ -63,7 +63,7 @@ async function goesOn(place: Place): Promise<void> {
 
 describe('retention that is killed', () => {
   for (const [engine, within] of places) {
-    it(`goes on where it was, and ends, on ${engine}; nothing that it took comes back, and no latest goes (D17, P7)`, () =>
+    it(`continues where it was, and ends, on ${engine}; nothing that it removed comes back, and no latest event goes (D17, P7)`, () =>
       within(goesOn))
   }
 })

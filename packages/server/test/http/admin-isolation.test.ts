@@ -140,7 +140,7 @@ onEngines('isolation of administration', {}, (service) => {
     ]
   }
 
-  it('opens each route to exactly the keys that may, and tells the others nothing of tenants (P10, PROTOCOL §12)', async () => {
+  it('opens each route to exactly the keys that may use it, and reveals nothing about tenants to the others (P10, PROTOCOL §12)', async () => {
     const { tenant, otherTenant } = service()
     const unknown = randomUUID()
     const places = [tenant.tenantId, otherTenant.tenantId, unknown]
@@ -180,7 +180,7 @@ onEngines('isolation of administration', {}, (service) => {
     assert.equal(tried, (adminScopes.length + grantSets.length + 1) * doors().length * 3)
   })
 
-  it('opens a key to those who look after one of its tenants, and shows of a key of several what is theirs (P10, PROTOCOL §12.4)', async () => {
+  it('opens a key to those who manage one of its tenants, and shows only their part of a key of several (P10, PROTOCOL §12.4)', async () => {
     const { tenant, otherTenant } = service()
     const read = ['property:read'] as const
     const grantsOf = (ids: readonly string[]) => ids.map((tenantId) => ({ tenantId, scopes: read }))
@@ -223,7 +223,7 @@ onEngines('isolation of administration', {}, (service) => {
     assert.equal((await ask(own.text, own.keyId)).status, 403)
   })
 
-  it('answers of a foreign tenant what it answers of an unknown one (P10, D8)', async () => {
+  it('answers for a foreign tenant as for an unknown one (P10, D8)', async () => {
     const { tenant, otherTenant } = service()
     const { text } = await service().issue({
       grants: [{ tenantId: tenant.tenantId, scopes: ['tenant:inspect', 'tenant:manage', 'contact:erase'] }],

@@ -125,7 +125,7 @@ onEngines('lists of administration', {}, (service) => {
     for (const { status, items } of answers) assert.deepEqual([status, items.length], [200, 12])
   })
 
-  it('says of each feed how many properties and contacts are there (PROTOCOL §12.5)', async () => {
+  it('gives for each feed its number of live properties and contacts (PROTOCOL §12.5)', async () => {
     const { items } = await get<{ readonly feed: string; readonly live: number }>(`/tenants/${own()}/feeds`)
     assert.deepEqual(
       items.map(({ feed, live }) => [feed, live]),

@@ -72,7 +72,7 @@ onEngines('administration', {}, (service) => {
     ).text
   })
 
-  it('tells any key what it may do, and keeps none of it (PROTOCOL §12.1)', async () => {
+  it('tells any key what it may do, uncached (PROTOCOL §12.1)', async () => {
     for (const key of [operator, manager, service().tenant.readKey]) {
       const answer = await get('/self', key)
       assert.equal(answer.status, 200)
@@ -106,7 +106,7 @@ onEngines('administration', {}, (service) => {
     }
   })
 
-  it('changes and revokes a key, and says of an ended one that it has ended (PROTOCOL §12.4)', async () => {
+  it('changes and revokes a key, and says that an ended key has ended (PROTOCOL §12.4)', async () => {
     const made = jsonOf(await post('/keys', { grants: grantOf(own(), 'property:read') }))
     const path = `/keys/${String(made['keyId'])}`
     const change = {
@@ -227,7 +227,7 @@ onEngines('administration', {}, (service) => {
     assert.deepEqual(told(await post(`${path}/rotate`, {}, manager)), [404, 'key_not_found'])
   })
 
-  it('shows a tenant its keys, and nothing of what others have with them (PROTOCOL §12.4, P10)', async () => {
+  it('shows a tenant its keys, and nothing of their grants for others (PROTOCOL §12.4, P10)', async () => {
     const grants = [own(), foreign()].map((tenantId) => ({ tenantId, scopes: ['property:read'] as const }))
     const { keyId } = await service().issue({ grants })
     const { keyId: strange } = await service().issue({
@@ -364,7 +364,7 @@ onEngines('administration', {}, (service) => {
     }
   })
 
-  it('shows where feeds stand, and reads properties as their consumers do (PROTOCOL §12.5)', async () => {
+  it('shows the heads of feeds, and reads properties as their consumers do (PROTOCOL §12.5)', async () => {
     const { tenant } = service()
     const { events } = await publish(service(), { payload: property() })
     const [event] = events
@@ -436,7 +436,7 @@ onEngines('administration', {}, (service) => {
     assert.equal((await get(`/tenants/${own()}/feeds/x/rate?from=2020-01-01&to=2021-01-01`)).status, 404)
   })
 
-  it('hides what is personal of a contact, and shows it to those who may, on record (PROTOCOL §12.7, D18)', async () => {
+  it('masks the personal data of a contact, and reveals it to those who may see it, on record (PROTOCOL §12.7, D18)', async () => {
     const secrets = ['Fenwick', 'ida@example.org', '07700 900123', 'late payer', 'Rook Lane', 'Vasterling']
     const [last_name, email, phone, notes, address_2, unknown] = secrets
     const payload = contact({
@@ -483,7 +483,7 @@ onEngines('administration', {}, (service) => {
     assert(!logged.includes(events[0]?.transactionId ?? 'x'), 'the log names the contact')
   })
 
-  it('reads the audit: all of it, of one key, and for a tenant its own rows alone (PROTOCOL §12.6)', async () => {
+  it('reads the audit: all of it, that of one key, and for a tenant its own rows alone (PROTOCOL §12.6)', async () => {
     const made = jsonOf(await post('/keys', { grants: grantOf(own(), 'property:read') }))
     const keyId = String(made['keyId'])
     await patch(`/keys/${keyId}`, { label: 'x' })

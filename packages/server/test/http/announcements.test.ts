@@ -126,7 +126,7 @@ onTransports('a request’s line in the log', (transport) => {
     }
   })
 
-  it('names none where it is malformed, which is no reason to refuse the request (D27)', async () => {
+  it('names none if it is malformed, which is no reason to refuse the request (D27)', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c'
     for (const traceparent of [
       '',

@@ -8,7 +8,7 @@ import { property } from '../support/property.ts'
 onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
   const prefix = '/feeds/Property'
 
-  it('stands in front of every route and in the url of the service (D21)', async () => {
+  it('precedes every route and is in the url of the service (D21)', async () => {
     assert.ok(service().url.endsWith(prefix))
     const key = service().tenant.readKey
     const stored = await call(service(), `${prefix}/v1/property-events`, {
@@ -30,7 +30,7 @@ onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
     }
   })
 
-  it('stands in the OpenAPI document as its server, and in the types of problems (D6, D21)', async () => {
+  it('is in the OpenAPI document as its server, and in the types of problems (D6, D21)', async () => {
     const document = JSON.parse((await call(service(), `${prefix}/openapi.json`)).text) as {
       servers: { url: string }[]
       paths: Record<string, unknown>
@@ -47,7 +47,7 @@ onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
     assert.match((await call(service(), `${prefix}/docs`)).text, / href="openapi\.json"/)
   })
 
-  it('is refused when it is no path (D21)', async () => {
+  it('is refused if it is not a path (D21)', async () => {
     for (const basePath of ['/a b', 'http://x', '/a//b', '/a?b', '/:id', '/*']) {
       const options = {
         storage: service().storage,

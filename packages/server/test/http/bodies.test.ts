@@ -81,7 +81,7 @@ onEngines('a body that is published', {}, (service) => {
     }
   })
 
-  it('leaves the connection to the next request, and closes it when it is asked to (D9)', async () => {
+  it('leaves the connection to the next request, and closes it on request (D9)', async () => {
     const before = await stored(service())
     const body = JSON.stringify({ payload: property() })
     const socket = await open(service().port)
@@ -98,7 +98,7 @@ onEngines('a body that is published', {}, (service) => {
     assert.ok(closed)
   })
 
-  it('is nothing where the client goes away in the middle (P6, D9)', async () => {
+  it('stores nothing if the client goes away in the middle (P6, D9)', async () => {
     const before = await stored(service())
     const body = JSON.stringify({ payload: property() })
     const { socket, far } = await openWithFarEnd(service().port)
@@ -134,7 +134,7 @@ onTransports('a body that is published', (transport) => {
     assert.ok(service.logLines.some((line) => line.includes('"slow"')))
   })
 
-  it('costs no memory for what was only announced (D9)', async () => {
+  it('costs no memory for bytes that were only announced (D9)', async () => {
     const service = await startTestService(transport)
     const before = process.memoryUsage().arrayBuffers
     const request = `${headOf(service, 16_000_000)}[`
@@ -173,7 +173,7 @@ async function startGated(transport: Pick<TestServiceOptions, 'plainConnections'
 }
 
 onTransports('publishing', (transport) => {
-  it('is finished and logged where the client went away meanwhile (P7, D9)', async () => {
+  it('is finished and logged if the client went away meanwhile (P7, D9)', async () => {
     const { service, gate, untilWaiting } = await startGated(transport)
     const body = JSON.stringify({ payload: property() })
     const from = service.logLines.length
@@ -209,7 +209,7 @@ onTransports('publishing', (transport) => {
     await service.stop()
   })
 
-  it('gives the bytes of a request back when they are read, however long the commit takes (D9, D11)', async () => {
+  it('releases the bytes of a request when they have been read, however long the commit takes (D9, D11)', async () => {
     const { service, gate, untilWaiting } = await startGated(transport)
     const body = JSON.stringify({ payload: property() }).padEnd(30_000)
     const request = headOf(service, body.length) + body

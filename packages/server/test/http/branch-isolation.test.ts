@@ -92,7 +92,7 @@ onEngines('isolation of branches', {}, (service) => {
     assert.ok(opened.filter(({ status }) => status === 200).length >= 10)
   })
 
-  it('answers of another branch what it answers of what nobody has published (P10, D8)', async () => {
+  it('answers for another branch as for something that nobody has published (P10, D8)', async () => {
     for (const { path, method } of keyed) {
       const [foreign, unknown] = [
         await open(path, method, keys.limited, places.foreign),

@@ -108,7 +108,7 @@ onEngines(`keys of branches (seed ${seed})`, { byNode: isLongRun }, (service) =>
     for (const reader of readers) await checkEveryRead(reader)
   })
 
-  it('are told to wait while their events are put together, and see what is erased meanwhile end where it was (PROTOCOL §7, D17)', async () => {
+  it('have to wait while their events are collected, and erasures meanwhile show only where they belong (PROTOCOL §7, D17)', async () => {
     for (let n = 0; n < wholeRounds; n += 1) {
       const erased = await eraseOne()
       const set = [branches[n % branches.length] ?? '', `new ${n} ${randomUUID()}`]

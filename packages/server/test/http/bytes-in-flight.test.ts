@@ -85,7 +85,7 @@ onTransports('bodies that come at the same time', (transport) => {
     await service.stop()
   })
 
-  it('are refused before they are read where they say how long they are (D9)', async () => {
+  it('are refused before they are read if they announce their length (D9)', async () => {
     const limits = { maxBodyBytes: 4 * mebibyte, inFlightBytes: mebibyte }
     const service = await startTestService({ ...transport, limits })
     const key = service.tenant.publishKey

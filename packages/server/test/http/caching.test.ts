@@ -110,7 +110,7 @@ onEngines('caching and compression', {}, (service) => {
     }
   })
 
-  it('promises the same bytes only where nothing is compressed: other tags are weak (D20)', async () => {
+  it('promises the same bytes only if nothing is compressed: other tags are weak (D20)', async () => {
     for (const path of [listPath, `${listPath}?page=1000`, `${getPath}/${id}`]) {
       assert.match(await tagOf(path), /^"[\w-]+"$/)
       assert.match(await tagOf(path, { 'accept-encoding': 'gzip' }), /^W\/"[\w-]+-gzip"$/)
@@ -137,7 +137,7 @@ onEngines('caching and compression', {}, (service) => {
     }
   })
 
-  it('does not compress what is small (D20)', async () => {
+  it('does not compress short answers (D20)', async () => {
     const answer = await get(`${listPath}?page=900`, { 'accept-encoding': 'gzip' })
     assert.equal(answer.headers['content-encoding'], undefined)
     assert.deepEqual(pageOf(answer).items, [])

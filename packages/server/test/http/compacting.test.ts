@@ -58,7 +58,7 @@ describe('compacting a data folder that three threads serve', () => {
   })
   after(() => service.stop())
 
-  it('leaves the bytes of what was erased in no file of the folder (D17)', async () => {
+  it('leaves the erased bytes in no file of the folder (D17)', async () => {
     const receipts = await eraseCanary(service)
     const before = await filesWithCanary(service.folder)
     assert.ok(before.includes('property-events.db-wal'), 'the search finds what is there')
@@ -86,7 +86,7 @@ describe('compacting a database', () => {
     return client
   }
 
-  it('leaves the bytes of what was erased in no file of the cluster but its log, beside a session that still sees them (D17)', async () => {
+  it('leaves the erased bytes in no file of the cluster but its log, beside a session that still sees them (D17)', async () => {
     const [admin, reader] = [await session(), await session()]
     const statistics = (target: number) =>
       admin.query(`ALTER TABLE event ALTER COLUMN json SET STATISTICS ${target}, ALTER COLUMN branch SET STATISTICS ${target};

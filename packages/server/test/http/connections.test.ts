@@ -15,7 +15,7 @@ const get = ({ tenant }: TestService, query: string): string =>
   head(`GET ${listPath}?${query} HTTP/1.1`, `x-api-key: ${tenant.readKey}`)
 
 onTransports('connections', (transport) => {
-  it('beyond the most are refused with 503, and taken again when others have gone (D9)', async () => {
+  it('beyond the maximum are refused with 503, and accepted again when others have gone (D9)', async () => {
     const service = await startTestService({ ...transport, limits: { maxConnections: 5 } })
     const held: Socket[] = []
     for (let count = 0; count < 5; count += 1) held.push((await openWithFarEnd(service.port)).socket)
@@ -45,7 +45,7 @@ onTransports('connections', (transport) => {
     await service.stop()
   })
 
-  it('whose readers take nothing are closed in time, whatever they send meanwhile (D9)', async () => {
+  it('are closed in time if their readers take nothing, whatever they send meanwhile (D9)', async () => {
     const service = await startTestService({ ...transport, limits: { idleSocketTimeoutMs: 1_000 } })
     for (let batch = 0; batch < 3; batch += 1) {
       await publish(

@@ -134,7 +134,7 @@ onEngines('the door of the console', { console: { folder }, clock }, (given) => 
     )
   })
 
-  it('takes no half of a session, nothing from another page, and no name of another host (PROTOCOL §15.2)', async () => {
+  it('accepts no half of a session, nothing from another page, and no name of another host (PROTOCOL §15.2)', async () => {
     const service = given()
     const { port, tenant } = service
     const session = await signIn({ port }, { key: tenant.publishKey })
@@ -194,7 +194,7 @@ onEngines('the door of the console', { console: { folder }, clock }, (given) => 
     }
   })
 
-  it('asks for a fresh session to read a contact as it is, to erase and to make operator keys (PROTOCOL §15.4)', async () => {
+  it('requires a fresh session to reveal a contact, to erase and to make operator keys (PROTOCOL §15.4)', async () => {
     const service = given()
     const { port, tenant } = service
     const person = contact()
@@ -306,7 +306,7 @@ onEngines('the door of the console', { console: { folder }, clock }, (given) => 
     }
   })
 
-  it('refuses keys that have ended, come from another network or are none, and tells which (D7, PROTOCOL §15.3)', async () => {
+  it('refuses keys that have ended, come from another network or are invalid, and says which (D7, PROTOCOL §15.3)', async () => {
     const service = given()
     const { port, tenant } = service
     const grants = [{ tenantId: tenant.tenantId, scopes: ['property:read'] }] as const

@@ -53,7 +53,7 @@ describe('where the console may be opened', () => {
     ])
   })
 
-  it('is at the address that the service was told, behind a proxy that passes the host on or does not (PROTOCOL §15.2)', async () => {
+  it('is at the configured address, behind a proxy that passes the host on or does not (PROTOCOL §15.2)', async () => {
     const service = await start({ url: 'https://feed.example', trustedProxies: 1 })
     const origin = 'https://feed.example'
     await expectAll(service, [
@@ -83,7 +83,7 @@ describe('where the console may be opened', () => {
     assert.equal((await call(service, '/console/api/v1/heads', { headers })).status, 200)
   })
 
-  it('needs https elsewhere, which a trusted proxy tells and nobody else (PROTOCOL §15.2)', async () => {
+  it('needs https elsewhere, which only a trusted proxy can vouch for (PROTOCOL §15.2)', async () => {
     const service = await start({ trustedProxies: 1 })
     const host = 'feed.example'
     await expectAll(service, [

@@ -53,7 +53,7 @@ describe('the page of the console', () => {
     }
   })
 
-  it('has a script and a style that a browser keeps and asks about (PROTOCOL §15.1)', async () => {
+  it('has a script and a style that a browser caches and revalidates (PROTOCOL §15.1)', async () => {
     const script = await call(service, '/console/console.js', { headers: { 'accept-encoding': 'gzip' } })
     assert.equal(script.headers['content-type'], 'text/javascript; charset=utf-8')
     assert.equal(script.headers['content-encoding'], 'gzip')
@@ -68,7 +68,7 @@ describe('the page of the console', () => {
     assert.equal(style.headers['content-security-policy'], policy)
   })
 
-  it('finds its files under the base path, and shows pictures of the hosts it was told (PROTOCOL §15.1)', async () => {
+  it('finds its files under the base path, and shows pictures from the configured hosts (PROTOCOL §15.1)', async () => {
     const imageHosts = ['images.example.com', '*.cdn.example']
     const other = await start({ basePath: '/feeds', console: { folder, imageHosts } })
     const { headers, text } = await call(other, '/feeds/console/a/b')
@@ -98,11 +98,11 @@ describe('the page of the console', () => {
     assert.equal((await postSession(off, { key: off.tenant.readKey })).status, 404)
   })
 
-  it('keeps a service from starting where a file of it is missing (PROTOCOL §15.1)', async () => {
+  it('prevents a service from starting if one of its files is missing (PROTOCOL §15.1)', async () => {
     await assert.rejects(startTestService({ console: { folder: '/nowhere' } }), { code: 'ENOENT' })
   })
 
-  it('does not stand in the description of the service, nor what is at its door (PROTOCOL §15)', async () => {
+  it('is not in the description of the service, nor are the operations under it (PROTOCOL §15)', async () => {
     const { text } = await call(service, '/openapi.json')
     assert.doesNotMatch(text, /"\/console/)
   })

@@ -349,7 +349,7 @@ onEngines('who has seen a property', {}, (service) => {
     assert.deepEqual([bad.status, problemOf(bad).code], [400, 'invalid_parameter'])
   })
 
-  it('takes an acknowledgement forward only, and refuses what this feed never had (PROTOCOL §14)', async () => {
+  it('moves an acknowledgement only forward, and refuses numbers that this feed never had (PROTOCOL §14)', async () => {
     const { tenantId, publishKey } = service().tenant
     const ref = randomUUID()
     const { events } = await publish(service(), [{ payload: property({ agent_ref: ref }) }])

@@ -108,7 +108,7 @@ onEngines('a key that is limited to roles and fields of contacts', {}, (service)
     assert.ok(shown.some(({ eventTypeShortCode }) => eventTypeShortCode === 'ContactUpdated'))
   })
 
-  it('is given all known fields but notes where it names none (D11)', async () => {
+  it('gets all known fields except notes if it names none (D11)', async () => {
     const path = `/v1/contacts/${vendor}`
     const event: Event = JSON.parse((await read(path, keys.usual)).text)
     const names = Object.keys(payloadOf(event))
@@ -154,7 +154,7 @@ onEngines('a key that is limited to roles and fields of contacts', {}, (service)
     }
   })
 
-  it('is given nothing else by a stream, beside one that is given everything (D11, L1)', async () => {
+  it('gets nothing else from a stream, beside a key that gets everything (D11, L1)', async () => {
     const path = '/v1/contact-events?limit=1000'
     for (const key of [keys.limited, keys.all, keys.limited]) {
       const reader = await openStream(service(), '/v1/contact-events/stream?after=0', { key })
@@ -167,7 +167,7 @@ onEngines('a key that is limited to roles and fields of contacts', {}, (service)
     }
   })
 
-  it('is told by types of what it sees: of a hidden contact the removal (D11, PROTOCOL §13.4)', async () => {
+  it('filters by the types that it sees: a hidden contact is a removal (D11, PROTOCOL §13.4)', async () => {
     const shown = pageOf(await read(`${listPath}?pageSize=1000`, keys.limited)).items
     const told = ({ eventTypeShortCode: code }: Pick<Event, 'eventTypeShortCode'>) =>
       code !== 'ContactUpdated'
@@ -232,7 +232,7 @@ onEngines('a key that is limited to roles and fields of contacts', {}, (service)
     assert.equal(unzipped(zipped), page.text)
   })
 
-  it('is shown no more where it reveals a contact, unless it is an operator’s (PROTOCOL §12.7)', async () => {
+  it('sees no more when it reveals a contact, unless it is an operator’s key (PROTOCOL §12.7)', async () => {
     const { tenantId } = service().tenant
     const operator = await service().issue({ operator: true, adminScopes: ['admin:reveal'] })
     const reveal = async (key: string) => {

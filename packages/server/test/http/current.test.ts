@@ -133,7 +133,7 @@ onEngines('current events', {}, (service) => {
     for (let round = 0; round < 8; round += 1) await grow()
   })
 
-  it('a walk is the fold at the moment of its first page, while publishing goes on, over two nodes, in each numbering (PROTOCOL §3.5)', async () => {
+  it('a walk is the fold at the moment of its first page, while publishing continues, over two nodes, in each numbering (PROTOCOL §3.5)', async () => {
     const node = await service().another()
     try {
       const grow = market(service(), 5)
@@ -181,7 +181,7 @@ onEngines('current events', {}, (service) => {
     assert.ok(later.asOf > first.asOf)
   })
 
-  it('lists what has just been published, and what a request says it must see (P8)', async () => {
+  it('lists what has just been published, and the number that a request names (P8)', async () => {
     const { text: key } = await issueReader(service(), undefined)
     const home = property()
     for (let price = 1; price <= 3; price += 1) {
@@ -204,7 +204,7 @@ onEngines('current events', {}, (service) => {
     assert.equal(seen.headers['x-current-as-of'], String(number))
   })
 
-  it('goes on after a restart, and tells a reader without a moment to begin with page 1 (PROTOCOL §3.5)', async () => {
+  it('continues after a restart, and tells a reader without a moment to begin with page 1 (PROTOCOL §3.5)', async () => {
     const { text: key } = await issueReader(service(), undefined)
     const path = (page: number) => `${listPath}?current=true&pageSize=3&page=${page}`
     const early = await call(service(), path(2), { key })
@@ -249,7 +249,7 @@ onEngines('current events', {}, (service) => {
     )
   })
 
-  it('refuses a window of time and other values, and takes what the request says before what the key says (P3, D19)', async () => {
+  it('refuses a time window and invalid values, and follows the request rather than the key (P3, D19)', async () => {
     const usual = (await issueReader(service(), undefined)).text
     const current = (await issueReader(service(), readings['published-0'])).text
     const codesOf = async (query: string, key: string) => {
@@ -271,7 +271,7 @@ onEngines('current events', {}, (service) => {
     assert.equal((await wholeFeed(service(), current, 'property')).length, whole.length)
   })
 
-  it('lists contacts, and an erased one as it is now, on the same pages (D17)', async () => {
+  it('lists contacts, and an erased one in its present form, on the same pages (D17)', async () => {
     const { tenant } = service()
     const contacts = Array.from({ length: 5 }, () => contact())
     const payloads = [...contacts, ...contacts].map((payload) => ({ payload }))

@@ -195,7 +195,7 @@ onEngines('deleting a tenant', { exportTenant, deletionSettleMs: 0 }, (service) 
 })
 
 onEngines('deleting a tenant without a folder for exports', {}, (service) => {
-  it('says that nothing can be exported, and deletes without where it is told to (PROTOCOL §12.9)', async () => {
+  it('says that nothing can be exported, and deletes without an export if told to (PROTOCOL §12.9)', async () => {
     const { tenantId } = service().otherTenant
     await patch(service(), tenantId, { suspended: true })
     const { admin } = await keysOf(service())

@@ -124,7 +124,7 @@ onEngines('the digest of a feed', {}, (service) => {
     )
   })
 
-  it('is of contacts, too, and refuses what it cannot mean (P10, PROTOCOL §14)', async () => {
+  it('covers contacts, too, and refuses a meaningless request (P10, PROTOCOL §14)', async () => {
     const { tenant, otherTenant } = service()
     const contactRef = crypto.randomUUID()
     const { events } = await publish(

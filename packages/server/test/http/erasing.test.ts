@@ -135,7 +135,7 @@ onEngines('erasing', {}, (service) => {
     assert.match(problemOf(again).errors?.[0]?.message ?? '', /content has been erased/)
   })
 
-  it('tells by revision which numbers were reduced, and refuses a revision to come (PROTOCOL §11.6)', async () => {
+  it('names by revision the numbers that were reduced, and refuses a future revision (PROTOCOL §11.6)', async () => {
     const { tenant } = service()
     const subjectId = crypto.randomUUID()
     const { events } = await publish(service(), [{ payload: property({ agent_ref: subjectId }) }])
@@ -156,7 +156,7 @@ onEngines('erasing', {}, (service) => {
     assert.deepEqual([beyond.status, problemOf(beyond).code], [409, 'cursor_beyond_head'])
   })
 
-  it('refuses what is not exactly an erasure, and repeats none of it (P11, D18)', async () => {
+  it('refuses everything that is not exactly an erasure, and repeats none of it (P11, D18)', async () => {
     const subjectId = crypto.randomUUID()
     const good = { feed: 'contact', subjectId, reason: 'objection' }
     const faults: readonly (readonly [unknown, string])[] = [
@@ -195,7 +195,7 @@ onEngines('erasing', {}, (service) => {
 })
 
 describe('erasing by a node with a list of erasures', () => {
-  it('ends when the erasure is on the list, and no sooner; what was there before is on it too (D17)', async () => {
+  it('ends when the erasure is on the list, and no sooner; earlier erasures are on it too (D17)', async () => {
     const noted: string[] = []
     let isFull = true
     const erasureList: ErasureList = {
@@ -225,7 +225,7 @@ describe('erasing by a node with a list of erasures', () => {
 })
 
 describe('erasing from a store whose notices of changes get lost', () => {
-  it('leaves no tag of before valid once it is unreachable (D17)', async () => {
+  it('leaves no earlier tag valid once it is unreachable (D17)', async () => {
     const wrap = (storage: StorageEngine): StorageEngine => ({
       ...storage,
       events: { ...storage.events, changeCount: () => 0 },
@@ -260,7 +260,7 @@ describe('erasing from a store whose notices of changes get lost', () => {
 })
 
 describe('erasing from a store that cannot say which backups were made', () => {
-  it('begins nothing where it answers with a failure (D17)', async () => {
+  it('begins nothing if it answers with a failure (D17)', async () => {
     let fails = true
     const wrap = (storage: StorageEngine): StorageEngine => ({
       ...storage,

@@ -137,7 +137,7 @@ describe('an EventSource in a browser', withBrowser, () => {
     for (const [id, next] of marks) assert.equal(id, `${epoch}.${next}`)
   })
 
-  it('connects again by itself where it is cut, and goes on after its last id (L1)', async () => {
+  it('reconnects by itself when it is cut, and continues after its last id (L1)', async () => {
     const before = proxy.asked.length
     proxy.cut()
     await publish(service, [{ payload: property() }, { payload: property() }])

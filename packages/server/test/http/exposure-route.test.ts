@@ -36,7 +36,7 @@ function askOver(agent: Agent, port: number, path: string, key: string): Promise
 }
 
 onEngines('the exposure of a key', {}, (service) => {
-  it('is told page by page, as the store has it, to the agency whose contacts they are (D17, P10)', async () => {
+  it('is returned page by page, from the store, to the agency that the contacts belong to (D17, P10)', async () => {
     const { storage, tenant, otherTenant } = service()
     const refs = Array.from({ length: 30 }, () => crypto.randomUUID())
     for (const { publishKey } of [tenant, otherTenant]) {
@@ -110,7 +110,7 @@ onEngines('the exposure of a key', {}, (service) => {
     }
   })
 
-  it('goes up to now, also where a connection asks the same again (PROTOCOL §5.7, D17)', async () => {
+  it('reaches up to now, even if a connection asks for the same again (PROTOCOL §5.7, D17)', async () => {
     const { tenant, port } = service()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = async (): Promise<string> => {

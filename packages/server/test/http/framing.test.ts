@@ -104,7 +104,7 @@ onTransports('the framing of requests', (transport) => {
     return [bytes.length, 10, end + 2, end + 4, end + 6, bytes.indexOf('GET /next')]
   }
 
-  it('takes a body in every allowed spelling for one, and what follows for the next request (D9, P11)', async () => {
+  it('reads a body in every allowed spelling as one, and what follows as the next request (D9, P11)', async () => {
     for (const row of sound) {
       const bytes = bytesOf(service, row)
       for (const cut of cutsOf(bytes)) {
@@ -132,7 +132,7 @@ onTransports('the framing of requests', (transport) => {
     assert.equal(seen('/next'), earlier)
   })
 
-  it('takes what looks like a request for a body where it is one (D9, P11)', async () => {
+  it('reads what looks like a request as a body if it is one (D9, P11)', async () => {
     for (const row of [
       ['a length', [`Content-Length: ${inner.length}`], inner],
       ['chunks', [chunked], chunks(inner.length.toString(16), inner)],

@@ -45,7 +45,7 @@ onEngines('getting one event', {}, (service) => {
     assert.equal(upper.text, lower.text)
   })
 
-  it('refuses what is not a UUID (D8)', async () => {
+  it('refuses text that is not a UUID (D8)', async () => {
     const dashless = id.replaceAll('-', '')
     for (const bad of [
       `%7B${id}%7D`,

@@ -65,7 +65,7 @@ onEngines('holds', { maintenanceFreshMs: 50 }, (service) => {
     }
   })
 
-  it('refuse what is not exactly a hold, and repeat none of it (P11, D18)', async () => {
+  it('refuse everything that is not exactly a hold, and repeat none of it (P11, D18)', async () => {
     const subjectId = await newContact(service())
     const good = { feed: 'contact', subjectId, ground: 'regulator', until: dayFromNow(1) }
     const faults: readonly (readonly [unknown, string])[] = [

@@ -19,7 +19,7 @@ onEngines(
       [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
     const bodyOf = (text: string) => problemOf({ text: text.slice(text.indexOf('\r\n\r\n') + 4) })
 
-    it('goes on with a connection after refusing a body that came with its head (D9)', async () => {
+    it('keeps a connection after refusing a body that came with its head (D9)', async () => {
       const refused = head('POST /v1/property-events HTTP/1.1', 'Content-Length: 2', 'X-A: \u00e9') + '{}'
       // The first request takes its connection to Node's HTTP; the second is then read from the socket by Node itself.
       const socket = await open(service().port)
@@ -252,7 +252,7 @@ onEngines(
       ['no HTTP at all', 'xxxxx', 400],
       ['a broken header', `GET ${listPath} HTTP/1.1\r\nbad header\r\n\r\n`, 400],
     ] as const) {
-      it(`answers what was asked before ${name}, and only then refuses that (D9, P11)`, async () => {
+      it(`answers the requests before ${name}, and only then refuses that (D9, P11)`, async () => {
         const body = JSON.stringify({ payload: property() })
         const publish = head(
           'POST /v1/property-events HTTP/1.1',

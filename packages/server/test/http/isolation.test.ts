@@ -232,7 +232,7 @@ onEngines('isolation', {}, (service) => {
     assert.equal(after.headers['x-feed-head'], before)
   })
 
-  it('answers one list, asked by turns with keys of two tenants, with the events of each alone (P10)', async () => {
+  it('answers one list, requested alternately with keys of two tenants, with the events of each alone (P10)', async () => {
     const { tenant, otherTenant } = service()
     const path = `${feeds.property.eventsPath}/getevents?page=1&pageSize=7&apiEventType=all`
     const tags = new Map<string, unknown>()

@@ -34,7 +34,7 @@ onTransports('a connection that rests', (transport) => {
     })
   })
 
-  it('is there for the next request as long as was announced (D9)', async () => {
+  it('stays open for the next request as long as was announced (D9)', async () => {
     await withService(60_000, async ({ port, tenant }) => {
       const socket = await open(port)
       for (let time = 0; time < 3; time += 1) {

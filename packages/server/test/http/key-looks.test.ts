@@ -57,7 +57,7 @@ describe('the looks at keys of requests that wait', () => {
     for (const { end } of [refused, granted, left]) end()
   })
 
-  it('end all requests when the store cannot be asked, and when the service stops (D11)', async (test) => {
+  it('end all requests if the store does not answer, and when the service stops (D11)', async (test) => {
     const { signal } = new AbortController()
     let isAway = true
     const { looks, pass, stop } = looksAt(test, () =>

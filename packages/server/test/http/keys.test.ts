@@ -18,7 +18,7 @@ const publishCall = (key?: string) => ({
 onEngines('keys', {}, (service) => {
   const spoiled = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
 
-  it('answers every unknown key and every wrong one with one body, and says of one that cannot be a key that it is not whole (spec §5, D7)', async () => {
+  it('answers every unknown key and every wrong one with one body, and says of text that cannot be a key that it is incomplete (spec §5, D7)', async () => {
     const { readKey } = service().tenant
     const [id] = readKey.split('_', 2).slice(1)
     const wrong = forge(id ?? '')
@@ -62,7 +62,7 @@ onEngines('keys', {}, (service) => {
     assert.equal((await call(service(), '/v1/property-events', publishCall())).status, 401)
   })
 
-  it('takes a key from the header only, and shows none in its log (spec §5, D7)', async () => {
+  it('accepts a key only in the header, and shows none in its log (spec §5, D7)', async () => {
     const { readKey } = service().tenant
     const before = service().logLines.length
     const attempts = [
@@ -100,7 +100,7 @@ onEngines('keys', {}, (service) => {
     assert.equal((await speak(service().port, request('x'.repeat(100_000)))).status, 431)
   })
 
-  it('says what is wrong with a key that was right once (D7, D11)', async () => {
+  it('says what is wrong with a key that was valid once (D7, D11)', async () => {
     const { tenant, storage } = service()
     const grants = [{ tenantId: tenant.tenantId, scopes: ['property:read', 'property:publish'] as const }]
     const expired = await service().issue({ grants, expiresMs: Date.now() - 1 })
@@ -139,7 +139,7 @@ onEngines('keys', {}, (service) => {
     assert.equal((await call(service(), listPath, { key: service().tenant.readKey })).status, 200)
   })
 
-  it('answers 401 on the spec and 403 on our own routes where a scope is missing (D7, D9)', async () => {
+  it('answers 401 on the spec and 403 on our own routes if a scope is missing (D7, D9)', async () => {
     const { readKey, publishKey } = service().tenant
     const read = await call(service(), listPath, { key: publishKey })
     assert.equal(read.status, 401)
@@ -186,7 +186,7 @@ onEngines('keys', {}, (service) => {
     assert.equal((await call(service(), contactListPath, { key: mixed.text })).status, 200)
   })
 
-  it('asks for a key before it looks at anything else of a known path (D7)', async () => {
+  it('requires a key before it looks at anything else of a known path (D7)', async () => {
     assert.equal((await call(service(), `${listPath}?page=0`)).status, 401)
     assert.equal((await call(service(), `${getPath}/x`)).status, 401)
     assert.equal(

@@ -60,7 +60,7 @@ onEngines('listing', {}, (service) => {
     assert.equal((JSON.parse(event.payload) as { service_reference: string }).service_reference, 'P0')
   })
 
-  it('gives 100 events a page and the first page when nothing is asked for (D2)', async () => {
+  it('gives 100 events a page and the first page by default (D2)', async () => {
     const page = pageOf(await list())
     assert.equal(page.page, 1)
     assert.equal(page.pageSize, 100)
@@ -145,7 +145,7 @@ onEngines('listing', {}, (service) => {
     })
   }
 
-  it('names the largest page size when a larger one is asked for, and never clamps (D2)', async () => {
+  it('names the largest page size if a larger one is requested, and never clamps (D2)', async () => {
     assert.equal((await list('?pageSize=1000')).status, 200)
     for (const size of [1001, 1_000_000]) {
       const error = await refusedParameter(`?pageSize=${size}`)
@@ -154,7 +154,7 @@ onEngines('listing', {}, (service) => {
     }
   })
 
-  it('refuses a parameter that is there twice (D2)', async () => {
+  it('refuses a repeated parameter (D2)', async () => {
     for (const query of [
       '?page=1&page=2',
       '?page=1&PAGE=1',
@@ -251,7 +251,7 @@ onEngines('listing', {}, (service) => {
     assert.match(String(headers['x-request-id']), /^[\w.-]+$/)
   })
 
-  it('shows what was acknowledged before it was asked, totals and all (P8, P4)', async () => {
+  it('shows what was acknowledged before the request, totals and all (P8, P4)', async () => {
     const ask = async (query: string) =>
       pageOf(await call(service(), listPath + query, { key: service().tenant.readKey }))
     let { availableCount } = await ask('')

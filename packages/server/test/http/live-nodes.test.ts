@@ -34,7 +34,7 @@ for (const [what, wrap] of [
       await service.stop()
     })
 
-    it('tells each of its readers, whether they wait for a feed, for a run or on a stream (W3, PROTOCOL §13)', async (t) => {
+    it('reaches each of its readers, whether they wait for a feed, for a run or on a stream (W3, PROTOCOL §13)', async (t) => {
       const { tenant } = service
       const key = tenant.readKey
       const ask = (path: string) => call(service, path, { key })

@@ -44,7 +44,7 @@ onEngines(
       assert.doesNotMatch(service().logLines.join(''), new RegExp(`${reference}|jane`))
     })
 
-    it('names no contact in a path that is none, however it is spelt (D18, PROTOCOL §10.2)', async () => {
+    it('names no contact in a path that matches nothing, however it is spelt (D18, PROTOCOL §10.2)', async () => {
       const key = service().tenant.readKey
       for (const path of [
         '/V1/Contacts/jane.doe@example.com',
@@ -89,7 +89,7 @@ onEngines(
       }
     })
 
-    it('is not the only place: no error repeats what stands for a contact (D18, PROTOCOL §10.2)', async () => {
+    it('is not the only place: no error repeats what identifies a contact (D18, PROTOCOL §10.2)', async () => {
       for (const path of ['jane.doe@example.com', 'jane.doe@example.com/history']) {
         const answer = await call(service(), `/v1/contacts/${path}`, { key: service().tenant.readKey })
         const { errors } = problemOf(answer)
@@ -98,7 +98,7 @@ onEngines(
       }
     })
 
-    it('has the path of an absolute target only, not who asks with what password (D11)', async () => {
+    it('has only the path of an absolute target, not the user and password in it (D11)', async () => {
       const key = `x-api-key: ${service().tenant.readKey}`
       for (const [target, logged] of [
         [`http://user:secret@host${listPath}`, listPath],

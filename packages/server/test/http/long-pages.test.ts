@@ -114,7 +114,7 @@ async function stopReading(
 }
 
 onTransports('readers who stop reading a long page', (transport) => {
-  it('hold pieces and not pages, which are given back when they have gone (P5, D9)', async () => {
+  it('hold pieces and not pages, and release them when they have been sent (P5, D9)', async () => {
     const service = await startTestService(transport)
     // 75 MB.
     for (let batch = 0; batch < 6; batch += 1) {
@@ -169,7 +169,7 @@ onTransports('readers who stop reading a long page', (transport) => {
     await service.stop()
   })
 
-  it('are cut off, and their page with them, where the store fails in the middle (P9)', async () => {
+  it('are cut off, and their page with them, if the store fails in the middle (P9)', async () => {
     const fails = { now: false }
     const wrap = (storage: StorageEngine): StorageEngine =>
       withEvents(storage, {

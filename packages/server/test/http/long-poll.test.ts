@@ -32,7 +32,7 @@ onEngines('a long-poll', { limits: { waitingPerKey: 3 } }, (service) => {
     return { answer, isAnswered: () => answered }
   }
 
-  it('answers at once where there is an event after the number (PROTOCOL §13)', async () => {
+  it('answers at once if there is an event after the number (PROTOCOL §13)', async () => {
     await publish(service(), { payload: property() })
     const answer = await wait('after=0&wait=30&limit=1')
     assert.equal(answer.status, 200)
@@ -54,7 +54,7 @@ onEngines('a long-poll', { limits: { waitingPerKey: 3 } }, (service) => {
     assert.equal(now, next)
   })
 
-  it('keeps to its limit, and tells where to go on (PROTOCOL §13)', async () => {
+  it('keeps to its limit, and says where to continue (PROTOCOL §13)', async () => {
     const head = await headNow()
     const { answer } = await begin(`after=${head}&wait=30&limit=2`)
     const three = Array.from({ length: 3 }, () => ({ payload: property() }))
@@ -96,7 +96,7 @@ onEngines('a long-poll', { limits: { waitingPerKey: 3 } }, (service) => {
     assert.ok((await left()) >= before - 1)
   })
 
-  it('is refused for a wait that is none, for a number beyond the head and for another epoch (D19, PROTOCOL §11)', async () => {
+  it('is refused for an invalid wait, for a number beyond the head and for another epoch (D19, PROTOCOL §11)', async () => {
     for (const text of ['0', '31', '-1', '1.5', 'x', '']) {
       const answer = await wait(`after=0&wait=${text}`)
       assert.equal(answer.status, 400, text)
@@ -106,7 +106,7 @@ onEngines('a long-poll', { limits: { waitingPerKey: 3 } }, (service) => {
     assert.equal(problemOf(await wait('after=0&wait=5&epoch=other')).code, 'epoch_changed')
   })
 
-  it('of one key are so many at a time; another key waits beside them (W5, PROTOCOL §13)', async () => {
+  it('of one key are limited in number; another key waits beside them (W5, PROTOCOL §13)', async () => {
     const head = await headNow()
     const three = await Promise.all([1, 2, 3].map(() => begin(`after=${head}&wait=30`)))
     const refused = await wait(`after=${head}&wait=1`)
@@ -119,7 +119,7 @@ onEngines('a long-poll', { limits: { waitingPerKey: 3 } }, (service) => {
     assert.equal((await wait(`after=${head}&wait=1`)).status, 200)
   })
 
-  it('of a client that has gone holds no place (W5)', async () => {
+  it('of a client that has gone frees its place (W5)', async () => {
     const head = await headNow()
     for (let round = 0; round < 6; round += 1) {
       const gone = new AbortController()

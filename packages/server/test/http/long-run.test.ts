@@ -38,7 +38,7 @@ onEngines('under observation and load', { limits: patient }, (service) => {
     foreignId = foreign.events[50]?.id ?? ''
   })
 
-  it("cannot be asked whether another tenant's event exists, and in the long run not by the clock either (D8, P10)", async () => {
+  it("reveals nothing about another tenant's event, nor by its timing in the long run (D8, P10)", async () => {
     const key = service().tenant.readKey
     const times: Record<'foreign' | 'unknown', number[]> = { foreign: [], unknown: [] }
     const texts = new Set<string>()

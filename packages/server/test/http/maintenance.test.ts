@@ -28,7 +28,7 @@ onEngines('maintenance', { maintenanceFreshMs: 50 }, (service) => {
     await until(async () => (await post()).status === 201, { what: 'a stored publication' })
   }
 
-  it('refuses every publication with a code and Retry-After of its own, stores nothing, and reading goes on (P6)', async () => {
+  it('refuses every publication with its own code and Retry-After, stores nothing, and reading continues (P6)', async () => {
     await publish(service(), { payload: property() })
     await begin(77)
     const { availableCount } = pageOf(await list())

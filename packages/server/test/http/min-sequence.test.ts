@@ -36,7 +36,7 @@ onEngines('a read that says which number it must see', {}, (service) => {
     assert.equal(pageOf(answer).items.at(-1)?.sequenceNumber, next)
   })
 
-  it('is refused when that is no number (P11)', async () => {
+  it('is refused if the value is not a number (P11)', async () => {
     for (const text of ['-1', '1.0', '1e3', '01', 'x', '9007199254740993', '']) {
       const answer = await get(listPath, text)
       assert.equal(answer.status, 400, text)
@@ -48,7 +48,7 @@ onEngines('a read that says which number it must see', {}, (service) => {
 const limits = { minSequenceWaitMs: 300 }
 
 onEngines('a read whose number does not come', { limits }, (service) => {
-  it('is told to ask again when the time for it is over (P8, PROTOCOL §7)', async () => {
+  it('has to ask again when its time is over (P8, PROTOCOL §7)', async () => {
     const headers = { 'x-feed-min-sequence': '9007199254740991' }
     const startedMs = performance.now()
     const answer = await call(service(), listPath, { key: service().tenant.readKey, headers })

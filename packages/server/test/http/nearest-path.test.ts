@@ -82,7 +82,7 @@ describe('the path that was probably meant', () => {
     }
   })
 
-  it('names parameters and shows nothing of what was sent (D18)', () => {
+  it('names parameters and shows nothing of the request (D18)', () => {
     assert.equal(nearest('/v1/contcts/Jane-Doe/events'), `${feeds.contact.subjectsPath}/{reference}/events`)
   })
 })

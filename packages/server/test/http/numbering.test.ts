@@ -100,7 +100,7 @@ onEngines(`a key with the numbering ${other}`, { catalogue: catalogues[own] }, (
     }
   })
 
-  it('follows a stream with its numbers, beside one that has those of the store (D12, P9)', async () => {
+  it('follows a stream with its numbers, beside a key with those of the store (D12, P9)', async () => {
     for (const name of ['other', 'usual', 'other'] as const) {
       const reader = await openStream(service(), '/v1/property-events/stream?after=0', { key: keys[name] })
       await reader.until(({ numbers }) => numbers().length >= 181, 'all events')
@@ -113,7 +113,7 @@ onEngines(`a key with the numbering ${other}`, { catalogue: catalogues[own] }, (
     }
   })
 
-  it('has tags of its own, so that no answer of one numbering is taken for one of the other (D4)', async () => {
+  it('has its own tags, so that no answer in one numbering is taken for one in the other (D4)', async () => {
     const { id = '', transactionId = '' } = receipt?.events[0] ?? {}
     const tagged = [
       `${listPath}?pageSize=10`,

@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
   })
   after(() => service.stop())
 
-  it('is committed as it is served, without a key (D21)', async () => {
+  it('is committed in the form that is served, without a key (D21)', async () => {
     const answer = await call(service, '/openapi.json')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['content-type'], 'application/json')
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     assert.equal(again.status, 304)
   })
 
-  it('is the same for all who ask first and at once, also with HEAD (D21)', async () => {
+  it('is the same for all simultaneous first requests, also with HEAD (D21)', async () => {
     for (const path of ['/openapi.json', '/docs']) {
       const fresh = await startTestService()
       const methods = ['HEAD', 'GET', 'GET', 'HEAD', 'GET'] as const
@@ -314,7 +314,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  it('takes no unknown parameter on these routes (D19)', async () => {
+  it('accepts no unknown parameter on these routes (D19)', async () => {
     for (const path of ['/docs?x=1', '/openapi.json?format=yaml']) {
       const answer = await call(service, path)
       assert.equal(answer.status, 400)

@@ -66,7 +66,7 @@ onEngines('operating the service', {}, (service) => {
     }
   })
 
-  it('tells who reads and publishes most, whose key is refused and why, and which requests were slowest (D9)', async () => {
+  it('shows who reads and publishes most, whose key is refused and why, and which requests were slowest (D9)', async () => {
     const { otherTenant: tenant, storage } = service()
     const numberOf = async (name: string, labels: string): Promise<number> => {
       const text = await (await operationsCall(service(), '/metrics')).text()
@@ -97,7 +97,7 @@ onEngines('operating the service', {}, (service) => {
     assert.ok(Number(found?.['durationMs']) > 0)
   })
 
-  it('tells how long commits took and publications waited, what waits, and the state of the store (D9, D13)', async () => {
+  it('shows how long commits took and publications waited, what waits, and the state of the store (D9, D13)', async () => {
     await publish(service(), { payload: property() })
     const text = await (await operationsCall(service(), '/metrics')).text()
     const has = (line: RegExp) => assert.match(text, line)
@@ -110,7 +110,7 @@ onEngines('operating the service', {}, (service) => {
     has(/^property_events_outage\{of="store"\} 0$/m)
   })
 
-  it('writes one line for each request, with its id and what came of it, and never a query (D6, D18)', async () => {
+  it('writes one line for each request, with its id and outcome, and never a query (D6, D18)', async () => {
     const before = service().logLines.length
     const answer = await call(service(), `${listPath}?page=0&from=secret-value`, {
       key: service().tenant.readKey,
@@ -179,7 +179,7 @@ onTransports('a failing store', (transport) => {
     )
   })
 
-  it('that does not hold what was stored gives 500 with a code of its own, and its cause in the log alone (P9, D6)', async () => {
+  it('that does not hold what was stored gives 500 with a code of its own, and its cause only in the log (P9, D6)', async () => {
     const damaged = () =>
       Promise.reject(new StorageFailure('storage_damaged', new Error('the event at position 17')))
     const service = await startTestService({
@@ -272,7 +272,7 @@ onTransports('a failing store', (transport) => {
     assert.equal(problemOf(await posting(service)).code, 'key_disabled')
   })
 
-  it('that waits for its clock, for an epoch or for the disk says so with 503 (D13, D25)', async () => {
+  it('that waits for its clock, for an epoch or for the disk answers 503 and says so (D13, D25)', async () => {
     for (const [outcome, code, retryAfter] of [
       [
         { kind: 'clockBehind', headCreated: 17_000_006_000_000_000n, now: 17_000_000_000_000_000n },
@@ -398,7 +398,7 @@ for (const engine of ['memory', 'threads'] as const) {
 }
 
 onTransports('a graceful stop', (transport) => {
-  it('answers what was asked, stores what it answers, and then takes no more (P7)', async () => {
+  it('answers open requests, stores what it acknowledges, and then accepts no more (P7)', async () => {
     const gate = Promise.withResolvers<void>()
     const service = await startTestService({
       ...transport,

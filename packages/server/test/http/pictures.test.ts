@@ -59,7 +59,7 @@ describe('pictures', () => {
     assert.ok(tags.size >= 13, `${tags.size} different ones`)
   })
 
-  it('are there for no other address, and for no other service (D9, D21)', async () => {
+  it('exist at no other address, and in no other service (D9, D21)', async () => {
     for (const path of [
       '/pictures/castle/HQ12345/01-front.png',
       '/pictures/house/HQ12345/01-dungeon.png',
@@ -77,7 +77,7 @@ describe('pictures', () => {
     assert.equal((await call(plain, front)).status, 404)
   })
 
-  it('stand in no document: they are no part of the contract (D21)', async () => {
+  it('are in no document, because they are not part of the contract (D21)', async () => {
     const { paths } = JSON.parse((await call(service, '/openapi.json')).text) as { paths: object }
     assert.ok(Object.keys(paths).length > 10)
     assert.equal(

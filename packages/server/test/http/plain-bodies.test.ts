@@ -141,7 +141,7 @@ describe('the body of an answer', () => {
     stopped.destroy()
   })
 
-  it('is given back when its reader was gone before it was there (D9)', async () => {
+  it('is released if its reader was gone before it was ready (D9)', async () => {
     const gate = Promise.withResolvers<Answer>()
     const asked = Promise.withResolvers<void>()
     answer = () => {

@@ -32,7 +32,7 @@ onEngines('a connection', {}, (service, plainConnections) => {
     await call(service(), listPath, { key: service().tenant.readKey })
   })
 
-  it('answers each request in turn, whatever comes over it in whatever pieces (D9, P12)', async () => {
+  it('answers each request in turn, whatever arrives in whatever pieces (D9, P12)', async () => {
     const { readKey, publishKey } = service().tenant
     const body = JSON.stringify({ payload: {} })
     const kinds: readonly (readonly [string, string, readonly string[], string])[] = [
@@ -109,7 +109,7 @@ onEngines('a connection', {}, (service, plainConnections) => {
     )
   })
 
-  it('has Node’s HTTP read only what is not plain, or all of it (D9)', async () => {
+  it('leaves only requests that are not plain to Node’s HTTP, or all of them (D9)', async () => {
     const grants = [
       { tenantId: service().tenant.tenantId, scopes: ['property:read', 'property:publish'] as const },
     ]
@@ -169,7 +169,7 @@ onEngines('a connection', {}, (service, plainConnections) => {
     assert.equal(await readByNodeDuring(() => say(snapshot, 0)), 1)
   })
 
-  it('shows what was published between two polls of one target, in the coding that each asks for (P8, D20)', async () => {
+  it('shows what was published between two polls of one target, in the coding that each accepts (P8, D20)', async () => {
     const { readKey } = service().tenant
     const socket = await open(service().port)
     let seen = Buffer.alloc(0)
@@ -223,7 +223,7 @@ const read = (service: TestService, path: string, ...lines: readonly string[]) =
   head(`GET ${path} HTTP/1.1`, keyLine(service.tenant.readKey), ...lines)
 
 onTransports('a connection over which only plain reads come', (transport) => {
-  it('is renewed after so many requests, and says so (D9)', async () => {
+  it('is renewed after a number of requests, and says so (D9)', async () => {
     const service = await startTestService({ ...transport, limits: { maxRequestsPerSocket: 3 } })
     await publish(service, [{ payload: property() }])
     const socket = await open(service.port)
@@ -240,7 +240,7 @@ onTransports('a connection over which only plain reads come', (transport) => {
     await service.stop()
   })
 
-  it('is closed when nothing is asked any more, and with 408 when nothing ever was (D9)', async () => {
+  it('is closed when no more requests come, and with 408 if none ever came (D9)', async () => {
     const limits = { keepAliveTimeoutMs: 100, headersTimeoutMs: 300 }
     const service = await startTestService({ ...transport, limits })
     await publish(service, [{ payload: property() }])
@@ -279,7 +279,7 @@ onTransports('a connection over which only plain reads come', (transport) => {
     await service.stop()
   })
 
-  it('loses nothing that came while an event was looked for, whether it is there or not (D9)', async () => {
+  it('loses nothing that arrived while an event was looked up, whether or not it exists (D9)', async () => {
     const { gate, held, service } = await heldService(transport)
     const { events } = await publish(service, [{ payload: property() }])
     for (const id of [events[0]?.id ?? '', '00000000-0000-4000-8000-000000000000']) {
@@ -303,7 +303,7 @@ onTransports('a connection over which only plain reads come', (transport) => {
     await service.stop()
   })
 
-  it('holds up no stop where it is idle, and is answered where it is not (D9)', async () => {
+  it('delays no stop if it is idle, and is answered if it is not (D9)', async () => {
     const { gate, held, service } = await heldService(transport)
     const { events } = await publish(service, [{ payload: property() }])
     const idle = await open(service.port)
@@ -326,7 +326,7 @@ onTransports('a connection over which only plain reads come', (transport) => {
     await service.stop()
   })
 
-  it('takes the next request of a client of Node over the same connection (D9)', async () => {
+  it('accepts the next request of a Node client on the same connection (D9)', async () => {
     const service = await startTestService(transport)
     await publish(service, [{ payload: property() }])
     const ports = new Set<number | undefined>()

@@ -180,7 +180,7 @@ describe('a head that is read past the parser', () => {
     assert.ok(readCounts.GET > 25 && readCounts.POST > 25, JSON.stringify(readCounts))
   })
 
-  it('has a body only with all of it, announced once, and in a spelling that says so (D9)', () => {
+  it('has a body only if all of it is there, announced once, and in an unambiguous spelling (D9)', () => {
     const reads = (lines: readonly string[], sent: string = payload) =>
       newReader()(bytesOf(textOf(lines) + sent)) !== undefined
     const without = (name: string) => publication.filter((text) => !text.startsWith(name))
@@ -321,7 +321,7 @@ describe('a head that is read past the parser', () => {
     assert.ok(reader(bytes))
   })
 
-  it('is none that is longer, or has more lines, than the service allows (D9)', () => {
+  it('is not plain if it is longer, or has more lines, than the service allows (D9)', () => {
     const lines = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`)
     const reads = (more: readonly string[]) => newReader()(bytesOf(textOf([...plain, ...more]))) !== undefined
     assert.ok(reads(lines(defaultLimits.maxHeaders - plain.length + 1)))

@@ -13,7 +13,7 @@ onTransports('a proxy that is not trusted', (transport) => {
     call(service, listPath, { key, headers })
 
   for (const headers of [{ 'x-forwarded-for': '192.0.2.1' }, { forwarded: 'for=192.0.2.1' }]) {
-    it(`is told of once in the log, with the flag, when it sends ${Object.keys(headers).join()} (D10)`, async () => {
+    it(`is reported once in the log, with the flag, when it sends ${Object.keys(headers).join()} (D10)`, async () => {
       const service = await startTestService(transport)
       try {
         const { readKey } = service.tenant
@@ -35,7 +35,7 @@ onTransports('a proxy that is not trusted', (transport) => {
     })
   }
 
-  it('is not told of where one is trusted (D10)', async () => {
+  it('is not reported if one is trusted (D10)', async () => {
     const service = await startTestService({ ...transport, trustedProxies: 1 })
     try {
       await ask(service, service.tenant.readKey, { 'x-forwarded-for': '192.0.2.1' })

@@ -199,7 +199,7 @@ onEngines('what was published', {}, (service) => {
     }
   })
 
-  it('a publisher sees where its feeds stand, and the latest of its properties, but of no contact (D11, PROTOCOL §14)', async () => {
+  it('a publisher sees the heads of its feeds, and the latest event of its properties, but of no contact (D11, PROTOCOL §14)', async () => {
     const { tenant } = service()
     const key = tenant.publishKey
     const agentRef = crypto.randomUUID()

@@ -70,7 +70,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await count(), numbers.at(-1))
   })
 
-  it('keeps a payload byte for byte: a string as it is, an object without white space (D22)', async () => {
+  it('keeps a payload byte for byte: a string unchanged, an object without white space (D22)', async () => {
     const { agent_ref } = property()
     const text = `{ "agent_ref" : "${agent_ref}", "published":true,\t"price_information":{"price":250000.00,"x":1.10,"big":0.30000000000000004} , "note":"caf\\u00e9  \u00e9" }`
     const compact = `{"agent_ref":"${agent_ref}","published":true,"price_information":{"price":250000.00,"x":1.10,"big":0.30000000000000004},"note":"caf\\u00e9  \u00e9"}`
@@ -107,7 +107,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await count(), before)
   })
 
-  it('takes the removal of another property for other content, whatever else is the same (D14, D26)', async () => {
+  it('treats the removal of another property as other content, even if everything else is the same (D14, D26)', async () => {
     const [one, other] = [property(), property()]
     await publish(service(), [{ payload: one }, { payload: other }])
     const id = randomUUID()
@@ -160,7 +160,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(problem.errors?.[0]?.pointer, '/remove/agentRef')
   })
 
-  it('erases a contact by its event type, and says so to who asks for a removal (PROTOCOL §5.2)', async () => {
+  it('erases a contact by its event type, and names that type when a removal is sent (PROTOCOL §5.2)', async () => {
     const payload = contact()
     const types = async (event: object) => {
       const { events } = await publish(service(), event, { feed: 'contact' })
@@ -189,7 +189,7 @@ onEngines('publishing', {}, (service) => {
     )
   })
 
-  it('is strict about its own parameters, and asks what was meant (D19)', async () => {
+  it('is strict about its own parameters, and suggests what was meant (D19)', async () => {
     const body = JSON.stringify({ payload: property() })
     const misspelt = await refused(post(body, { query: '?dryrun=true' }), 400, 'invalid_parameter')
     assert.match(misspelt.errors?.[0]?.message ?? '', /Did you mean dryRun\?/)
@@ -217,7 +217,7 @@ onEngines('publishing', {}, (service) => {
     )
   })
 
-  it('takes no part of a request when one event of it is refused, and says which (P6, P11)', async () => {
+  it('stores no part of a request if one of its events is refused, and says which (P6, P11)', async () => {
     const before = await count()
     const good = { payload: property() }
     const body = JSON.stringify([good, { payload: { ...property(), agent_ref: 'x' } }, { payload: 5 }, good])
@@ -273,7 +273,7 @@ onEngines('publishing', {}, (service) => {
     }
   })
 
-  it('refuses bytes that are no UTF-8, and a byte order mark (P11)', async () => {
+  it('refuses bytes that are not UTF-8, and a byte order mark (P11)', async () => {
     const body = Buffer.from(JSON.stringify({ payload: property({ note: 'NOTE' }) }))
     const place = body.indexOf('NOTE')
     for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
@@ -289,7 +289,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(marked.errors?.[0]?.code, 'byte_order_mark')
   })
 
-  it('refuses bodies that are no event (P11)', async () => {
+  it('refuses bodies that are not an event (P11)', async () => {
     for (const body of [
       '',
       ' ',
@@ -397,7 +397,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await count(), before + 1_000)
   })
 
-  it('refuses an id that is there twice in one request, and ids that are no UUIDs (D14)', async () => {
+  it('refuses an id that occurs twice in one request, and ids that are not UUIDs (D14)', async () => {
     const id = randomUUID()
     const twice = [
       { id, payload: property() },
@@ -481,7 +481,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await warningsOf(doubtful), 100)
   })
 
-  it('takes a removal reason in words without a warning (D26)', async () => {
+  it('accepts a removal reason in words without a warning (D26)', async () => {
     const payload = property({ published: false, removal_reason: 'withdrawn by the vendor' })
     assert.deepEqual(receiptOf(await post(JSON.stringify({ payload }))).warnings, [])
   })

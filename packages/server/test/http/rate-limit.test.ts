@@ -62,7 +62,7 @@ onTransports('rate limits', (transport) => {
     })
   })
 
-  it('charge nothing for a 304 of any read, by whatever spelling of its address it is asked (D10)', async () => {
+  it('charge nothing for a 304 of any read, in any spelling of its address (D10)', async () => {
     await withService({ limits: { requests: { perSecond: 1, burst: 20 } } }, async (service) => {
       const { readKey } = service.tenant
       const { events } = await publish(service, { payload: property() })
@@ -139,7 +139,7 @@ onTransports('rate limits', (transport) => {
     })
   })
 
-  it('do not let many guesses at once past the limit (D10)', async () => {
+  it('do not let many simultaneous guesses past the limit (D10)', async () => {
     await withService({ limits: { failures: { perSecond: 1, burst: 5 } } }, async (service) => {
       await Promise.all(Array.from({ length: 40 }, () => call(service, listPath, { key: 'guess' })))
       assert.equal((await call(service, listPath, { key: 'guess' })).status, 429)
@@ -220,7 +220,7 @@ onTransports('rate limits', (transport) => {
     assert.equal(buckets.of('somebody new').peek().allowed, true)
   })
 
-  it('count tokens as a bucket of tokens does, whatever is asked in whatever order (D10)', () => {
+  it('count tokens as a token bucket does, for any requests in any order (D10)', () => {
     const step = fc.tuple(fc.constantFrom('take', 'charge', 'refund', 'peek'), fc.nat({ max: 700 }))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 12 }), (steps, burst) => {

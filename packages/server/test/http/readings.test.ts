@@ -262,7 +262,7 @@ describe(`what is kept of consumers (seed ${seed})`, () => {
     })
   }
 
-  it('has nothing of an answer that was broken off, and of a stream what was taken (PROTOCOL §14)', async () => {
+  it('has nothing of an answer that was broken off, and the part of a stream that was taken (PROTOCOL §14)', async () => {
     const service = await startTestService({ engine: 'memory', limits: { markEveryMs: 100 } })
     try {
       const { tenantId, readKey } = service.tenant
@@ -318,7 +318,7 @@ describe(`what is kept of consumers (seed ${seed})`, () => {
     }
   })
 
-  it('says when each last asked, was told that there is nothing new, and how it went (PROTOCOL §14)', async () => {
+  it('says when each last asked, when it was last told that there is nothing new, and the outcome (PROTOCOL §14)', async () => {
     let nowMs = Date.parse('2026-03-01T09:00:00Z')
     const service = await startTestService({ engine: 'memory', clock: () => nowMs })
     try {
@@ -348,7 +348,7 @@ describe(`what is kept of consumers (seed ${seed})`, () => {
     }
   })
 
-  it('refuses a name that is none, where a feed is read (PROTOCOL §14)', async () => {
+  it('refuses an invalid name when a feed is read (PROTOCOL §14)', async () => {
     const service = await startTestService({ engine: 'memory' })
     try {
       const { readKey, publishKey } = service.tenant

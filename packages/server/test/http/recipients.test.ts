@@ -132,7 +132,7 @@ onEngines('a receipt', {}, (service) => {
     assert.deepEqual(said?.['consumers'], [{ name: 'default', acknowledgedAt: said?.['acknowledgedAt'] }])
   })
 
-  it('says of one event who was sent that one, and of a property that its reads are not noted (D17)', async () => {
+  it('names for one event who was sent that one, and says for a property that its reads are not noted (D17)', async () => {
     const { ids } = await publishVersions(service(), 3)
     const [first, second] = [await readerOf(service()), await readerOf(service())]
     await call(service(), `${contactGetPath}/${ids[0]}`, { key: first.text })
@@ -170,7 +170,7 @@ describe('a receipt of a service with three threads', () => {
   })
 })
 
-describe('a receipt of what was being read when it was erased', () => {
+describe('a receipt for events that were being read while they were erased', () => {
   it('names the key that was sent it after the last step (D17)', async () => {
     let isReached = false
     const [isHeld, gate] = [{ value: false }, Promise.withResolvers<void>()]

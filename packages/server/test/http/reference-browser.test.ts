@@ -61,7 +61,7 @@ describe('the reference in a browser', withBrowser, () => {
     return { page, context, asked, complaints }
   }
 
-  it('asks for the page alone, under its policy and without a complaint, and fits a phone (D9, D21)', async () => {
+  it('requests only the page, under its policy and without a complaint, and fits a phone (D9, D21)', async () => {
     const { page, context, asked, complaints } = await visit(360)
     await page.getByRole('button', { name: 'Contents' }).click()
     await page.getByRole('link', { name: 'GET Get one property event' }).click()

@@ -91,7 +91,7 @@ describe('the reference', () => {
     assert.deepEqual(silent, [])
   })
 
-  it('leads nowhere but to places of its own and to openapi.json beside it (D21)', () => {
+  it('links only to its own sections and to openapi.json beside it (D21)', () => {
     const targets = [...html.matchAll(/ href="([^"]*)"/g)].map(([, target = '']) => target)
     assert.ok(targets.length > 1_000)
     const known = new Set(anchors.map((anchor) => `#${anchor}`))
@@ -133,7 +133,7 @@ describe('the reference', () => {
     }
   })
 
-  it('may run and be styled by what is in it and nothing else, and ask this service alone (D9, D21)', async () => {
+  it('may run its own script and style and nothing else, and send requests to this service alone (D9, D21)', async () => {
     const policy = String((await call(service, '/docs')).headers['content-security-policy'])
     const parts = new Map(
       policy.split('; ').map((part) => [part.split(' ', 1)[0] ?? '', part.split(' ').slice(1)]),

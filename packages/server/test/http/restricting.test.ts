@@ -77,7 +77,7 @@ onEngines('restricting', {}, (service) => {
     await hidesAndShowsAgain(service())
   })
 
-  it('is told as it stands, to its tenant alone, and ended once (P10)', async () => {
+  it('is returned in its present state, to its tenant alone, and ended once (P10)', async () => {
     const { tenant, otherTenant } = service()
     const subjectId = crypto.randomUUID()
     await publish(service(), [{ payload: contact({ contact_ref: subjectId }) }], { feed: 'contact' })
@@ -109,7 +109,7 @@ onEngines('restricting', {}, (service) => {
     }
   })
 
-  it('refuses what is not exactly a restriction, and repeats none of it (P11, D18)', async () => {
+  it('refuses everything that is not exactly a restriction, and repeats none of it (P11, D18)', async () => {
     const good = { feed: 'contact', subjectId: crypto.randomUUID(), reason: 'objection' }
     const faults: readonly (readonly [unknown, string])[] = [
       [[], ''],

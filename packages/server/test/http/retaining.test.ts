@@ -71,7 +71,7 @@ onEngines('retention', {}, (service) => {
     assert.deepEqual(JSON.parse(payload), { agent_ref: thinned?.subjectId, published: false, thinned: true })
   })
 
-  it('keeps tags good where nothing was thinned, and answers 304 again after it was (D4)', async () => {
+  it('keeps tags valid if nothing was thinned, and answers 304 again after it was (D4)', async () => {
     const asked = async (etag?: string) =>
       call(service(), listPath, {
         key: service().tenant.readKey,

@@ -20,7 +20,7 @@ interface Run {
 }
 
 onTransports('runs of long events', (transport) => {
-  it('asked for at once take what their key may have, end where no more is there, and miss nothing (D9, PROTOCOL §11)', async () => {
+  it('requested at the same time take what their key may have, end when there is no more, and miss nothing (D9, PROTOCOL §11)', async () => {
     let gate: Promise<void> | undefined
     let waiting = 0
     const held = async <T>(read: () => Promise<T>): Promise<T> => {

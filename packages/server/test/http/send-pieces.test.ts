@@ -56,7 +56,7 @@ function endless() {
 }
 
 describe('an answer that is made while it is sent', () => {
-  it('is made no further than one piece ahead of what its reader takes (W5)', async () => {
+  it('is made no further than one piece ahead of its reader (W5)', async () => {
     const connection = new Connection()
     const { answer, made } = endless()
     const sending = sendPieces(answer, connection, connection.write)

@@ -152,7 +152,7 @@ onEngines('a key of several tenants', {}, (service) => {
     assert.equal((await call(service(), listPath, { headers: { 'x-tenant': 'x' } })).status, 401)
   })
 
-  it('asks which feeds have moved since, and is told those alone (PROTOCOL §11, P8)', async () => {
+  it('asks which feeds have moved since, and gets only those (PROTOCOL §11, P8)', async () => {
     const { tenant, otherTenant } = service()
     const key = await both()
     const all = await heads(key)
@@ -184,7 +184,7 @@ onEngines('a key of several tenants', {}, (service) => {
     assert.equal((await heads(key, `zzzzzzzzzzzz-${next.split('-').slice(1).join('-')}`)).heads.length, 4)
   })
 
-  it('misses no feed that moved, whoever publishes meanwhile (PROTOCOL §11, P2)', async () => {
+  it('misses no feed that moved, whatever is published meanwhile (PROTOCOL §11, P2)', async () => {
     const { tenant, otherTenant } = service()
     const key = await both()
     let { next } = await heads(key)

@@ -100,7 +100,7 @@ onTransports('limits that several share', (transport) => {
     })
   })
 
-  it('let a key have so many requests under way, whatever they wait for, and others go on (D10)', async () => {
+  it('let a key have a number of requests under way, whatever they wait for, while others continue (D10)', async () => {
     const gate = Promise.withResolvers<void>()
     const wrap = (storage: StorageEngine): StorageEngine => ({
       ...storage,
@@ -197,7 +197,7 @@ it('leave everybody the part of the burst that was left, when a node joins or go
   assert.equal(bucket.peek().remaining, 50)
 })
 
-it('let each node have one request, where there are more nodes than the burst has (D10)', () => {
+it('let each node have one request if there are more nodes than the burst has (D10)', () => {
   const { cluster, nodes } = onNodes({ perSecond: 1, burst: 2 }, 4)
   for (const bucket of nodes) assert.deepEqual([bucket.take().allowed, bucket.take().allowed], [true, false])
   cluster.nowMs += 3_999
@@ -244,7 +244,7 @@ function itemOf(headers: Readonly<Record<string, string>>): { r: number; t: numb
   return { r: Number(r), t: Number(t) }
 }
 
-it('count what is under way on all threads, and forget none of it for a spray of other names (D10)', () => {
+it('count what is under way on all threads, and forget none of it in a spray of other names (D10)', () => {
   const memory = bucketMemory(64)
   const threads = [1, 2].map(() =>
     createTokenBuckets({ limits: { perSecond: 1, burst: 5 }, clock: () => 0, memory }),

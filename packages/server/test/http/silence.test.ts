@@ -91,7 +91,7 @@ onEngines('silence', {}, (service) => {
   const operatorKey = async (): Promise<string> =>
     (await service().issue({ operator: true, adminScopes: ['admin:inspect', 'admin:manage'] })).text
 
-  it('is told once when it begins and once when it ends, in the log, the metrics and the list of consumers (PROTOCOL §14.7)', async () => {
+  it('is reported once when it begins and once when it ends, in the log, the metrics and the list of consumers (PROTOCOL §14.7)', async () => {
     const { tenant, otherTenant } = service()
     const operator = await operatorKey()
     const grants = [tenant, otherTenant].map(({ tenantId }) => ({
@@ -217,7 +217,7 @@ onEngines('silence', {}, (service) => {
     assert.deepEqual(await service().storage.silence.countSilent(), { publishers: 0, consumers: 0 })
   })
 
-  it('is expected only by those who manage the tenant or the key, in words that are refused where they are wrong (D11, PROTOCOL §14.7)', async () => {
+  it('can be set only by those who manage the tenant or the key, and invalid values are refused (D11, PROTOCOL §14.7)', async () => {
     const { tenant, otherTenant } = service()
     const operator = await operatorKey()
     const manager = await service().issue({

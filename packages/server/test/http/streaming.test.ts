@@ -30,7 +30,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     (await run(`after=${after}${more}`)).items.map(({ sequenceNumber }) => sequenceNumber)
   const some = (count: number) => Array.from({ length: count }, () => ({ payload: property() }))
 
-  it('begins with where it is, then tells each event of the feed in order, byte by byte (PROTOCOL §13, P1)', async () => {
+  it('begins with its place, then sends each event of the feed in order, byte by byte (PROTOCOL §13, P1)', async () => {
     await publish(service(), some(5))
     const reader = await open('after=0')
     assert.equal(reader.status, 200)
@@ -54,7 +54,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     reader.close()
   })
 
-  it('tells what is published while it is read, and goes on after the last id that a reader has (L1, W3)', async () => {
+  it('sends what is published while it is read, and continues after the last id that a reader has (L1, W3)', async () => {
     const reader = await open('after=head')
     const { head } = await run('after=0&limit=1')
     assert.deepEqual(reader.numbers(), [])
@@ -69,7 +69,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     again.close()
   })
 
-  it('of a category tells that category, and its marks go past the others (PROTOCOL §13)', async () => {
+  it('of a category sends that category, and its marks move past the others (PROTOCOL §13)', async () => {
     const reader = await open('after=head&apiEventType=lettingsproperty')
     const { head } = await run('after=0&limit=1')
     await publish(service(), some(2))
@@ -84,7 +84,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     reader.close()
   })
 
-  it('is refused without a place to begin at, and with one that is none (D19, PROTOCOL §13)', async () => {
+  it('is refused without a place to begin at, and with an invalid one (D19, PROTOCOL §13)', async () => {
     const refused = async (query: string, headers: Readonly<Record<string, string>> = {}) =>
       problemOf(await call(service(), `${stream}?${query}`, { key: service().tenant.readKey, headers }))
     assert.equal((await refused('')).errors?.[0]?.parameter, 'after')
@@ -117,7 +117,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     }
   })
 
-  it('of one key are so many at a time, and a reader that has gone holds no place (W5)', async () => {
+  it('of one key are limited in number, and a reader that has gone frees its place (W5)', async () => {
     const readers = await Promise.all([1, 2, 3].map(() => open('after=head')))
     const refused = await call(service(), `${stream}?after=head`, { key: service().tenant.readKey })
     assert.equal(problemOf(refused).code, 'too_many_waiting')
@@ -132,7 +132,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     )
   })
 
-  it('that takes nothing delays no other, and finds everything when it goes on (W5, L1)', async () => {
+  it('that takes nothing delays no other, and gets everything when it continues (W5, L1)', async () => {
     const [slow, quick] = [await open('after=head'), await open('after=head')]
     const { head } = await run('after=0&limit=1')
     const goOn = slow.rest()
@@ -152,7 +152,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
     for (const reader of [slow, quick]) reader.close()
   })
 
-  it('tells nothing of what was erased, though it has told it before and keeps what is new (D17)', async () => {
+  it('sends nothing of what was erased, although it has sent it before and keeps new events (D17)', async () => {
     const words = 'Moonlight Serenade Lane'
     const contactStream = '/v1/contact-events/stream'
     const { readKey } = service().tenant
@@ -209,7 +209,7 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
 })
 
 onEngines('a stream of a short time', { limits: { streamMs: 300 } }, (service) => {
-  it('ends, and its reader goes on where it was (L1, PROTOCOL §13)', async () => {
+  it('ends, and its reader continues where it was (L1, PROTOCOL §13)', async () => {
     const { readKey } = service().tenant
     const seen: number[] = []
     let lastId = ''

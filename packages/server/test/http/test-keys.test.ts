@@ -117,7 +117,7 @@ onEngines('test keys', { testKeys: true }, (service) => {
   })
 })
 
-describe('test keys of a service that takes none', () => {
+describe('test keys of a service that does not offer them', () => {
   it('are refused with what to do, without a question to the store (D7, PROTOCOL §2.8)', async () => {
     let asked = 0
     const service = await startTestService({

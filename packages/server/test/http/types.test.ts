@@ -35,7 +35,7 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     await publish(service(), { remove: { agentRef: home['agent_ref'] } })
   }
 
-  it('are those that were asked for, and removals, and the run goes past the others (PROTOCOL §13)', async () => {
+  it('are the requested ones and removals, and the run moves past the others (PROTOCOL §13)', async () => {
     const after = await headNow()
     await life()
     const published = await run(`after=${after}&types=PropertyPublished`)
@@ -69,7 +69,7 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     )
   })
 
-  it('are looked for in so many bytes a run, and the next run goes on there (PROTOCOL §11, PROTOCOL §13)', async () => {
+  it('are searched for in a limited number of bytes per run, and the next run continues there (PROTOCOL §11, PROTOCOL §13)', async () => {
     const from = await headNow()
     const home = property()
     const description = 'x'.repeat(200_000)
@@ -115,7 +115,7 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     assert.equal(told.next, after + 3)
   })
 
-  it('are all that a stream tells, and its marks go past the others (PROTOCOL §13, L1)', async () => {
+  it('are all that a stream sends, and its marks move past the others (PROTOCOL §13, L1)', async () => {
     const key = service().tenant.readKey
     const reader = await openStream(service(), `${path}/stream?after=head&types=PropertyPublished`, { key })
     const from = await headNow()
@@ -139,7 +139,7 @@ onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) =>
     again.close()
   })
 
-  it('are told apart on the contact feed as well (PROTOCOL §13)', async () => {
+  it('are distinguished on the contact feed as well (PROTOCOL §13)', async () => {
     const at = '/v1/contact-events'
     const person = contact()
     await publish(service(), { payload: person }, { feed: 'contact' })
@@ -176,7 +176,7 @@ const ownCodes = {
 }
 
 onEngines('events of types of a catalogue of one’s own', { catalogue: ownCodes }, (service) => {
-  it('pass where they remove, by their payload (PROTOCOL §13, D12)', async () => {
+  it('pass if they remove, by their payload (PROTOCOL §13, D12)', async () => {
     const home = property()
     const send = (eventType: string, published: boolean) =>
       publish(service(), { payload: { ...home, published }, eventType })

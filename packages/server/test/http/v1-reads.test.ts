@@ -70,7 +70,7 @@ onEngines('our own reads', {}, (service) => {
     all = await everything()
   })
 
-  it('give what lies behind a number, in runs of any length, until the head (PROTOCOL §11)', async () => {
+  it('give the events after a number, in runs of any length, until the head (PROTOCOL §11)', async () => {
     for (const type of ['property', 'SalesPropertyEvents', 'lettingsproperty']) {
       const expected = pageOf(await read(`${listPath}?pageSize=1000&apiEventType=${type}`)).items
       for (const limit of [1, 5, 1000]) {
@@ -169,7 +169,7 @@ onEngines('our own reads', {}, (service) => {
     )
   })
 
-  it('go on with a snapshot from any line of it, as of the same head (PROTOCOL §11)', async () => {
+  it('continue a snapshot after any of its lines, as of the same head (PROTOCOL §11)', async () => {
     const whole = snapshotOf((await read('/v1/property-events/snapshot')).text)
     const { head, epoch } = whole.end
     for (const [index, { sequenceNumber }] of whole.items.entries()) {
@@ -180,7 +180,7 @@ onEngines('our own reads', {}, (service) => {
     }
   })
 
-  it('lose nothing between a snapshot and what follows it, while publishing goes on (P2, PROTOCOL §11)', async () => {
+  it('lose nothing between a snapshot and what follows it, while publishing continues (P2, PROTOCOL §11)', async () => {
     const target = service()
     const publishing = new AbortController()
     const busy = (async () => {
@@ -250,7 +250,7 @@ onEngines('our own reads', {}, (service) => {
     }
   })
 
-  it("know nothing of a subject without events, nor of another tenant's (P10, D8)", async () => {
+  it("find no subject without events, nor another tenant's (P10, D8)", async () => {
     const stranger = service().otherTenant.readKey
     const unknown = `/v1/properties/${randomUUID()}`
     for (const path of [unknown, `${unknown}/history`, `/v1/contacts/${refs[0]}`]) {
@@ -346,7 +346,7 @@ onEngines('our own reads', {}, (service) => {
     }
   })
 
-  it('tell that the feed went into a new epoch, and go on in it (D13)', async () => {
+  it('report that the feed has entered a new epoch, and continue in it (D13)', async () => {
     const before = runOf(await read('/v1/property-events'))
     await service().storage.startEpoch(before.head + 1_000, 'cli:test')
     const stale = await read(`/v1/property-events?after=${before.head}&epoch=${before.epoch}`)

@@ -67,7 +67,7 @@ onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } },
     }
   })
 
-  it('misses nothing that is published while it asks again (PROTOCOL §13, P2)', async () => {
+  it('misses nothing that is published before it asks again (PROTOCOL §13, P2)', async () => {
     const { text: key } = await keyOfBoth()
     const { tenant, otherTenant } = service()
     let { next } = headsOf(await ask(key, 'wait=30'))
@@ -128,7 +128,7 @@ onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } },
       assert.deepEqual(names(headsOf(await answer)), [`${tenant.tenantId} property`])
   })
 
-  it('is refused for a wait that is none, and where its key waits as often as it may (D19, W5)', async () => {
+  it('is refused for an invalid wait, and if its key already waits as often as it may (D19, W5)', async () => {
     const { text: key } = await keyOfBoth()
     for (const text of ['0', '31', '1.5', 'x', '']) {
       const answer = await ask(key, `wait=${text}`)

@@ -19,13 +19,13 @@ async function keysOf(service: TestService, count: number): Promise<readonly str
 }
 
 describe('requests that wait', () => {
-  it('are 20 of a key and 2,000 of a node, unless it is said otherwise (PROTOCOL §13)', () => {
+  it('are by default 20 for a key and 2,000 for a node (PROTOCOL §13)', () => {
     assert.equal(defaultLimits.waitingPerKey, 20)
     assert.equal(defaultLimits.waitingPerNode, 2_000)
   })
 
   for (const engine of ['memory', 'threads'] as const satisfies readonly TestEngine[]) {
-    it(`are so many of a node, whatever their keys, ${engine === 'threads' ? 'on all its threads together' : 'on one thread'} (W5)`, async () => {
+    it(`are limited for a node, whatever their keys, ${engine === 'threads' ? 'on all its threads together' : 'on one thread'} (W5)`, async () => {
       const most = 6
       const service = await startTestService({ engine, limits: { waitingPerNode: most } })
       const readers: StreamReader[] = []

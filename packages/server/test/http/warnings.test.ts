@@ -26,7 +26,7 @@ onEngines('warnings', {}, (service) => {
   }
   const monday = '05-01-2026 09:00:00'
 
-  it('are none for a property with a price and a photograph, nor for one that is gone (PROTOCOL §4.11)', async () => {
+  it('are none for a property with a price and a photograph, nor for a removed one (PROTOCOL §4.11)', async () => {
     const payload = property({ update_date: monday })
     const { agent_ref } = payload
     assert.deepEqual(await warned({ payload }), [])
@@ -34,7 +34,7 @@ onEngines('warnings', {}, (service) => {
     assert.deepEqual(await warned({ remove: { agentRef: agent_ref } }), [])
   })
 
-  it('tell of a transactionId that is not the UUID of the property, or spells it in another way than before (D15)', async () => {
+  it('report a transactionId that is not the UUID of the property, or spells it differently than before (D15)', async () => {
     const payload = property()
     const { agent_ref } = payload
     const differs = ['0 /transactionId transaction_id_differs']
@@ -46,7 +46,7 @@ onEngines('warnings', {}, (service) => {
     assert.deepEqual(await warned({ payload: upper, transactionId: upper.agent_ref.toLowerCase() }), [])
   })
 
-  it('tell of a published property without a price or a photograph, by its payload or by its type (PROTOCOL §4.11)', async () => {
+  it('report a published property without a price or a photograph, by its payload or by its type (PROTOCOL §4.11)', async () => {
     const bare = property({ price_information: undefined, media: [] })
     const both = ['0 /price_information/price missing_price', '0 /media no_photographs']
     assert.deepEqual(await warned({ payload: bare }), both)
@@ -56,7 +56,7 @@ onEngines('warnings', {}, (service) => {
     assert.deepEqual(await warned({ payload: silent, eventType: 'PropertyUnpublished' }), [])
   })
 
-  it('tell of an update_date that stays when the property changes or comes back, within one request too (PROTOCOL §4.11)', async () => {
+  it('report an update_date that stays when the property changes or comes back, within one request too (PROTOCOL §4.11)', async () => {
     const payload = property({ update_date: monday })
     const remove = { agentRef: payload.agent_ref }
     const at = (index: number) => `${index} /update_date update_date_unchanged`
@@ -70,7 +70,7 @@ onEngines('warnings', {}, (service) => {
     assert.deepEqual(await warned({ payload: { ...changed, update_date: undefined } }), [])
   })
 
-  it('say nothing of an update_date for what is skipped or repeated (PROTOCOL §4.6)', async () => {
+  it('ignore the update_date of skipped or repeated events (PROTOCOL §4.6)', async () => {
     const payload = property({ update_date: monday })
     const changed = { id: randomUUID(), payload: { ...payload, price_information: { price: 2 } } }
     await post([{ payload }, changed])

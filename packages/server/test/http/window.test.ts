@@ -79,7 +79,7 @@ onEngines('windows of time', {}, (service) => {
     new Date(Date.parse(`${createdDate.slice(0, 23)}Z`) + aheadMinutes * 60_000).toISOString().slice(0, 23) +
     createdDate.slice(23)
 
-  it('takes a time by any clock, whether its plus was percent-encoded or not (D5)', async () => {
+  it('accepts a time in any zone, with its plus percent-encoded or not (D5)', async () => {
     const [first = '', second = ''] = dates
     for (const [offset, aheadMinutes] of [
       ['%2B01:00', 60],
@@ -96,7 +96,7 @@ onEngines('windows of time', {}, (service) => {
     }
   })
 
-  it('takes minutes, lower case letters and the digits of a finer clock, cut outward (D5)', async () => {
+  it('accepts minutes, lower case letters and the digits of a finer clock, cut outward (D5)', async () => {
     const [first = '', second = ''] = dates
     assert.equal(await count(`from=${first.slice(0, 16)}`), 5)
     assert.equal(await count(`from=${encoded(first.slice(0, 16).replace('T', ' '))}`), 5)
@@ -164,7 +164,7 @@ onEngines('windows of time', {}, (service) => {
     '-2025-01-01',
     '٢٠٢٥-٠١-٠١',
   ]) {
-    it(`refuses the time "${bad}" and says what is read (D5)`, async () => {
+    it(`refuses the time "${bad}" and says what it accepts (D5)`, async () => {
       for (const name of ['from', 'to']) {
         const answer = await list(`${name}=${encoded(bad)}`)
         assert.equal(answer.status, 400)

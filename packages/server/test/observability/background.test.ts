@@ -163,7 +163,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
 }
 
 for (const [task, makeTries] of Object.entries(tries)) {
-  it(`tells when it fails and when it works again: ${task}`, async () => {
+  it(`reports when it fails and when it works again: ${task}`, async () => {
     const said: string[] = []
     const report: TaskReport = {
       failed(name, error) {

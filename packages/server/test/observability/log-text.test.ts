@@ -24,7 +24,7 @@ const request = {
 }
 
 describe('log lines on a terminal', () => {
-  it('are short: the time, the level, what happened, and of a request what is looked at', () => {
+  it('are short: the time, the level, what happened, and the main members of a request', () => {
     assert.equal(
       logged('plain', (log) => log.info(request, 'request')),
       '12:00:00Z info  GET /v1/heads 200 0.4 ms keyId=La74n6cBwVE0\n',
@@ -35,7 +35,7 @@ describe('log lines on a terminal', () => {
     )
   })
 
-  it('name the request where the service is at fault, and count long lists', () => {
+  it('name the request if the service is at fault, and count long lists', () => {
     const failed = logged('plain', (log) =>
       log.warn({ ...request, status: 503, problem: 'overloaded' }, 'request'),
     )

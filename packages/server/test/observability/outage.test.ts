@@ -63,7 +63,7 @@ describe('an outage', () => {
     assert.equal(lines[3]?.['failures'], 1)
   })
 
-  it('goes on while some of it works: a success among failures ends nothing', async () => {
+  it('continues while only some of it works: a success among failures ends nothing', async () => {
     const { lines, log } = logged()
     const outage = createOutage(options(log))
     for (let time = 0; time < 60; time += 1) {
@@ -74,7 +74,7 @@ describe('an outage', () => {
     assert.equal(lines.length, 1)
   })
 
-  it('goes on while nobody asks, until it is seen to work', async () => {
+  it('continues while nothing is requested, until it is seen to work', async () => {
     const { lines, log } = logged()
     let isBack = false
     let asked = 0
@@ -124,7 +124,7 @@ describe('an outage', () => {
     assert.ok(threads.every((thread) => !thread.state().open))
   })
 
-  it('that is not over when the service stops says so', () => {
+  it('is reported if it is not over when the service stops', () => {
     const { lines, log } = logged()
     const outage = createOutage(options(log))
     outage.close()
@@ -145,7 +145,7 @@ describe('the outages of a service', () => {
     return { ...lines, outages }
   }
 
-  it('are told apart by what has failed, requests and work in the background together', () => {
+  it('are distinguished by what has failed, for requests and background work together', () => {
     const { lines, outages } = start()
     for (const task of [
       'read_key_ids',

@@ -44,7 +44,7 @@ it('writes a bounded number of bytes a second, however many requests fail, and s
   assert.equal(lines.at(-1)?.['unnamed'], 49_740)
 })
 
-it('leaves each request that was answered its line, and none where only warnings are logged', () => {
+it('writes a line for each answered request, and none if only warnings are logged', () => {
   const info = logged('info')
   for (let number = 0; number < 1_000; number += 1) {
     info.requests.write({ requestId: `id-${number}`, status: number % 2 === 0 ? 200 : 429 })

@@ -27,7 +27,7 @@ it('shows the 20 that count most and the others together, of 10,000', () => {
   )
 })
 
-it('gives way to whom counts more now: what is old counts less and less', () => {
+it('makes room for names that count more now: old counts weigh less and less', () => {
   let nowMs = 0
   const counter = topCounter(options, () => nowMs)
   const add = (names: readonly (readonly [string, readonly number[]])[]) =>
@@ -86,7 +86,7 @@ it('holds no more names than it has room for, and counts the others together', (
   assert.deepEqual(counts.take(), { names: [], others: [0, 0] })
 })
 
-it('lists the slowest requests of the last minutes, and makes nothing of the others', () => {
+it('lists the slowest requests of the last minutes, and creates nothing for the others', () => {
   const slow = slowestRequests()
   let made = 0
   const note = (durationMs: number, nowMs: number) => {

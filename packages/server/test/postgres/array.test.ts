@@ -56,7 +56,7 @@ describe('lists of values for PostgreSQL', () => {
     })
   })
 
-  it('hold no id that nobody gave: what is no UUID is refused', () => {
+  it('hold no invented id: text that is not a UUID is refused', () => {
     for (const text of [
       '',
       'x',
@@ -67,7 +67,7 @@ describe('lists of values for PostgreSQL', () => {
     }
   })
 
-  it('are refused where the statement declares another type, and not misread', async () => {
+  it('are refused if the statement declares another type, and not misread', async () => {
     const url = await (await sharedDatabases()).create()
     await withClient(url, async (client) => {
       await assert.rejects(client.query('SELECT $1::integer[]', [bigints([1])]), /element type/)

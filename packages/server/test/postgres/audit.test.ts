@@ -82,7 +82,7 @@ describe('the audit in PostgreSQL', () => {
     })
   })
 
-  it('hands over no row in front of which another one is committed later', async () => {
+  it('returns no row before which another one is committed later', async () => {
     const url = await databases.create()
     await using store = await withTenants(await open(url))
     const rows = await store.audit.read({ first: 'oldest', limit: 10 })

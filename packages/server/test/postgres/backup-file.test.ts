@@ -24,7 +24,7 @@ describe('a backup of a database', () => {
     return openStorage({ kind: 'postgres', url, file, create: true })
   }
 
-  it('is refused when a part of it is missing, wherever it was cut, and then leaves the database empty (P7)', async () => {
+  it('is refused if a part of it is missing, wherever it was cut, and then leaves the database empty (P7)', async () => {
     await using store = await storeWithHistory(await stores.create())
     const path = join(folder.path, 'whole')
     await store.backup(path)

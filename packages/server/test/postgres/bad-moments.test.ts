@@ -87,7 +87,7 @@ describe('an append', () => {
     }
   })
 
-  it('whose derived id is really taken is refused, and looks no more than twice to be sure (D14)', async () => {
+  it('is refused if its derived id is really taken, after no more than two looks (D14)', async () => {
     await using site = await place()
     const move = draft({ subject: 'p', category: 'lettings', id: 'move' })
     await publish(site.other, [draft({ subject: 'p', category: 'sales' })])
@@ -129,7 +129,7 @@ describe('an append', () => {
     )
   })
 
-  it('is told as stored when it took the counters first and the answer to its commit was lost (P6)', async () => {
+  it('is reported as stored if it took the counters first and the answer to its commit was lost (P6)', async () => {
     await using site = await place()
     await using gates = await putGates(site.url)
     await gates.query('CREATE SEQUENCE plans')

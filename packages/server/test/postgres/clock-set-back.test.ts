@@ -90,7 +90,7 @@ describe('a server that takes over with a clock that is behind', () => {
     assert.equal(line?.stored?.createdDate, '2025-01-31T12:01:30.0010000')
   })
 
-  it('and had not got all: a node that lives on tells it how far windows were answered (P3, D13)', async () => {
+  it('that had not received everything: a surviving node tells it how far windows were answered (P3, D13)', async () => {
     await using primary = await launchPostgres(keepsLog)
     await using proxy = await startProxy(primary.socketFile)
     await using standby = await startStandby(primary)
@@ -116,8 +116,8 @@ describe('a server that takes over with a clock that is behind', () => {
   })
 })
 
-describe('a standby that commits wait for, when it is gone', () => {
-  it('lets windows be answered as far as time is reserved, and everything else for ever (P3)', async () => {
+describe('a missing standby that commits wait for', () => {
+  it('lets windows be answered up to the reserved time, and everything else without limit (P3)', async () => {
     await using primary = await launchPostgres(keepsLog)
     await using standby = await startStandby(primary)
     await replicateSynchronously(primary)

@@ -28,7 +28,7 @@ function openNode(url: string): Promise<StorageEngine> {
 }
 
 describe('a standby that takes over', () => {
-  it('has everything when commits waited for it: publishing goes on by itself (P1, P2, P3, P7)', async () => {
+  it('has everything if commits waited for it: publishing continues by itself (P1, P2, P3, P7)', async () => {
     for (let cycle = 0; cycle < cycles; cycle += 1) {
       await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
       await using proxy = await startProxy(primary.socketFile)
@@ -48,7 +48,7 @@ describe('a standby that takes over', () => {
     }
   })
 
-  it('may lack numbers that were shown when commits did not wait: publishing stops until told (D13, P2)', async () => {
+  it('may lack numbers that were shown if commits did not wait: publishing stops until an operator acts (D13, P2)', async () => {
     await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
     await using proxy = await startProxy(primary.socketFile)
     await using standby = await startStandby(primary)
@@ -123,7 +123,7 @@ describe('a standby that takes over', () => {
     )
   })
 
-  it('is told of by feed and number, and every feed that lost nothing goes on in its epoch once that is accepted (D13)', async () => {
+  it('is reported by feed and number, and every feed that lost nothing continues in its epoch once that is accepted (D13)', async () => {
     await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
     await using proxy = await startProxy(primary.socketFile)
     await using standby = await startStandby(primary)
@@ -192,7 +192,7 @@ describe('a standby that takes over', () => {
     assert.deepEqual(numbers(await list(one)), [1])
   })
 
-  it('answers nothing before it has taken over: it may lag behind what was acknowledged (P3, P8)', async () => {
+  it('answers nothing before it has been promoted: it may lag behind what was acknowledged (P3, P8)', async () => {
     await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
     await using proxy = await startProxy(primary.socketFile)
     await using standby = await startStandby(primary)

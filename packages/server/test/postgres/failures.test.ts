@@ -48,7 +48,7 @@ describe('a database in trouble', () => {
     return openStorage({ ...options, create, catalogue: catalogues.default })
   }
 
-  it('acknowledges a repeat only when what it repeats is where a commit would have to be (P7)', async () => {
+  it('acknowledges a repeat only when the repeated event is as safe as a new commit would be (P7)', async () => {
     await using node = await openNode(server.url(database))
     // It waits for longer than this test takes.
     await using other = await openNode(server.url(database), false, 60_000)
@@ -156,7 +156,7 @@ describe('a database in trouble', () => {
     assert.ok(survived.longestMs < neverLongerMs, `${survived.longestMs} ms`)
   })
 
-  it('tells what it stored, and what is remarkable about it, when only its answer was lost (P6, PROTOCOL §4.11)', async () => {
+  it('reports what it stored, with its remarks, if only the answer was lost (P6, PROTOCOL §4.11)', async () => {
     await using proxy = await startProxy(server.socketFile)
     await using gates = await putGates(server.url(database))
     await using one = await openNode(asNode(proxy.url(database), 'one'))
@@ -181,7 +181,7 @@ describe('a database in trouble', () => {
     )
   })
 
-  it('that has gone silent is given up in time, by every verb, and found again when it is back (P11)', async () => {
+  it('that has gone silent is given up in time by every verb, and found again when it is back (P11)', async () => {
     await using proxy = await startProxy(server.socketFile)
     await using one = await openNode(proxy.url(database))
     await publish(one, [draft({ subject: 'p' })])
@@ -204,7 +204,7 @@ describe('a database in trouble', () => {
     assert.deepEqual(numbers(await list(one)), [1, 2])
   })
 
-  it('answers all who ask in time though every connection is taken, and goes on afterwards (P11)', async () => {
+  it('answers all requests in time although every connection is taken, and continues afterwards (P11)', async () => {
     await using one = await openNode(server.url(database))
     await withClient(server.url(database), async (client) => {
       await client.query('BEGIN; LOCK TABLE feed IN ACCESS EXCLUSIVE MODE')

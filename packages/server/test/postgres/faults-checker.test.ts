@@ -154,7 +154,7 @@ describe('the checker of records', () => {
     it(`sees ${name}`, () => assert.match(violations(plant(soundRecord())).join('\n'), expected))
   }
 
-  it('takes items as they stand in a body, whatever is in their texts', () => {
+  it('reads items exactly as they are in a body, whatever their texts contain', () => {
     const items = ['{"a":"}]\\"{","b":{"c":[1]}}', '{ "a" : "\\\\" }']
     assert.deepEqual(itemsIn(`{"items":[${items.join(',')}],"page":1}`), items)
     assert.deepEqual(itemsIn('{"items":[],"page":1}'), [])

@@ -85,7 +85,7 @@ describe('three services on a primary and its standby', () => {
     assert.match(found.join('\n'), /^P3: .* never got/m)
   })
 
-  it('are caught when what was reserved is lost with the primary (P3)', async () => {
+  it('are caught if the reservation is lost with the primary (P3)', async () => {
     const feed = await newFeed('reservation lost')
     const readers = load(feed, 0, 20)
     await readers.reached(0, 10)

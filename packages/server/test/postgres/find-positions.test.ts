@@ -30,8 +30,8 @@ function slowDatabase() {
   return { asked, find: positionFinder({ read }) }
 }
 
-describe('looking up where events stand', () => {
-  it('asks once for all ids of one turn, and once more for all that come meanwhile', async () => {
+describe('looking up the positions of events', () => {
+  it('makes one query for all ids of one turn, and one more for all that come meanwhile', async () => {
     const { asked, find } = slowDatabase()
     const first = ['a', 'b', 'c'].map((name) => find(feedKey(), uuid(name)))
     await nextTurn()
@@ -51,7 +51,7 @@ describe('looking up where events stand', () => {
     assert.deepEqual(await Promise.all(second), [2, 3])
   })
 
-  it('does not wait for a question that hangs, and tells all who share one that fails', async () => {
+  it('does not wait for a query that hangs, and a failed one fails for all that share it', async () => {
     const { asked, find } = slowDatabase()
     const hanging = find(feedKey(), uuid('a'))
     await nextTurn()
@@ -67,7 +67,7 @@ describe('looking up where events stand', () => {
     assert.equal(await hanging, 9)
   })
 
-  it('tells only who asked for it of an id that is no UUID', async () => {
+  it('fails only for the caller whose id is not a UUID', async () => {
     const { asked, find } = slowDatabase()
     const outcomes = Promise.allSettled(['a', 'b'].map((name) => find(feedKey(), uuid(name))))
     await assert.rejects(find(feedKey(), 'nonsense'), TypeError)
@@ -77,7 +77,7 @@ describe('looking up where events stand', () => {
     assert.deepEqual(values, [1, 2])
   })
 
-  it('gives each of many who ask at once their own answer (P10, P12)', async () => {
+  it('gives each of many simultaneous callers their own answer (P10, P12)', async () => {
     const url = await (await sharedDatabases()).create()
     await using storage = await withTenants(
       await openStorage({ kind: 'postgres', url, create: true, catalogue: catalogues.default }),

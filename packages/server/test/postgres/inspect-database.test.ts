@@ -87,7 +87,7 @@ describe('an inspection of a database', () => {
     assert.deepEqual(durabilityOf(await reached(server.url())), [false, false, true])
   })
 
-  it('tells a session of its own from one that is shared between clients', async () => {
+  it('distinguishes a session of its own from one that clients share', async () => {
     await withClient(server.url(), async (one) => {
       await withClient(server.url(), async (two) => {
         assert.deepEqual(await probeSessions(one, two, 'apart', false), {

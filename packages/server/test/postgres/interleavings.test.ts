@@ -212,7 +212,7 @@ describe('nodes that overtake each other', () => {
     await held
   })
 
-  it('take counters in one order: two that are given feeds in opposite orders wait, and never for each other (P1)', async () => {
+  it('take counters in one order: two that are given feeds in opposite orders wait, but never for each other (P1)', async () => {
     await using place = await site()
     const [one, two] = [await place.node('one'), await place.node('two')]
     const [first, middle, last] = [feedKey(tenantA), feedKey(tenantA, 'contact'), feedKey(tenantB)].toSorted(

@@ -65,7 +65,7 @@ describe('a node that commits several feeds at once', () => {
     }
   }
 
-  it('publishes for everybody else while somebody holds one feed, and for that one as soon as it is free (P1)', async () => {
+  it('publishes to all other feeds while a session holds one, and to that one as soon as it is free (P1)', async () => {
     await using site = await place()
     const queue = createCommitQueue((await site.node()).events)
     const publish = (key: FeedKey, subject: string) => queue.submit(batch([draft({ subject })], { key }))
@@ -145,7 +145,7 @@ describe('a node that commits several feeds at once', () => {
     stored((await node.events.append([batch([draft({ subject: 'p' })])], 20))[0] ?? assert.fail())
   })
 
-  it('tells what it stored though its answer was lost and its own lost call held the feed (P6)', async () => {
+  it('reports what it stored although the answer was lost and its own lost call held the feed (P6)', async () => {
     await using site = await place()
     await using proxy = await startProxy(server.socketFile)
     await using gates = await putGates(site.url)
@@ -186,7 +186,7 @@ describe('a node that commits several feeds at once', () => {
     assert.deepEqual(numbers(await list(node)), [1, 2, 3])
   })
 
-  it('answers as the reference does, whatever is gathered, locked and committed beside what (P1, P3, P12)', async () => {
+  it('answers as the reference does, in any order of gathering, locking and committing (P1, P3, P12)', async () => {
     await using site = await place()
     const node = await site.node()
     const reference = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })

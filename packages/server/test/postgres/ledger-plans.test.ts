@@ -16,7 +16,7 @@ const keyCount = 10_000
 type PlanRow = { 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }
 
 describe('recipients on PostgreSQL', () => {
-  it('are searched for in one index, past all keys that were sent nothing of the feed (P5, D28)', async () => {
+  it('are found through one index, which skips all keys that were sent nothing of the feed (P5, D28)', async () => {
     const url = await (await sharedDatabases()).create()
     const given = { kind: 'postgres', url, readConnections: 1, create: true } as const
     await (await withTenants(await openStorage({ ...given, catalogue: catalogues.default }))).close()

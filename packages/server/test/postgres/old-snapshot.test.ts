@@ -16,7 +16,7 @@ import { startStandby, withClient } from './support/standby.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 describe('the counters of feeds', () => {
-  it('get one new version with each publication, and none where nothing is stored but an id (P5)', async () => {
+  it('get one new version with each publication, and none if only an id is stored (P5)', async () => {
     const url = await (await sharedDatabases()).create()
     const options = { kind: 'postgres', url, readConnections: 2, create: true } as const
     const node = await withTenants(await openStorage({ ...options, catalogue: catalogues.default }))
@@ -48,7 +48,7 @@ describe('the counters of feeds', () => {
 })
 
 describe('an old snapshot', () => {
-  it('is named with its age, whoever holds it: a session, a standby, a slot or a prepared transaction', async () => {
+  it('is named with its age, whether a session, a standby, a slot or a prepared transaction holds it', async () => {
     await using server = await launchPostgres({
       settings: { wal_level: 'logical', max_prepared_transactions: '2', wal_keep_size: '64MB' },
     })

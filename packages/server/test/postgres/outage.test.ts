@@ -23,7 +23,7 @@ interface Line {
   readonly unnamed?: number
 }
 
-it('a database that is away under load is two lines, with every failed request findable, and the metrics go on (D6, D9)', async (context) => {
+it('a database that is away under load gives two lines, with every failed request findable, and the metrics continue (D6, D9)', async (context) => {
   await using server = await launchPostgres()
   const options = {
     kind: 'postgres',

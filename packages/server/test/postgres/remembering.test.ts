@@ -38,7 +38,7 @@ describe('a node that remembers what it has published', () => {
     }
   }
 
-  it('asks the database nothing before it appends to subjects it has published, in one round trip (D2)', async () => {
+  it('reads nothing before it appends to subjects it has published, in one round trip (D2)', async () => {
     await using place = await nodes()
     const { url, one } = place
     const keys = [feedKey(tenantA), feedKey(tenantB), feedKey(tenantA, 'contact')]
@@ -53,7 +53,7 @@ describe('a node that remembers what it has published', () => {
     for (const key of keys) assert.deepEqual(numbers(await list(one, { key })), [1, 2, 3, 4, 5, 6])
   })
 
-  it('agrees with other nodes on how a subject is spelled, whoever publishes its first event (D15)', async () => {
+  it('agrees with other nodes on the spelling of a subject, whichever publishes its first event (D15)', async () => {
     await using place = await nodes()
     const { one, two } = place
     const subjects = Array.from({ length: 12 }, (_, index) => `s${index}`)
@@ -79,7 +79,7 @@ describe('a node that remembers what it has published', () => {
     }
   })
 
-  it('reads nothing but the payloads that go on in a removal or a move to another category (D23, D26)', async () => {
+  it('reads only the payloads that a removal or a move to another category builds on (D23, D26)', async () => {
     await using place = await nodes()
     const { url, one } = place
     await publish(one, [draft({ subject: 'p', text: 'a' }), draft({ subject: 'q', text: 'b' })])
@@ -104,7 +104,7 @@ describe('a node that remembers what it has published', () => {
     ])
   })
 
-  it('says what is so, whatever another node has said of the subject since (D12, D26, P6)', async () => {
+  it('gives the true answer, whatever another node has published about the subject since (D12, D26, P6)', async () => {
     await using place = await nodes()
     const { one, two } = place
     await publish(one, [draft({ subject: 'p', text: 'a' })])
@@ -133,7 +133,7 @@ describe('a node that remembers what it has published', () => {
     )
   })
 
-  it('tells a removal and an unchanged payload by what is stored, not by what it remembers (D26)', async () => {
+  it('decides on a removal and an unchanged payload by what is stored, not by what it remembers (D26)', async () => {
     await using place = await nodes()
     const { url, one } = place
     await publish(one, [draft({ subject: 'p', text: 'a' })])
@@ -162,7 +162,7 @@ describe('a node that remembers what it has published', () => {
     assert.deepEqual(await gates.query('SELECT last_value::int AS calls FROM calls'), [{ calls: 1 }])
   })
 
-  it('forgets everything when its connections break, because what it finds may be another history (D13)', async () => {
+  it('forgets everything when its connections break, because the database may have another history (D13)', async () => {
     await using place = await nodes()
     const { url, one } = place
     await publish(one, [draft({ subject: 'p' })])
@@ -178,7 +178,7 @@ describe('a node that remembers what it has published', () => {
     assert.equal(line?.eventTypeShortCode, 'PropertyPublished')
   })
 
-  it('answers as the reference does, whoever has published to the feed before (P12, D12)', async () => {
+  it('answers as the reference does, whichever node has published to the feed before (P12, D12)', async () => {
     await using place = await nodes()
     const reference = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
     const sent = fc.record({

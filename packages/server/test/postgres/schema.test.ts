@@ -83,7 +83,7 @@ describe('the schema in PostgreSQL', () => {
     assert.deepEqual(rows, [{ schema_version: migrations.length }])
   })
 
-  it('gives the keys no version a second time, also where a promotion has lost the last one (D11)', async () => {
+  it('never gives the keys a version twice, even after a promotion has lost the last one (D11)', async () => {
     const url = await databases.create()
     const store = await open(url)
     await store.keys.createTenant(
@@ -100,7 +100,7 @@ describe('the schema in PostgreSQL', () => {
     await store.close()
   })
 
-  it('is brought up to date from earlier ones, with what is in it, while it is read', async () => {
+  it('is brought up to date from earlier ones, with its contents, while it is read', async () => {
     for (const version of earlierSchemas) {
       const url = await databases.create()
       const old = connect({ url, readConnections: 1 })
@@ -190,7 +190,7 @@ describe('the schema in PostgreSQL', () => {
     await assertCounted(store, feedKey())
   })
 
-  it('goes on where it was cut off: an index that was not finished is built anew', async () => {
+  it('continues after an interruption: an unfinished index is built again', async () => {
     const url = await databases.create()
     const old = connect({ url, readConnections: 1 })
     await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 1) })
@@ -219,7 +219,7 @@ describe('the schema in PostgreSQL', () => {
     })
   })
 
-  it('is the same whether it was made at once or brought up to date step by step', async () => {
+  it('is the same whether it was created at once or brought up to date step by step', async () => {
     const shapeOf = async (first: number): Promise<unknown> => {
       const url = await databases.create()
       const old = connect({ url, readConnections: 1 })
@@ -305,7 +305,7 @@ describe('the schema in PostgreSQL', () => {
     })
   })
 
-  it('is never made on a server that is too old, which is said before anything is tried', () => {
+  it('is never created on a server that is too old, which is reported before anything is tried', () => {
     assert.equal(serverRefusal(150_018), undefined)
     assert.equal(serverRefusal(180_004), undefined)
     const refusal = serverRefusal(140_011)
@@ -352,7 +352,7 @@ describe('the schema in PostgreSQL', () => {
     }
   })
 
-  it('may take longer to bring up to date than a commit may, and who starts meanwhile says so and waits', async () => {
+  it('may take longer to bring up to date than a commit may, and a node that starts meanwhile says so and waits', async () => {
     const url = await databases.create()
     await (await open(url)).close()
     using folder = temporaryFolder()
@@ -383,7 +383,7 @@ describe('the schema in PostgreSQL', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  it('of a newer program, or of another one, is refused with a sentence and left as it is', async () => {
+  it('of a newer program, or of another one, is refused with a sentence and left unchanged', async () => {
     const newer = await databases.create()
     await (await open(newer)).close()
     await withClient(newer, (client) => client.query('UPDATE store SET schema_version = 99'))
@@ -436,7 +436,7 @@ describe('the schema in PostgreSQL', () => {
     })
   })
 
-  it('of before waits for a new epoch as it did when it is brought up to date, feed by feed if asked (D13)', async () => {
+  it('that waited for a new epoch still does when it is brought up to date, for each feed concerned (D13)', async () => {
     const url = await databases.create()
     const old = connect({ url, readConnections: 1 })
     await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 10) })
@@ -465,7 +465,7 @@ describe('the schema in PostgreSQL', () => {
     assert.equal(await store.epochNeed(), 'none')
   })
 
-  it('goes on being served, when it is brought up to date, by a role that was let in before', async () => {
+  it('can still be served after it is brought up to date, by a role that was granted its rights before', async () => {
     const url = await databases.create()
     const old = connect({ url, readConnections: 1 })
     await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 8) })
@@ -498,7 +498,7 @@ describe('the schema in PostgreSQL', () => {
     })
   })
 
-  it('looks up what an append needs by key, whatever the planner knows of the tables (P5)', async () => {
+  it('looks up what an append needs by key, whatever statistics the planner has (P5)', async () => {
     const url = await databases.create()
     await (await withTenants(await open(url))).close()
     const database = connect({ url, readConnections: 1 })

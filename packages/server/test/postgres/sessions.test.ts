@@ -16,7 +16,7 @@ const opened = (url: string) =>
 const oneOrTwo = [['one event', 1] as const, ['several events', 2] as const]
 
 describe('a session that publishes', () => {
-  it('waits for the disk, even where the server says that commits need not (P7)', async () => {
+  it('waits for the disk, even if the server says that commits need not (P7)', async () => {
     await using server = await launchPostgres()
     await withClient(server.url(), async (client) => {
       await client.query('ALTER SYSTEM SET synchronous_commit = off')
@@ -48,7 +48,7 @@ describe('a session that publishes', () => {
 
 describe('an append that was planned before the stored payloads were reduced', () => {
   for (const [what, events] of oneOrTwo) {
-    it(`is planned anew, with ${what} (D17)`, async () => {
+    it(`is planned again, with ${what} (D17)`, async () => {
       await using server = await launchPostgres()
       await using store = await withTenants(await opened(server.url()))
       await using gates = await putGates(server.url())

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => databases[Symbol.asyncDispose]())
 
-it('a node that joins takes its share of every rate, and one that goes or dies leaves it to the others (D10)', async () => {
+it('a node that joins takes its share of every rate, and one that leaves or dies gives it back to the others (D10)', async () => {
   const url = await databases.create()
   const time = testClock('2026-03-01T10:00:00Z')
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })

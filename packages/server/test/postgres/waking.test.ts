@@ -23,7 +23,7 @@ describe('nodes that wait for each other', () => {
   })
   after(() => databases[Symbol.asyncDispose]())
 
-  it('are told of the feeds that others append to, and wake for their own number (P8)', async () => {
+  it('hear of the feeds that other nodes append to, and wake for their own number (P8)', async () => {
     const url = await databases.create()
     const options = { kind: 'postgres', url, readConnections: 2, create: true } as const
     await using one = await withTenants(await openStorage({ ...options, catalogue: catalogues.default }))
@@ -80,7 +80,7 @@ describe('nodes that wait for each other', () => {
     assert.ok(silentMs >= 0 && silentMs < 60_000, `${silentMs} ms`)
   })
 
-  it('leave no connection behind where they cannot listen', async () => {
+  it('leave no connection behind if they cannot listen', async () => {
     const url = await databases.create()
     const database = connect({ url, readConnections: 1 })
     const refused = database.listen(
@@ -96,7 +96,7 @@ describe('nodes that wait for each other', () => {
     await database.close()
   })
 
-  it('hear of every feed of a large commit by name, so that what is known of others stays, and nothing twice (P8)', async () => {
+  it('hear of every feed of a large commit by name, so that what is known of others stays, and of nothing twice (P8)', async () => {
     const url = await databases.create()
     const options = { kind: 'postgres', url, readConnections: 2, create: true } as const
     await using one = await openStorage({ ...options, catalogue: catalogues.default })
