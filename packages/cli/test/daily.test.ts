@@ -5,7 +5,7 @@ import { dailyTimeOf, nextDaily, runDaily } from '../src/daily.ts'
 const at = (text: string) => Date.parse(`2026-03-${text}Z`)
 const night = dailyTimeOf('02:30') ?? Number.NaN
 
-describe('what is done every day', () => {
+describe('a daily task', () => {
   it('has a time of day, and nothing that looks like one', () => {
     assert.equal(dailyTimeOf('00:00'), 0)
     assert.equal(dailyTimeOf('23:59'), 86_340_000)
@@ -20,7 +20,7 @@ describe('what is done every day', () => {
     assert.equal(nextDaily(night, at('31T23:00:00')), Date.parse('2026-04-01T02:30:00Z'))
   })
 
-  it('is done once a day, also where the clock jumps or a run takes long, until a signal', async () => {
+  it('runs once a day, also if the clock jumps or a run takes long, until a signal', async () => {
     let nowMs = at('28T01:00:00')
     const ran: string[] = []
     const stop = new AbortController()

@@ -41,7 +41,7 @@ describe('exposure, over two nodes of which some are killed', () => {
     removeFolder(root)
   })
 
-  it('lists what consumers saw, and says of the rest when it may have been sent (D28)', async () => {
+  it('lists what consumers saw, and says when the rest may have been sent (D28)', async () => {
     const environment = {
       PROPERTY_EVENTS_DATABASE: await databases.create(),
       PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',

@@ -30,7 +30,7 @@ const unused = {
 }
 
 describe('a service that starts', () => {
-  it('loads nothing that it does not use, with its documents asked for too', async () => {
+  it('loads nothing that it does not use, even when its documents are requested', async () => {
     const folder = temporaryFolder()
     const file = join(folder, 'loaded')
     const service = await start(['serve', '--data', join(folder, 'data')], {

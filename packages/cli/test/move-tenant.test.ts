@@ -140,7 +140,7 @@ describe('moving a tenant between two clusters', () => {
     assert.equal(events[0]?.sequenceNumber, seen.byPages.length + 1)
   })
 
-  it('goes on after the command was killed at any moment, and is never published in both (P7, P9)', async () => {
+  it('continues after the command was killed at any moment, and is never published in both (P7, P9)', async () => {
     const [a, b] = [await cluster(0), await cluster(1)]
     const moving = await tenant(a, 'Moving')
     front.route(moving.key, a.urls[0] ?? '')
@@ -185,7 +185,7 @@ describe('moving a tenant between two clusters', () => {
     checkTenant(await load.stop())
   })
 
-  it('says what is in the way before it changes anything, and takes a tenant back', async () => {
+  it('reports obstacles before it changes anything, and takes a tenant back', async () => {
     const [a, b] = [await cluster(0), await cluster(1, 1, 'another pepper, there')]
     const moving = await tenant(a, 'Moving')
     const client = patientClient(a.urls[0] ?? '', moving.key)
@@ -216,7 +216,7 @@ describe('moving a tenant between two clusters', () => {
     assert.match(both.stderr, /open in both stores/)
   })
 
-  it('says where things stand when a cluster is lost in the middle, and goes on when it is back (P7, P9)', async () => {
+  it('says how far the move is when a cluster is lost in the middle, and continues when it is back (P7, P9)', async () => {
     const [a, b] = [await cluster(0), await cluster(1)]
     const moving = await tenant(a, 'Moving')
     const client = patientClient(a.urls[0] ?? '', moving.key)
@@ -236,7 +236,7 @@ describe('moving a tenant between two clusters', () => {
     assert.deepEqual([await stores(a, moving.key), await stores(b, moving.key)], [false, true])
   })
 
-  it('is waited for by publish, which goes on where the tenant is then (PROTOCOL §5.8)', async () => {
+  it('makes publish wait, which continues where the tenant is then (PROTOCOL §5.8)', async () => {
     const [a, b] = [await cluster(0), await cluster(1)]
     const moving = await tenant(a, 'Moving')
     front.route(moving.key, a.urls[0] ?? '')

@@ -84,7 +84,7 @@ describe('publish, given another format', () => {
     })
   }
 
-  it('still judges events line by line, whatever stands on the other lines', async () => {
+  it('still judges events line by line, whatever is on the other lines', async () => {
     const lines = ['not json, at all', event(home), 'a, b, c', '<xml/>']
     for (const [content, refused] of [
       [lines.join('\n'), 3],
@@ -104,10 +104,10 @@ describe('publish, given another format', () => {
   })
 })
 
-describe('a reference that is no UUID', () => {
+describe('a reference that is not a UUID', () => {
   const tenant = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
 
-  it('is refused with what to send instead, wherever it stands (D16)', async () => {
+  it('is refused with what to send instead, wherever it is (D16)', async () => {
     const expected = /UUIDv5 of your own reference, which `property-events reference` makes/
     for (const item of [
       { payload: { agent_ref: '02072013_0406', published: true } },

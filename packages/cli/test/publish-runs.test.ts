@@ -112,7 +112,7 @@ describe('every run of publish counts', () => {
     assert.deepEqual(await history(subject), [100_000, 200_000, 100_000])
   })
 
-  it('a property that was removed and is listed again is there again (D14, D26)', async () => {
+  it('a property that was removed and is listed again is published again (D14, D26)', async () => {
     const subject = newSubject()
     const listing = fileOf(priced(subject, 1))
     const removal = fileOf(JSON.stringify({ remove: { agentRef: subject, reason: 9 } }))
@@ -159,7 +159,7 @@ describe('every run of publish counts', () => {
 })
 
 describe('a run that was cut off', () => {
-  it('is gone on with where the service had answered, and stores nothing twice and leaves nothing out (P6)', async () => {
+  it('is continued where the service had answered, and stores nothing twice and leaves nothing out (P6)', async () => {
     const { variables, journals } = stateHome()
     const subject = newSubject()
     // The file sets a price and changes it again: published as a new run, it would do both a second time.
@@ -182,7 +182,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(await history(subject), [1, 2, 1, 2])
   })
 
-  it('is begun anew with --new-run', async () => {
+  it('is replaced by a new one with --new-run', async () => {
     const { variables, journals } = stateHome()
     const subject = newSubject()
     const file = fileOf(priced(subject, 1), ...others(499), priced(subject, 2))
@@ -193,7 +193,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(readdirSync(journals), [])
   })
 
-  it('tells of refused lines before the cut, and ends with 1 for them', async () => {
+  it('reports refused lines before the interruption, and ends with 1 because of them', async () => {
     const { variables } = stateHome()
     const file = fileOf('not JSON', ...others(600))
     await cutOff(file, 1, { variables })
@@ -207,7 +207,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(wentOnAfter, { line: 501, published: 500, repeated: 0, unchanged: 0, refused: 1 })
   })
 
-  it('goes on in a JSON array by its items, and with ids of the lines themselves', async () => {
+  it('continues in a JSON array by its items, and with ids of the lines themselves', async () => {
     const { variables } = stateHome()
     const subject = newSubject()
     const own = newSubject()
@@ -228,7 +228,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(await history(subject), [1, 2])
   })
 
-  it('is over when the file has changed meanwhile, which is said', async () => {
+  it('is over if the file has changed meanwhile, and the command says so', async () => {
     const { variables, journals } = stateHome()
     const subject = newSubject()
     const file = fileOf(priced(subject, 1), ...others(600))
@@ -243,7 +243,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(readdirSync(journals), [])
   })
 
-  it('is over when another has begun since: gone on with later, it would leave out what that one changed', async () => {
+  it('is over if another has begun since: continued later, it would leave out what that one changed', async () => {
     for (const between of ['file', 'pipe'] as const) {
       const { variables } = stateHome()
       const subject = newSubject()
@@ -297,7 +297,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(totalsOf(stored), [501, 0, 0, 0])
   })
 
-  it('is over after half a day, which is said, and after a month without a word', async () => {
+  it('is over after half a day, with a message, and after a month without one', async () => {
     const { variables, journals } = stateHome()
     const file = fileOf(...others(501))
     await cutOff(file, 1, { variables })
@@ -318,7 +318,7 @@ describe('a run that was cut off', () => {
     assert.deepEqual(readdirSync(journals), [])
   })
 
-  it('whose journal is damaged or cut short is begun anew, which is said', async () => {
+  it('whose journal is damaged or cut short is begun again, and the command says so', async () => {
     const { variables, journals } = stateHome()
     const file = fileOf(...others(501))
     await cutOff(file, 1, { variables })
@@ -342,7 +342,7 @@ describe('a run that was cut off', () => {
     }
   })
 
-  it('cannot be gone on with where nothing can be noted: that is said, and all is published', async () => {
+  it('cannot be continued if nothing can be noted: the command says so, and publishes everything', async () => {
     const home = path('state')
     writeFileSync(home, 'a file where a folder is wanted')
     const variables = { XDG_STATE_HOME: home }
@@ -356,7 +356,7 @@ describe('a run that was cut off', () => {
     assert.equal(readFileSync(home, 'utf8'), 'a file where a folder is wanted')
   })
 
-  it('says what to do when the service refuses to go on, and goes on when it does', async () => {
+  it('says what to do when the service refuses to continue, and continues when it does', async () => {
     const { variables } = stateHome()
     const subject = newSubject()
     const file = fileOf(priced(subject, 1), ...others(499), priced(subject, 2))
@@ -418,7 +418,7 @@ describe('two runs at once', () => {
     assert.deepEqual(readdirSync(journals), [])
   })
 
-  it('one that is cut off is gone on with after the other has ended', async () => {
+  it('an interrupted one continues after the other has ended', async () => {
     const { variables, journals } = stateHome()
     const held = Promise.withResolvers<void>()
     const arrived = Promise.withResolvers<void>()

@@ -74,7 +74,7 @@ describe('results of a website', () => {
     }
   })
 
-  it('are sent without the lines that are none, each of which is named with its number (PROTOCOL §14.5)', async () => {
+  it('are sent without the invalid lines, each of which is named with its number (PROTOCOL §14.5)', async () => {
     const lines = [
       resultOf(1),
       'live',
@@ -147,7 +147,7 @@ describe('results of a website', () => {
     assert.deepEqual([totals.sent, totals.refused], [81, 1])
   })
 
-  it('are given up when the service refuses all of them, after what was taken', async () => {
+  it('are given up if the service refuses all of them, after what was accepted', async () => {
     let requests = 0
     const refusing: Answer = (results) => {
       requests += 1

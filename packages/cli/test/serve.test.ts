@@ -38,7 +38,7 @@ function assertSentence(stderr: string, expected: RegExp): void {
 }
 
 describe('serve', () => {
-  it('says in one line of JSON where it listens, and makes no key that nobody asked for (D11)', async () => {
+  it('prints its address in one line of JSON, and makes no key that nobody asked for (D11)', async () => {
     const data = ['--data', join(root, 'first')]
     const first = await start(['serve', ...data, '--base-path', '/feeds/'])
     const { url, metricsUrl, ...rest } = first.line
@@ -77,7 +77,7 @@ describe('serve', () => {
     assert(!stdout.includes(' create '), 'there is a tenant')
   })
 
-  it('says of a restored store that it can be read, and what publishing waits for (D13)', async () => {
+  it('says that a restored store can be read, and what publishing waits for (D13)', async () => {
     const data = ['--data', join(root, 'restored')]
     await (await start(['serve', '--data', join(root, 'original')])).stop()
     mkdirSync(join(root, 'restored'))
@@ -115,7 +115,7 @@ describe('serve', () => {
     assert.equal((await again.stop()).code, 0)
   })
 
-  it('refuses a taken port, with a sentence that names it, and gives the folder free', async () => {
+  it('refuses a taken port, with a sentence that names it, and releases the folder', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
@@ -139,7 +139,7 @@ describe('serve', () => {
     assertSentence(stderr, /a-file.* Choose another path/)
   })
 
-  it('refuses a store of a newer program, one with other event types, and what is no store (D12)', async () => {
+  it('refuses a store of a newer program, one with other event types, and a file that is not a store (D12)', async () => {
     const folder = join(root, 'refused')
     const data = ['--data', folder, '--port', '0']
     await (await start(['serve', '--data', folder])).stop()
@@ -187,7 +187,7 @@ describe('serve', () => {
     assert.equal((await again.stop()).code, 0)
   })
 
-  it('what was acknowledged while it stopped is there after the next start (P7)', async () => {
+  it('has after the next start what was acknowledged while it stopped (P7)', async () => {
     const data = ['--data', join(root, 'drain')]
     const running = await start(['serve', ...data])
     const { keys } = await makeTenant({ data: join(root, 'drain') }, 'Hill & Co', {
@@ -339,7 +339,7 @@ describe('demo', () => {
     assert.equal((await without.stop()).code, 0)
   })
 
-  it('makes a key anew that has stopped working', async () => {
+  it('replaces a key that has stopped working', async () => {
     const kept: ServiceLine = JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8')) as ServiceLine
     await runJson(['keys', 'revoke', kept.tenants?.[0]?.readKey ?? '', '--data', folder])
     const running = await start(['demo', '--no-live', '--data', folder])
@@ -392,7 +392,7 @@ describe('demo', () => {
     assert.equal((await running.stop()).code, 0)
   })
 
-  it('`env` says how to start a demo where none runs, prints nothing, and takes no other service for it', async () => {
+  it('`env` says how to start a demo if none runs, prints nothing, and accepts no other service as one', async () => {
     for (const [data, words] of [
       [join(root, 'no-demo'), /No demo has been started with the data folder .*demo --data/],
       [folder, /http.*, the demo of this folder, does not answer.*demo --data/],
@@ -413,7 +413,7 @@ describe('demo', () => {
     assert.equal((await other.stop()).code, 0)
   })
 
-  it('draws its photographs itself, on every thread, and says where they are when it listens elsewhere', async () => {
+  it('draws its photographs itself, on every thread, and says where they are if it listens elsewhere', async () => {
     const running = await startUntil(
       ['demo', '--no-live', '--data', folder, '--workers', '2'],
       /^eval .*\n$/m,

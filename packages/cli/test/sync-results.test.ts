@@ -49,7 +49,7 @@ describe('sync --results', () => {
     return (await publisher.delivery(refOf(index)))?.consumers.find((one) => one.name === name)
   }
 
-  it('sends the lines of a file, names those that are not taken, and ends with 1 for them (PROTOCOL §14.5)', async () => {
+  it('sends the lines of a file, names the refused ones, and ends with 1 because of them (PROTOCOL §14.5)', async () => {
     const file = join(market.folder, 'results.ndjson')
     const lines = [
       resultOf(1, { url: 'https://www.example.com/1' }),
@@ -126,7 +126,7 @@ describe('sync --results', () => {
     assert.match(bad.stderr, /--consumer is "two words", but must be 1 to 64 letters/)
   })
 
-  it('is refused where it cannot be meant', async () => {
+  it('is refused if the file or another option rules it out', async () => {
     const folder = join(market.folder, 'other')
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [['--results', join(market.folder, 'none.ndjson')], /none\.ndjson/],

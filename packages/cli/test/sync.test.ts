@@ -110,7 +110,7 @@ describe('sync', () => {
     assert.equal(again.held, held)
   })
 
-  it('names the file of a reference that is no UUID by its digest, and finds it again', async () => {
+  it('names the file of a reference that is not a UUID by its digest, and finds it again', async () => {
     const folder = join(market.folder, 'of another server')
     const event = {
       tenantId: market.tenantId,
@@ -168,7 +168,7 @@ describe('sync', () => {
     assert.equal(stdout, '0 events read; the copy holds 1\n')
   })
 
-  it('stops before it empties a copy, says how to go on, and then goes on', async () => {
+  it('stops before it empties a copy, says how to continue, and then continues', async () => {
     const folder = join(market.folder, 'large')
     await publish(Array.from({ length: 60 }, (_, index) => property(100 + index)))
     const { held } = await runJson<Summary>(['sync', folder], { environment })
@@ -265,7 +265,7 @@ describe('sync, while the service is away', () => {
   /** Waits by chance are short ones, so that many attempts are soon over. */
   const nodeArguments = ['--import', 'data:text/javascript,Math.random=()=>0.001']
 
-  it('follows from the start: says what it waits for, and is there when it comes', async () => {
+  it('follows from the start: says what it waits for, and continues when that comes', async () => {
     const road = await openRoad('cut')
     const target = join(market.folder, 'away')
     const args = ['sync', target, '--follow', '--json', '--url', road.url]
@@ -295,7 +295,7 @@ describe('sync, while the service is away', () => {
 })
 
 describe('sync from an address that redirects', () => {
-  it('says at once which address to use, whether it follows or not, and takes its key nowhere else', async (context) => {
+  it('says at once which address to use, whether it follows or not, and sends its key nowhere else', async (context) => {
     const asked: string[] = []
     const server = createHttpServer((request, response) => {
       asked.push(request.url ?? '')
@@ -373,7 +373,7 @@ describe('properties', () => {
     )
   })
 
-  it('tells added, removed and changed values apart, empty ones included', () => {
+  it('distinguishes added, removed and changed values, empty ones included', () => {
     assert.deepEqual(payloadChanges({ a: 1, b: [], c: { d: null } }, { a: 1, b: [2], e: {} }), [
       { kind: 'added', path: 'b[0]', value: '2' },
       { kind: 'added', path: 'e', value: '{}' },

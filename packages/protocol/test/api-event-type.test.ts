@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { apiEventTypePattern, feedNames, feeds, viewOfApiEventType } from '../src/index.ts'
 
 describe('the pattern of apiEventType', () => {
-  it('takes every spelling that the service takes, and no other (D1, D21)', () => {
+  it('accepts every spelling that the service accepts, and no other (D1, D21)', () => {
     for (const feed of feedNames) {
       const pattern = new RegExp(apiEventTypePattern(feed))
       const word = fc.constantFrom(

@@ -195,7 +195,7 @@ describe('a long text read in pieces', () => {
     )
   })
 
-  it('ends where it is too large, and says in what; white space does not count (P11)', () => {
+  it('ends when it is too large, and says in what; white space does not count (P11)', () => {
     const limits = { ...limitsOf(5), maxBytes: 60, maxBytesOutsideStrings: 30 }
     const read = (json: string) => {
       const { result } = collect(readRangeInPieces(Buffer.from(json), 0, Buffer.byteLength(json), limits))

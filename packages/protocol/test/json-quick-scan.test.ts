@@ -40,7 +40,7 @@ describe('the quick scan', () => {
   })
 })
 
-describe('the quick scan of a text that goes on', () => {
+describe('the quick scan of a text that continues', () => {
   it('looks for a backslash far behind once, not once for every item', () => {
     const json = `[${'{"a":"b"},'.repeat(100_000)}"\\n"]`
     const scanned = { text: json, nextBackslash: -1 }

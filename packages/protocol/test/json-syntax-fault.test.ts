@@ -24,7 +24,7 @@ function isJson(text: string): boolean {
 }
 
 describe('a fault of syntax', () => {
-  it('is found where a text stops being JSON (PROTOCOL §4)', () => {
+  it('is found at the place where a text stops being JSON (PROTOCOL §4)', () => {
     const faults: readonly (readonly [text: string, offset: number | undefined])[] = [
       ['{"a":[1,-2.5e+3,true,null,"x\\n\\u00e9"],"b":{}}', undefined],
       [' \n[] ', undefined],
@@ -76,7 +76,7 @@ describe('a fault of syntax', () => {
     assert.ok(faulty > 1_000, `${faulty} texts were faulty`)
   })
 
-  it('is told by line and column, counted in characters, with the text around it on one line (PROTOCOL §4)', () => {
+  it('is reported by line and column, counted in characters, with the text around it on one line (PROTOCOL §4)', () => {
     const text = '{\n  "town": "Č\u00e9 \u{1f3e0}",,\n}'
     const offset = faultIn(text)
     assert.ok(offset !== undefined)

@@ -47,7 +47,7 @@ describe('strict JSON', () => {
     )
   })
 
-  it('finds the member it is asked for, wherever it stands (D22)', () => {
+  it('finds the requested member, wherever it is (D22)', () => {
     fc.assert(
       fc.property(fc.array(jsonValue, { maxLength: 5 }), fc.constantFrom(...spaces), (values, space) => {
         const text = spacedText(
@@ -118,7 +118,7 @@ describe('strict JSON', () => {
     }
   })
 
-  it('allows exactly the depth it is told (P11)', () => {
+  it('allows exactly the given depth (P11)', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     assert.equal(readJson(nested(32), limits).kind, 'read')
     const reading = readJson(nested(33), limits)

@@ -16,7 +16,7 @@ describe('a whole number that somebody wrote', () => {
     assert.deepEqual(read, [undefined, 1, 64, undefined])
   })
 
-  it('is no other text that JavaScript would take for a number', () => {
+  it('is no other text that JavaScript would accept as a number', () => {
     for (const text of [
       '',
       ' 1',

@@ -158,7 +158,7 @@ describe('property payload: what real feeds send', () => {
     assert.deepEqual(check(withMember(specProperty, '/details/obligations', { listed: true })), [])
   })
 
-  it('accessibility codes may repeat and flood data may stand in two places (spec §2.6)', () => {
+  it('accessibility codes may repeat and flood data may be in two places (spec §2.6)', () => {
     assert.deepEqual(check(withMember(specProperty, '/details/accessibility', [42, 42, 42])), [])
     const nested = withMember(specProperty, '/details/risks', {
       flood_defences: true,

@@ -18,7 +18,7 @@ describe('fields that the contract does not know', () => {
     assert.equal(findUnknownFields('contact', fullContact).others, 0)
   })
 
-  it('are named where they look like one it knows, at every level', () => {
+  it('are named if they look like a known one, at every level', () => {
     const payload = {
       agent_ref: subject,
       adress: { town: 'Ely' },
@@ -59,7 +59,7 @@ describe('fields that the contract does not know', () => {
     assert.match(first.message, /^adress is not a known field.*: address is probably meant\.$/)
   })
 
-  it("are counted where they look like none: a publisher's own, and those of another number", () => {
+  it("are counted if they look like none: a publisher's own, and those with another number", () => {
     const own = {
       agent_ref: subject,
       crm_stage: 1,
@@ -69,7 +69,7 @@ describe('fields that the contract does not know', () => {
     assert.deepEqual(findUnknownFields('property', own), { misspelled: [], others: 4 })
   })
 
-  it('are told once, however many items of a list have them', () => {
+  it('are reported once, however many items of a list have them', () => {
     const media = Array.from({ length: 30 }, () => ({ media_ulr: 'x', own: 1 }))
     const found = findUnknownFields('property', { media })
     assert.deepEqual([found.misspelled.length, found.others], [1, 30])

@@ -142,7 +142,7 @@ describe('the commit queue', () => {
 })
 
 describe('several commits at once', () => {
-  it('go beside one that takes long, each feed in one of them at a time (P1)', async () => {
+  it('run beside one that takes long, each feed in one of them at a time (P1)', async () => {
     const store = heldStore(3)
     const queue = createCommitQueue(store, limits)
     const all = [queue.submit(sent('a'))]
@@ -175,7 +175,7 @@ describe('several commits at once', () => {
     await Promise.all(all)
   })
 
-  it('leave a place for what is small, however much that is large there is (D10)', async () => {
+  it('leave a place for small batches, however many large ones there are (D10)', async () => {
     const store = heldStore(3)
     const queue = createCommitQueue(store, limits)
     const large = Array.from({ length: 5 }, (_, n) => queue.submit(sent(`large${n}`, { events: 9 })))
@@ -220,7 +220,7 @@ describe('the waiting room', () => {
 })
 
 describe('a commit that fails', () => {
-  it('is told to everybody when it is the store that failed, and nothing is tried again (P6)', async () => {
+  it('fails for everybody if it was the store that failed, and nothing is retried (P6)', async () => {
     const store = heldStore(1)
     const queue = createCommitQueue(store)
     const failed = Promise.allSettled([queue.submit(sent('a')), queue.submit(sent('b'))])
@@ -253,7 +253,7 @@ describe('a commit that fails', () => {
 })
 
 describe('a feed that somebody else has locked', () => {
-  it('makes its commit go again feed by feed, and waits alone while all others go on (P1)', async () => {
+  it('makes its commit run again feed by feed, and waits alone while all others continue (P1)', async () => {
     const store = heldStore(2)
     store.failing = (batches) => (batches.some(({ feed }) => feed === 'b') ? locked : undefined)
     const queue = createCommitQueue(store, limits)

@@ -34,7 +34,7 @@ describe('a list of erasures', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('is for its owner alone, and gives back what was noted, each once (D17)', async () => {
+  it('is readable by its owner alone, and returns what was noted, each once (D17)', async () => {
     const [one, two, three] = [listed(), listed('event'), listed()]
     const list = await openErasureList(path)
     assert.equal((await stat(path)).mode & 0o777, 0o600)
@@ -48,7 +48,7 @@ describe('a list of erasures', () => {
     assert.equal((await readFile(path, 'utf8')).split('\n').length, 5)
   })
 
-  it('passes over a line that a crash has cut off, wherever, and goes on after it (D17)', async () => {
+  it('skips a line that a crash has cut off, anywhere, and continues after it (D17)', async () => {
     const [one, two] = [listed('event'), listed()]
     const first = await openErasureList(path)
     await first.note([one])
@@ -73,7 +73,7 @@ describe('a list of erasures', () => {
     assert.deepEqual(await readErasureList(path), [one, two, three])
   })
 
-  it('is refused where it is another file, or was changed (D18)', async () => {
+  it('is refused if it is another file, or was changed (D18)', async () => {
     const message = /erasures/
     const list = await openErasureList(path)
     await list.note([listed()])
@@ -96,7 +96,7 @@ describe('a list of erasures', () => {
     await assert.rejects(readErasureList(join(folder, 'none')), { code: 'ENOENT' })
   })
 
-  it('that was moved away takes nothing more, and does not say that it did (D17)', async () => {
+  it('that was moved away accepts nothing more, and does not say that it did (D17)', async () => {
     const list = await openErasureList(path)
     await rename(path, `${path}.old`)
     await assert.rejects(list.note([listed()]), { name: 'ErasureListFault' })
@@ -128,7 +128,7 @@ describe('a node that is given a list', () => {
     assert.deepEqual(noted, [erasureId])
   })
 
-  it('writes down what was erased while it was cut off from the store, or stood still (D17)', async (context) => {
+  it('records what was erased while it was cut off from the store, or stood still (D17)', async (context) => {
     context.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     await using store = await withTenants(
       await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),

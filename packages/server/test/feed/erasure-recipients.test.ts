@@ -59,8 +59,8 @@ async function receipt(store: StorageEngine, erasureId: string, nowMs = Date.now
   return found
 }
 
-describe('recipients of what was erased', () => {
-  it('are possibly all who could read while a run had not said what it sent (D28)', async () => {
+describe('recipients of erased events', () => {
+  it('are possibly all keys that could read while a run had not reported what it sent (D28)', async () => {
     const time = testClock('2026-03-01T10:00:00')
     await using store = await open(time.clock)
     const at = (text: string) => Date.parse(`2026-03-01T${text}:00Z`)

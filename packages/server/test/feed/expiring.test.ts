@@ -73,7 +73,7 @@ it('gives the whole notice to those that are old already when the rule is set (D
   assert.deepEqual(await expire(2_030), { erased: 2, isWhole: true })
 })
 
-it('leaves alone what changes or is kept meanwhile, and counts anew from then (D17)', async () => {
+it('leaves alone what changes or is kept meanwhile, and counts from then on (D17)', async () => {
   const { store, at, expire, onList } = await storeOfContacts()
   await using open = store
   await expire(2_000)

@@ -39,7 +39,7 @@ async function allOf(feed: ReturnType<typeof feedOf>, asked: Omit<PropertySearch
 }
 
 describe('a search of properties', () => {
-  it('finds each once, the newest first, whatever the limit, and says when there are no more (PROTOCOL §12.5)', async () => {
+  it('finds each once, the newest first, with any limit, and says when there are no more (PROTOCOL §12.5)', async () => {
     for (const count of [0, 1, 4, 5, 250]) {
       for (const limit of [1, 4, 200]) {
         const answers = await allOf(feedOf(count), { text: undefined, limit })
@@ -110,7 +110,7 @@ describe('a search of properties', () => {
     assert.deepEqual(searchText(' ,-'), '')
   })
 
-  it('ends at a number of properties and at a time, and goes on from there (PROTOCOL §12.5)', async () => {
+  it('ends at a number of properties and at a time, and continues from there (PROTOCOL §12.5)', async () => {
     const feed = feedOf(1_000, (position) => (position === 1 ? { reference: 'last' } : {}))
     const asked = { key, text: 'last', before: undefined, limit: 5 }
     const first = await findProperties(feed, asked, still, { properties: 300, ms: 1 })
@@ -126,7 +126,7 @@ describe('a search of properties', () => {
     assert.deepEqual({ next: rest.next, searched: rest.searched }, { next: undefined, searched: 700 })
   })
 
-  it('reads few at a time where they are long, and gives others their turn in between (P5)', async () => {
+  it('reads few at a time if they are long, and gives others their turn in between (P5)', async () => {
     const long = feedOf(12, () => ({ details: { description: 'x'.repeat(300_000) } }))
     let turns = 0
     const turn = () => {

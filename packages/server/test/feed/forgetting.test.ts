@@ -16,7 +16,7 @@ describe('forgetting ids while the service runs', () => {
     ['memory', memoryStores()],
     ['SQLite', sqliteStores()],
   ] as const) {
-    it(`removes all that are old enough, by itself, and goes on doing so: ${name} (PROTOCOL §4.6)`, async () => {
+    it(`removes all that are old enough, by itself, and keeps doing so: ${name} (PROTOCOL §4.6)`, async () => {
       const { clock, set } = testClock('2026-01-01')
       await using store = await withTenants(await factory.create({ clock }))
       await publish(store, [draft({ subject: 'p' })])
@@ -45,7 +45,7 @@ describe('forgetting ids while the service runs', () => {
     })
   }
 
-  it('outlives a store that fails for a while, and ends when told', async () => {
+  it('outlives a store that fails for a while, and ends on request', async () => {
     let asked = 0
     const forgetting = forgetSkippedIds(
       {

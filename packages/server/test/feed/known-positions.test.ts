@@ -13,8 +13,8 @@ import { whole } from '../support/range-reads.ts'
 import { testRequest } from '../support/test-request.ts'
 import { until } from '../support/until.ts'
 
-describe('positions of events that were asked for', () => {
-  it('are remembered, each for its feed, and the last ones where there is no room for all', () => {
+describe('positions of requested events', () => {
+  it('are remembered, each for its feed, and the latest if there is no room for all', () => {
     const positions = createKnownPositions()
     const ids = Array.from(
       { length: 200_000 },

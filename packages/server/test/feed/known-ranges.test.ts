@@ -50,8 +50,8 @@ function gated(storage: StorageEngine) {
   }
 }
 
-describe('what is known of a feed’s ranges', () => {
-  it('is asked for once by all who ask at the same time', async () => {
+describe('the known ranges of a feed', () => {
+  it('are read once for all simultaneous requests', async () => {
     await using storage = await memoryStore()
     const { asked, ranges, hold, letGo } = gated(storage)
     await publish(storage, [draft({ subject: 'p' })])
@@ -65,7 +65,7 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal(ranges.known(whole)?.range.count, 1)
   })
 
-  it('is asked for anew by who comes after a publication, although an older question has no answer yet (P8)', async () => {
+  it('are read again for a request after a publication, although an older query has no answer yet (P8)', async () => {
     await using storage = await memoryStore()
     const { asked, ranges, hold, letGo } = gated(storage)
     await publish(storage, [draft({ subject: 'p' })])
@@ -80,7 +80,7 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal(ranges.known(whole)?.range.count, 2)
   })
 
-  it('is nothing where a publication came between the question and its answer (P8)', async () => {
+  it('are not kept if a publication came between the query and its answer (P8)', async () => {
     await using storage = await memoryStore()
     const { ranges, hold, letGo } = gated(storage)
     await publish(storage, [draft({ subject: 'p' })])
@@ -93,7 +93,7 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal((await ranges.locate(whole))?.range.count, 2)
   })
 
-  it('does not keep whoever comes later waiting for a question that hangs', async () => {
+  it('do not keep later requests waiting for a query that hangs', async () => {
     await using storage = await memoryStore()
     const { asked, ranges, hold, wait } = gated(storage)
     const answerOld = hold()
@@ -113,7 +113,7 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal((await sharing)?.range.count, 0)
   })
 
-  it('is not kept of a question that failed: all who shared it are told, and the next one asks', async () => {
+  it('are not kept of a failed query: all that shared it see the failure, and the next request asks', async () => {
     await using storage = await memoryStore()
     const { asked, ranges, fail } = gated(storage)
     fail(new Error('no answer'))
@@ -127,7 +127,7 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal(asked.length, 2)
   })
 
-  it('covers the other pages of a closed window, and after a publication the head is asked for and not the window', async () => {
+  it('cover the other pages of a closed window, and after a publication only the head is read again', async () => {
     await using storage = await memoryStore()
     const { asked, ranges } = gated(storage)
     const stored = await publish(
@@ -147,7 +147,7 @@ describe('what is known of a feed’s ranges', () => {
     assert.deepEqual(asked.slice(1), [whole])
   })
 
-  it('is nothing after a loss of the last events: what was known of windows was of another epoch (D13)', () => {
+  it('are dropped after a loss of the last events: known windows belonged to another epoch (D13)', () => {
     const located: Located = {
       range: { ...whole, first: 3, count: 4 },
       head: { position: 10, sequenceNumber: 10, created: 50n, epoch: 'one', revision: 0, thinned: 0 },

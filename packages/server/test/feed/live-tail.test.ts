@@ -82,7 +82,7 @@ async function headOf(follower: FeedFollower): Promise<Head> {
 }
 
 describe('the tail of a feed', () => {
-  it('is told of what is stored while it reads the head for the first time (W3)', async () => {
+  it('hears of what is stored while it reads the head for the first time (W3)', async () => {
     const store = feedStore()
     const tail = createLiveTail({ ...byHintsAlone, events: store.events })
     const release = store.hold()
@@ -142,7 +142,7 @@ describe('the tail of a feed', () => {
   })
 
   for (const what of ['epoch', 'revision'] as const) {
-    it(`tells nothing that was read before the ${what} changed (D13, D17)`, async () => {
+    it(`uses nothing that was read before the ${what} changed (D13, D17)`, async () => {
       const store = feedStore()
       const tail = createLiveTail({ ...byHintsAlone, events: store.events })
       const follower = tail.follow(key)
@@ -178,7 +178,7 @@ describe('the tail of a feed', () => {
     tail.close()
   })
 
-  it('keeps so many bytes of all views together, and reads again what it gave up (W5)', async () => {
+  it('keeps a limited number of bytes of all views together, and reads again what it dropped (W5)', async () => {
     const store = feedStore()
     const tail = createLiveTail({ ...byHintsAlone, events: store.events, keptBytes: 1_000 })
     const follower = tail.follow(key)

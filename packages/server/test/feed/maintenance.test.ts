@@ -33,7 +33,7 @@ function watched() {
   }
 }
 
-describe('what a node knows of maintenance', () => {
+describe('what a node knows about maintenance', () => {
   it('is never older than half of the promised time, counted from before the store was asked', async () => {
     const { watch, asked, move, answer } = watched()
     const first = watch.now()
@@ -49,7 +49,7 @@ describe('what a node knows of maintenance', () => {
     assert.equal(watch.now(), on, 'at once')
   })
 
-  it('takes one question to the store, however many publish at the same time', async () => {
+  it('takes one query to the store, however many publish at the same time', async () => {
     const { watch, asked, answer } = watched()
     const answers = Array.from({ length: 50 }, () => watch.now())
     assert.equal(asked(), 1)
@@ -57,7 +57,7 @@ describe('what a node knows of maintenance', () => {
     for (const one of answers) assert.equal(await one, on)
   })
 
-  it('asks again where the store failed, and remembers no failure', async () => {
+  it('asks again if the store failed, and remembers no failure', async () => {
     const { watch, asked, answer, fail } = watched()
     const failed = watch.now()
     fail(new StorageFailure('storage_unavailable'))
@@ -81,7 +81,7 @@ describe('what a node knows of maintenance', () => {
     assert.deepEqual(noticed, [on])
   })
 
-  it('tells of its beginning and its end, once each', async () => {
+  it('reports its beginning and its end, once each', async () => {
     const { watch, move, answer, noticed } = watched()
     for (const maintenance of [undefined, on, { ...on, retryAfterSeconds: 60 }, undefined, undefined]) {
       const asked = watch.now()

@@ -233,7 +233,7 @@ describe('waiting for feeds to move', () => {
     assert.deepEqual(numbersOf(await waiting), [1])
   })
 
-  it('tells each change once to a reader that comes back, and to one that comes from another node too (PROTOCOL §13)', async () => {
+  it('reports each change once to a reader that returns, also from another node (PROTOCOL §13)', async () => {
     const { node, change, pass, readable } = market(5_000)
     const [one, two] = [node(), node()]
     const first = await one.moved.wait(undefined, readable, longMs, never)
@@ -271,7 +271,7 @@ describe('waiting for feeds to move', () => {
     moved.close()
   })
 
-  it('misses no change of any node, whatever is heard of it (PROTOCOL §13, P2)', async () => {
+  it('misses no change of any node, whether or not it heard of it (PROTOCOL §13, P2)', async () => {
     const { node, change, pass, readable } = market(50)
     const nodes = [node(), node(), node()]
     let seed = 7

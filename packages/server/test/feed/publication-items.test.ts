@@ -178,7 +178,7 @@ describe('a body of 16 MB', () => {
 
   // Two bytes a character, and events of which one and nearly two go into what is decoded at a time.
   for (const characters of [14_800, 31_000, 250_000]) {
-    it(`takes at most four times its memory to read, in events of ${characters} characters (D9)`, () => {
+    it(`needs at most four times its memory to read, in events of ${characters} characters (D9)`, () => {
       const count = Math.min(1_000, Math.floor(16.6e6 / (characters + 120)))
       const beforeBytes = heldBytes()
       const body = bodyOf(count, characters)
@@ -198,7 +198,7 @@ describe('a body of 16 MB', () => {
   }
 })
 
-describe('what is large and yet allowed', () => {
+describe('a large but allowed publication', () => {
   it('is stored: a payload among megabytes of white space, and one whose text is nothing but escapes (D22)', () => {
     const blanks = ' '.repeat(2 ** 22)
     const spaced = `{"payload":${blanks}{"agent_ref":${blanks}"${home}","published":${blanks}true}${blanks}}`

@@ -52,7 +52,7 @@ describe('a publish request', () => {
     assert.equal(payloadText(draftsOf(JSON.stringify({ payload }))[0]), payload)
   })
 
-  it('takes one event, an array, or lines, with empty lines and CRLF between (PROTOCOL §4)', () => {
+  it('accepts one event, an array, or lines, with empty lines and CRLF between (PROTOCOL §4)', () => {
     const event = (ref: string) => JSON.stringify({ payload: { agent_ref: ref, published: true } })
     assert.equal(draftsOf(event(home)).length, 1)
     assert.equal(draftsOf(`[${event(home)},${event(flat)}]`).length, 2)
@@ -89,7 +89,7 @@ describe('a publish request', () => {
     assert.equal(new Set([plain, ...others]).size, 5)
   })
 
-  it('asks for published unless an event type is named (PROTOCOL §4)', () => {
+  it('requires published unless an event type is named (PROTOCOL §4)', () => {
     assert.deepEqual(faultsOf(JSON.stringify({ payload: { agent_ref: home } })), [
       '/payload/published missing',
     ])
@@ -206,7 +206,7 @@ describe('a publish request', () => {
     assert.deepEqual(faultsOf(' \t\r\n', { format: 'ndjson' }), [' empty_batch'])
   })
 
-  it('is refused for a fault of the whole body alone, wherever that stands and whatever its events are (P11)', () => {
+  it('is refused because of a fault of the whole body alone, wherever that is and whatever its events are (P11)', () => {
     const faulty = JSON.stringify({ payload: { published: true } })
     const many = (event: string, count: number) => Array.from({ length: count }, () => event)
     const array = (events: readonly string[]) => `[${events.join(',')}]`

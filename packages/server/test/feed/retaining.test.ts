@@ -53,7 +53,7 @@ function retain(store: StorageEngine, defaults: Partial<RetentionDefaults>, nowM
 }
 
 describe('retention in the background', () => {
-  it('goes on for every other feed and tenant where one is damaged, and names that one (D17)', async () => {
+  it('continues for every other feed and tenant if one is damaged, and names that one (D17)', async () => {
     await using store = await storeOfDays()
     const damaged: FeedKey = feedKey(tenantA)
     const failures: unknown[] = []
@@ -97,7 +97,7 @@ describe('retention in the background', () => {
     assert.deepEqual(failures.slice(0, 2), [damaged, { tenantId: tenantA }])
   })
 
-  it('thins by the rules of the service and by those of tenants, which come first; with none it asks for no tenant (D17)', async () => {
+  it('thins by the rules of the service and by those of tenants, which take precedence; without rules it reads no tenant (D17)', async () => {
     await using store = await storeOfDays()
     await store.retention.setRule(tenantB, 'retain-contacts', 0, 'cli:test')
     await store.retention.setRule(tenantB, 'retain-properties', 25, 'cli:test')
@@ -136,7 +136,7 @@ describe('retention in the background', () => {
     assert.ok(asked - before <= 3, `asked ${asked - before} times more`)
   })
 
-  it('goes on while another feed cannot: the tenant is being moved (D17)', async () => {
+  it('continues while another feed cannot: the tenant is being moved (D17)', async () => {
     await using store = await storeOfDays()
     await store.moves.change(tenantA, 'open', 'leaving', 'cli:test')
     const retaining = retain(store, { 'retain-properties': 15 }, () => noonMs)

@@ -36,7 +36,7 @@ function facts(changes: Partial<LookFacts> = {}): LookFacts {
 
 const seen = (ms: number): Seen => seenAt(undefined, ms, 0)
 
-describe('what is expected of a publisher or consumer', () => {
+describe('the expected interval of a publisher or consumer', () => {
   const hour = presence({ pauses: [{ day: 19_999, ms: hourMs }] })
   const cases: readonly [string, Presence, ReturnType<typeof expectedInterval>][] = [
     ['half as long again as the longest pause', hour, { ms: 1.5 * hourMs, isSet: false }],
@@ -91,7 +91,7 @@ describe('a look at a publisher or consumer', () => {
     assert.deepEqual(back.pauses, [{ day: 20_001, ms: backMs - nowMs }])
   })
 
-  it('has nothing to tell of a silence that ended before it was told (PROTOCOL §14.7)', () => {
+  it('reports nothing for a silence that ended before it was reported (PROTOCOL §14.7)', () => {
     const untold = lookedAt(set, facts({ nowMs: lateMs + 1 }), 'active')
     assert.equal(untold.isTold, false)
     assert.equal(
@@ -120,7 +120,7 @@ describe('a look at a publisher or consumer', () => {
     assert.deepEqual(lookedAt(presence(), back, 'active').pauses, [{ day: 20_001, ms: hourMs / 2 }])
   })
 
-  it('ends a silence where nothing is expected any more (PROTOCOL §14.7)', () => {
+  it('ends a silence when nothing is expected any more (PROTOCOL §14.7)', () => {
     const silent = presence({ expectation: hourMs, silentMs: nowMs })
     const later = facts({ nowMs: nowMs + 2 * hourMs })
     for (const standing of ['paused', 'ended', 'gone'] as const) {
@@ -131,13 +131,13 @@ describe('a look at a publisher or consumer', () => {
     assert.equal(lookedAt(silent, later, 'active'), silent)
   })
 
-  it('writes a row every five minutes while somebody is there (PROTOCOL §14.7)', () => {
+  it('writes a row every five minutes while somebody is present (PROTOCOL §14.7)', () => {
     const there = presence({ lastMs: nowMs - notedEveryMs })
     assert.equal(lookedAt(there, facts({ seen: seen(nowMs - 1) }), 'active'), there)
     assert.equal(lookedAt(there, facts({ seen: seen(nowMs) }), 'active').lastMs, nowMs)
   })
 
-  it('forgets what is over, and never what was set (PROTOCOL §14.7)', () => {
+  it('forgets what is over, and never a setting (PROTOCOL §14.7)', () => {
     const old = presence({ lastMs: nowMs - forgottenMs - 1, expectation: undefined })
     assert.equal(isOver(old, facts(), 'active'), true)
     assert.equal(needsStanding(old, facts()), true)

@@ -35,7 +35,7 @@ async function besideOthers(
 }
 
 describe('work in turns', () => {
-  it('lets the event loop look at everything else after a millisecond of it', async () => {
+  it('gives way to everything else on the event loop after a millisecond', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
     const turns = createTurns(clock)
@@ -53,7 +53,7 @@ describe('work in turns', () => {
     assert.equal(log.join(' ').replace(/[ |]*$/, ''), 'a1 a2 b1 | b2 c1 c2 | d1 d2')
   })
 
-  it('gives runs that take long every second turn, and 5 ms each before the next of them has its own', async () => {
+  it('gives long runs every second turn, and 5 ms each before the next of them', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
     const turns = createTurns(clock)
@@ -181,7 +181,7 @@ describe('publishing', () => {
     assert.ok(log.length >= 20, `${log.length} looks at the others`)
   })
 
-  it('gives the memory of a body back once it has read all of it, and not before', async () => {
+  it('releases the memory of a body once it has read all of it, and not before', async () => {
     const { publish, appended } = publisherByEvent()
     // More than are decoded at once.
     const body = bodyOf(1_000)

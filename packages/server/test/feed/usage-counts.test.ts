@@ -64,7 +64,7 @@ describe('counting requests', () => {
     ])
   })
 
-  it('keeps what the store did not take, and adds it once (PROTOCOL §14)', async () => {
+  it('keeps what the store did not accept, and adds it once (PROTOCOL §14)', async () => {
     const store = recorder()
     const counts = countUsage(store, () => 480_000 * hourMs)
     const keyCount = usagePerCommit + 30

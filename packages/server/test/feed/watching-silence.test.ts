@@ -114,7 +114,7 @@ async function world() {
 }
 
 describe('silence', () => {
-  it('of a consumer that asked every hour is told once, and its end once (PROTOCOL §14.7)', async () => {
+  it('of a consumer that asked every hour is reported once, and its end once (PROTOCOL §14.7)', async () => {
     await using here = await world()
     let nextMs = startMs
     const hourly = async (): Promise<void> => {
@@ -143,7 +143,7 @@ describe('silence', () => {
     assert.equal(here.changes[1]?.isBack, true)
   })
 
-  it('of a consumer that asks all the time is told after a quarter of an hour, not after seconds (PROTOCOL §14.7)', async () => {
+  it('of a consumer that asks all the time is reported after a quarter of an hour, not after seconds (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.pass(8 * dayMs, () => here.ask())
     await here.pass(15 * minuteMs)
@@ -152,7 +152,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began'])
   })
 
-  it('of an agency over night and at the weekend is none, and is told when it is longer (PROTOCOL §14.7)', async () => {
+  it('of an agency over night and at the weekend does not count, and is reported when it is longer (PROTOCOL §14.7)', async () => {
     await using here = await world()
     let lastHour = 0
     const atWork = async (): Promise<void> => {
@@ -191,7 +191,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['publisher began'])
   })
 
-  it('is told by one of several nodes, and by the next one after a restart neither again nor never (PROTOCOL §14.7)', async () => {
+  it('is reported by one of several nodes, and by the next one after a restart neither again nor never (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     const nodes = [here.nodeOf(here.store), here.nodeOf(here.store), here.nodeOf(here.store)]
@@ -205,7 +205,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began', 'consumer ended'])
   })
 
-  it('is told by another node where the first one ends in between (PROTOCOL §14.7)', async () => {
+  it('is reported by another node if the first one ends in between (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     const killed = here.nodeOf(here.store, () => {
@@ -219,7 +219,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began'])
   })
 
-  it('is not told by a node that was held up while another took its turn (PROTOCOL §14.7)', async () => {
+  it('is not reported by a node that was held up while another took its turn (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     await here.pass(30 * minuteMs)
@@ -243,7 +243,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began'])
   })
 
-  it('is told once the store takes what is written, where it did not before (PROTOCOL §14.7)', async () => {
+  it('is reported once the store accepts the row, if it did not before (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     const { silence } = here.store
@@ -255,7 +255,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began'])
   })
 
-  it('of one that was never there is told only where an interval was set (PROTOCOL §14.7)', async () => {
+  it('of one that was never present is reported only if an interval was set (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.store.keys.insertKey(key('unused'), actor)
     await here.expect(consumer('website', 'search'), hourMs)
@@ -282,7 +282,7 @@ describe('silence', () => {
     )
   })
 
-  it('of a key that has ended is none; where it was told before, its end is told (PROTOCOL §14.7)', async () => {
+  it('of a key that has ended does not count; if it was reported before, its end is reported (PROTOCOL §14.7)', async () => {
     await using here = await world()
     for (const keyId of ['revoked', 'expired', 'bare']) await here.store.keys.insertKey(key(keyId), actor)
     for (const keyId of ['revoked', 'expired', 'bare', 'website']) {
@@ -302,7 +302,7 @@ describe('silence', () => {
     assert.equal(here.changes[1]?.isBack, false)
   })
 
-  it('of a key that was rotated is none, and what was set is expected of the key in its place (PROTOCOL §14.7)', async () => {
+  it('of a key that was rotated does not count, and its setting applies to the new key (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     const fresh = { keyId: 'fresh', secretHash: new Uint8Array(32), pepperId: 'p', createdMs: here.clock() }
@@ -318,7 +318,7 @@ describe('silence', () => {
     )
   })
 
-  it('of a suspended tenant is none, and a whole interval is given once it is resumed (PROTOCOL §14.7)', async () => {
+  it('of a suspended tenant does not count, and a whole interval begins once it is resumed (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     await here.expect(publisher, hourMs)
@@ -369,7 +369,7 @@ describe('silence', () => {
     assert.equal(here.told.length, 4)
   })
 
-  it('is none where nobody looked for hours, because the service was down or its clock stood still (PROTOCOL §14.7)', async () => {
+  it('does not count if nobody looked for hours, because the service was down or its clock stood still (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.settled()
     here.advance(6 * hourMs)
@@ -391,7 +391,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['consumer began'])
   })
 
-  it('alternates for each, whatever happens in whatever order, and what was told is what is so (PROTOCOL §14.7)', async () => {
+  it('alternates for each, in any order of events, and the last report is true (PROTOCOL §14.7)', async () => {
     const steps = fc.array(
       fc.oneof(
         {

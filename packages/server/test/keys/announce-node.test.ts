@@ -42,7 +42,7 @@ function announcing(isShared: boolean) {
   return { nodes, said, retired, pauses, given, pause, beat }
 }
 
-it('a node that joins counts at once, and one that has gone when it was missed twice (D10)', async () => {
+it('a node that joins counts at once, and one that has gone after it was missed twice (D10)', async () => {
   const { nodes, pauses, pause, beat, given } = announcing(true)
   const words = nodeWords()
   given.count = 2
@@ -84,7 +84,7 @@ it('a node that is alone announces itself seldom, says when it ignores a proxy, 
   assert.deepEqual(retired, [said[0]?.nodeId])
 })
 
-it('what a node knows of itself is known to all its threads (D10)', () => {
+it('what a node knows about itself is known to all its threads (D10)', () => {
   const memory = new SharedArrayBuffer(8)
   const [one, other] = [nodeWords(memory), nodeWords(memory)]
   assert.equal(other.nodes, 1)

@@ -23,14 +23,14 @@ describe('the pepper', () => {
     assert.equal(statSync(join(folder, 'pepper')).mode & 0o777, 0o600)
   })
 
-  it('is the given one where there is one, and no file is made (D11)', () => {
+  it('is the given one if there is one, and no file is made (D11)', () => {
     const [pepper, ...others] = loadPeppers({ folder, given: 'a secret from the vault' })
     assert.equal(Buffer.from(pepper.secret).toString(), 'a secret from the vault')
     assert.deepEqual(others, [])
     assert.deepEqual(readdirSync(folder), [])
   })
 
-  it('of a file is the same when the text of the file is given, which used to be taken for a text like any other (D11)', () => {
+  it('of a file is the same if the text of the file is given, which used to be treated like any other text (D11)', () => {
     const [ofFile] = loadPeppers({ folder, given: undefined })
     const text = readFileSync(join(folder, 'pepper'), 'utf8').trim()
     const [given, asText, ...others] = loadPeppers({ folder: undefined, given: text })
@@ -49,7 +49,7 @@ describe('the pepper', () => {
     assert.deepEqual(others, [])
   })
 
-  it('is told apart by an id that does not hold it (D11)', () => {
+  it('is identified by an id that does not contain it (D11)', () => {
     const [one] = loadPeppers({ folder, given: 'a secret from the vault' })
     const [other] = loadPeppers({ folder, given: 'a secret from the vaulT' })
     assert.notEqual(one.pepperId, other.pepperId)
@@ -65,7 +65,7 @@ describe('the pepper', () => {
     assert.equal(readFileSync(join(folder, 'pepper'), 'utf8'), 'damaged')
   })
 
-  it('is one and the same for many processes that start at once (D11)', async () => {
+  it('is one and the same for many processes that start at the same time (D11)', async () => {
     const source = new URL('../../src/keys/pepper.ts', import.meta.url).href
     const script = `import { loadPeppers } from ${JSON.stringify(source)}
       console.log(loadPeppers({ folder: ${JSON.stringify(folder)}, given: undefined })[0].pepperId)`

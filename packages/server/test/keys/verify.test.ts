@@ -296,7 +296,7 @@ describe('the standing of a key', () => {
 })
 
 describe('asking the store', () => {
-  it('a hundred requests with one key at once ask the store once (D11)', async () => {
+  it('a hundred simultaneous requests with one key read the store once (D11)', async () => {
     const { store, verifier, issue } = await bench()
     const { text } = await issue()
     const verdicts = await Promise.all(Array.from({ length: 100 }, () => verifier.verify(text)))
@@ -397,7 +397,7 @@ describe('last use', () => {
   })
 })
 
-describe('a key that comes from where too many were wrong', () => {
+describe('a key from an address with too many wrong ones', () => {
   const newKey = () => newKeyText().text
 
   it('is found out at once if it exists, used before or not, and asks the store for ids once (D10)', async () => {
@@ -440,7 +440,7 @@ describe('a key that comes from where too many were wrong', () => {
     assert.equal(self.store.reads, 0)
   })
 
-  it('waits in bounded number: more guesses at once are refused at once (D10)', async () => {
+  it('waits in bounded number: further simultaneous guesses are refused at once (D10)', async () => {
     const self = await bench()
     const { text } = await self.issue()
     await self.verifier.verifyAmongGuesses(text)
@@ -506,7 +506,7 @@ describe('a pepper that is replaced', () => {
     return { ...all, text: outcome.text, keyId: outcome.record.keyId }
   }
 
-  it('leaves keys as they are while it is not finished, and hashes them anew once they are used after that (D11)', async () => {
+  it('leaves keys as they are while it is not finished, and rehashes them once they are used after that (D11)', async () => {
     const { store, verifier, text, keyId } = await replaced()
     const pepperOf = async () => (await store.findKey(keyId))?.record.pepperId
     assert.equal((await verifier.verify(text)).kind, 'valid')

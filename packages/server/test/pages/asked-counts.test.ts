@@ -11,7 +11,7 @@ const [a, b] = [
   { series: 'b', number: 0 },
 ]
 
-describe('counts of what was asked for', () => {
+describe('counts of requests', () => {
   it('are never lower than how often a segment was asked for, whatever else was, and go down by halves', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20_000), { maxLength: 500, size: 'max' }), (asked) => {
@@ -28,7 +28,7 @@ describe('counts of what was asked for', () => {
     )
   })
 
-  it('seldom take one segment for another: of 5,000 at most one in ten', () => {
+  it('seldom confuse two segments: of 5,000 at most one in ten', () => {
     const counts = createAskedCounts()
     let taken = 0
     for (let number = 0; number < 5_000; number += 1) if (counts.add(segment(number * 7)) > 1) taken += 1

@@ -7,7 +7,7 @@ import { createKnownStarts } from '../../src/pages/known-starts.ts'
 import { eventsPerSegment } from '../../src/pages/segment.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
-describe('where the events of segments begin', () => {
+describe('the places where the events of segments begin', () => {
   const tableBytes = 508
 
   /** Tables at every multiple of 1,000 but 0, where none can be; each with numbers of its own. */
@@ -21,7 +21,7 @@ describe('where the events of segments begin', () => {
     writeSync(file, bytes, 0, bytes.length, 0)
   }
 
-  it('is told as the file has it, known or not, with more segments than are remembered (P9)', () => {
+  it('are as in the file, known or not, with more segments than are remembered (P9)', () => {
     using folder = temporaryFolder()
     const file = openSync(join(folder.path, 'tables'), 'w+')
     const count = 4_000
@@ -43,7 +43,7 @@ describe('where the events of segments begin', () => {
     closeSync(file)
   })
 
-  it('is read anew when the file was emptied, and not believed when half a table is there (D17)', () => {
+  it('are read again if the file was emptied, and not trusted if half a table is there (D17)', () => {
     using folder = temporaryFolder()
     const file = openSync(join(folder.path, 'tables'), 'w+')
     writeTables(file, 2, 0)

@@ -154,7 +154,7 @@ describe('sealed pages', () => {
     })
   }
 
-  it('are read from the store once, and again only where the view still grows (D4)', async () => {
+  it('are read from the store once, and again only while the view still grows (D4)', async () => {
     const view = growingView(250)
     const { reader, sealer } = sealedReader(view, {})
     await textOf(reader, pageAt(1, 200), 'identity')
@@ -303,7 +303,7 @@ describe('sealed pages', () => {
     }
   })
 
-  it('come from the store when their file cannot be read any more, and hold no memory then (P9, P11)', async () => {
+  it('come from the store if their file cannot be read any more, and hold no memory then (P9, P11)', async () => {
     using folder = temporaryFolder()
     const view = growingView(300)
     const path = join(folder.path, 'sealed')
@@ -440,7 +440,7 @@ describe('sealed pages', () => {
     }
   })
 
-  it('forget them after a restart as well, as soon as the feed is asked for (D17)', async () => {
+  it('forget them after a restart as well, as soon as the feed is requested (D17)', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'sealed')
     const view = growingView(100)
@@ -510,7 +510,7 @@ describe('sealed pages', () => {
     await reader.close()
   })
 
-  it('pass on a failing store as it is, and seal nothing of it (P11)', async () => {
+  it('pass on the failure of a store, and seal nothing of it (P11)', async () => {
     const failing = { readRange: (): Promise<readonly Uint8Array[]> => Promise.reject(new Error('store')) }
     const { reader, sealer } = sealedReader(failing, {})
     await assert.rejects(async () => reader.read(pageAt(1, 100), 'gzip'), /store/)
@@ -537,7 +537,7 @@ describe('sealed pages', () => {
     }
   })
 
-  it('give back the memory of what was read from the store for them, and not before they are sent (P9, P11)', async () => {
+  it('release the memory of what was read from the store for them, and not before they are sent (P9, P11)', async () => {
     const view = growingView(200)
     // Too long and too little alike to be deflated into short bytes, which share their memory.
     for (const index of view.events.keys()) {

@@ -161,7 +161,7 @@ describe('the file of sealed pages', () => {
     opened.close()
   })
 
-  it('takes its note with it when it is emptied', async () => {
+  it('removes its note with it when it is emptied', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'sealed')
     await closedFile(path)

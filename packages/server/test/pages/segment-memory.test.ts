@@ -142,7 +142,7 @@ describe('the memory of pages', () => {
     assert.equal(createSegmentMemory({ memoryBytes: 0, leastBytes: MiB }).byteLength, MiB)
   })
 
-  it('asks the system for nothing before it is needed, and for what is beside only while it is in use', () => {
+  it('requests no memory before it is needed, and extra memory only while it is in use', () => {
     const memory = createSegmentMemory({ memoryBytes: 2 ** 40, leastBytes: MiB })
     assert.equal(memory.freeBytes, 2 ** 40)
     const small = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
@@ -166,7 +166,7 @@ describe('the memory of pages', () => {
     assert.equal(memory.get('deflated', page), undefined)
   })
 
-  it('keeps what is asked for most, however many others are read once', () => {
+  it('keeps what is requested most, however many others are read once', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
     const read = (series: string): boolean => {
       const found = memory.get('joined', named(series))
@@ -185,7 +185,7 @@ describe('the memory of pages', () => {
     assert.deepEqual(['a', 'b', 'c'].map(read), [true, true, true])
   })
 
-  it('makes way for answers: what nobody uses goes, what somebody uses stays', () => {
+  it('makes room for answers: unused segments go, used ones stay', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
     for (const series of ['used', 'unused']) {
       const lease = memory.takeFor('joined', named(series), 300_000)
@@ -199,7 +199,7 @@ describe('the memory of pages', () => {
     answer.release()
   })
 
-  it('lets what is kept stay when it would go for nothing', () => {
+  it('keeps segments whose removal would not help', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
     for (const series of ['unused', 'used']) {
       const lease = memory.takeFor('joined', named(series), 300_000)

@@ -55,7 +55,7 @@ function shared(folder: string) {
 }
 
 describe('the file that threads share', () => {
-  it('takes no segment that was sealed before it was emptied (D17)', async () => {
+  it('accepts no segment that was sealed before it was emptied (D17)', async () => {
     using folder = temporaryFolder()
     using threads = shared(folder.path)
     const { path, one, two, settle } = threads
@@ -79,7 +79,7 @@ describe('the file that threads share', () => {
     assert.deepEqual([bytes.includes('a secret'), bytes.includes('what is left')], [false, true])
   })
 
-  it('is emptied once all have forgotten what stands in it, and takes nothing before that (P9, D17)', async () => {
+  it('is emptied once all threads have forgotten its contents, and accepts nothing before that (P9, D17)', async () => {
     using folder = temporaryFolder()
     using threads = shared(folder.path)
     const { path, one, two, settle } = threads

@@ -19,7 +19,7 @@ describe('the audit in a file', () => {
   const open = (folder: string, clock?: ReturnType<typeof testClock>['clock']): Promise<StorageEngine> =>
     openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default, clock })
 
-  it('cannot be changed or emptied by statements, and after a pruning keeps what it kept', async () => {
+  it('cannot be changed or emptied by statements, and keeps the rest after a pruning', async () => {
     using folder = temporaryFolder()
     const { clock, set } = testClock('2019-01-01')
     await using store = await withTenants(await open(folder.path, clock))
@@ -44,7 +44,7 @@ describe('the audit in a file', () => {
     db.close()
   })
 
-  it('begins empty in a store of an earlier version, and has what is changed from then on', async () => {
+  it('begins empty in a store of an earlier version, and records changes from then on', async () => {
     using folder = temporaryFolder()
     await (await withTenants(await open(folder.path))).close()
     toOlderSchema(folder.path, lastWithout)

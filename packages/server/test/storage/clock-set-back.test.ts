@@ -77,7 +77,7 @@ describe('a store that is opened again with a clock that was set back', () => {
     source[Symbol.dispose]()
   })
 
-  it('in order, goes on with the time of the clock: no more was answered than it says (P3, D25)', async () => {
+  it('in order, continues with the time of the clock: no more was answered than it shows (P3, D25)', async () => {
     using folder = temporaryFolder()
     const clock = testClock('2025-01-31T12:00:00')
     {
@@ -92,7 +92,7 @@ describe('a store that is opened again with a clock that was set back', () => {
     assert.equal(line?.stored?.createdDate, '2025-01-31T12:00:00.5000000')
   })
 
-  it('is not taken at its word by a command that ran beside it and ended first (P3)', async () => {
+  it('is not trusted by a command that ran beside it and ended first (P3)', async () => {
     using folder = temporaryFolder()
     using copy = temporaryFolder()
     const clock = testClock('2025-01-31T12:00:00')

@@ -6,7 +6,7 @@ import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
 
 describe('a question by time that comes while a commit begins', () => {
   for (const step of ['store', 'load'] as const) {
-    it(`is told to wait, or the commit's stamps lie after it: in between, at each ${step} (P3)`, () => {
+    it(`has to wait, or the commit's stamps are after it: in between, at each ${step} (P3)`, () => {
       const line = commitLine()
       const reader = commitLine(line.memory)
       const asked: { readonly now: bigint; readonly waits: boolean }[] = []

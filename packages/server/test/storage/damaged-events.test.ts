@@ -51,7 +51,7 @@ const refusedAsDamaged = (reading: Promise<unknown>): Promise<void> =>
     return true
   })
 
-describe('an event of which a bit has changed on the disk (P9)', () => {
+describe('an event with a flipped bit on the disk (P9)', () => {
   const folder = temporaryFolder()
   let store: StorageEngine
   before(async () => {
@@ -96,7 +96,7 @@ describe('an event of which a bit has changed on the disk (P9)', () => {
     assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(damagedAt - 1))))
   })
 
-  it('is not taken over into another store', async () => {
+  it('is not copied into another store', async () => {
     await refusedAsDamaged(store.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
     await refusedAsDamaged(
       store.exportRecords(
@@ -106,7 +106,7 @@ describe('an event of which a bit has changed on the disk (P9)', () => {
     )
   })
 
-  it('does not become the payload of a removal, and the property can still be published anew', async () => {
+  it('does not become the payload of a removal, and the property can still be published again', async () => {
     const name = nameAt(damagedAt)
     await refusedAsDamaged(publish(store, [removal({ subject: name })]))
     await publish(store, [draft({ subject: name, text: 'whole again' })])
@@ -163,7 +163,7 @@ describe('a store of a build that made no checksums', () => {
     assert.equal(parseEvent(event?.json ?? Buffer.from('{}')).id, uuid(nameAt(3)))
   })
 
-  it('goes on where it was stopped', async () => {
+  it('continues where it was stopped', async () => {
     using folder = temporaryFolder()
     await fillStore(folder.path)
     makeOld(folder.path, () => undefined)
@@ -173,7 +173,7 @@ describe('a store of a build that made no checksums', () => {
     assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(150))))
   })
 
-  it('refuses what is not even an event, or is another one', async () => {
+  it('refuses bytes that are not an event, or are another one', async () => {
     using folder = temporaryFolder()
     await fillStore(folder.path)
     const place = `((SELECT min(feed_no) FROM event) << 40 | ${damagedAt})`

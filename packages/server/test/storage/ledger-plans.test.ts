@@ -15,7 +15,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const keyCount = 10_000
 
 describe('recipients on SQLite', () => {
-  it('are searched for in one index, and no key is asked that was sent nothing of the feed (P5, D28)', async () => {
+  it('are found through one index, without reading keys that were sent nothing of the feed (P5, D28)', async () => {
     using folder = temporaryFolder()
     await using store = await withTenants(
       await openStorage({ kind: 'sqlite', folder: folder.path, create: true, catalogue: catalogues.default }),

@@ -17,7 +17,7 @@ function endedProcess(): number {
 }
 
 describe('a backup that was killed', () => {
-  it('leaves nothing for ever: the next one in the folder removes what nobody writes to any more', async () => {
+  it('leaves nothing behind for ever: the next one in the folder removes what nobody writes to any more', async () => {
     using folder = temporaryFolder()
     const leave = (name: string, ageSeconds: number): string => {
       writeFileSync(join(folder.path, name), 'half of a store')
@@ -42,7 +42,7 @@ describe('a backup that was killed', () => {
 })
 
 describe('the file of a backup', () => {
-  it('is there under its name when it is whole, and not before', async () => {
+  it('has its name when it is complete, and not before', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'backup.db')
     await writeNewFile(path, async (partial) => {
@@ -54,7 +54,7 @@ describe('the file of a backup', () => {
     assert.deepEqual(readdirSync(folder.path), ['backup.db'])
   })
 
-  it('does not replace one that is there, nor one that comes while it is written', async () => {
+  it('does not replace an existing one, nor one that appears while it is written', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'backup.db')
     for (const comes of ['before', 'meanwhile'] as const) {

@@ -40,7 +40,7 @@ describe('polling by the time of the last question', () => {
     assert.ok(missed > 0, 'something was missed')
   })
 
-  it('answers every other question at once while a commit is under way (P3)', async () => {
+  it('answers every other request at once while a commit is under way (P3)', async () => {
     using folder = temporaryFolder()
     await using store = await open(folder.path)
     await publish(store, [draft({ subject: 'first' })])

@@ -24,7 +24,7 @@ describe('the lock for serving a data folder', () => {
     again.release()
   })
 
-  it('is refused at once in a folder that cannot be made, with those above it made where they can be', () => {
+  it('is refused at once in a folder that cannot be made, and makes the missing parents of one that can', () => {
     using folder = temporaryFolder()
     const lock = acquireServingLock(join(folder.path, 'not', 'there', 'yet'))
     assert.ok(!(lock instanceof StorageRefusal))

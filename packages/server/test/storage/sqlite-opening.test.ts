@@ -110,7 +110,7 @@ describe('opening a data folder', () => {
     await refused(open(folder.path), 'newer_schema', /schema 99.*up to \d+.*newer program/)
   })
 
-  it('brings a store of the second schema up to date, and goes on with the spelling of its first events (D15)', async () => {
+  it('brings a store of the second schema up to date, and continues with the spelling of its first events (D15)', async () => {
     using folder = temporaryFolder()
     const spelling = uuid('p').toUpperCase()
     const store = await withTenants(await open(folder.path))
@@ -123,7 +123,7 @@ describe('opening a data folder', () => {
     assert.equal(line.eventTypeShortCode, 'PropertyUpdated')
   })
 
-  it('counts the properties of an earlier schema that are there (PROTOCOL §12.5)', async () => {
+  it('counts the live properties of an earlier schema (PROTOCOL §12.5)', async () => {
     using folder = temporaryFolder()
     const store = await withTenants(await open(folder.path))
     await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q' }), draft({ subject: 'r' })])
@@ -158,7 +158,7 @@ describe('opening a data folder', () => {
     assert.deepEqual(await again.nodes.live(), [])
   })
 
-  it('refuses other event types and another start sequence, and takes what is recorded (D12, D13)', async () => {
+  it('refuses other event types and another start sequence, and accepts the recorded ones (D12, D13)', async () => {
     using folder = temporaryFolder()
     await (await open(folder.path, { startSequence: 5 })).close()
     await refused(
@@ -206,7 +206,7 @@ describe('opening a data folder', () => {
     assert.equal((await publish(upgraded, [own]))[0]?.status, 'repeated')
   })
 
-  it('takes the same event types in another order as the same (D12)', async () => {
+  it('accepts the same event types in another order (D12)', async () => {
     using folder = temporaryFolder()
     await (await open(folder.path)).close()
     const { property, contact } = catalogue
@@ -214,7 +214,7 @@ describe('opening a data folder', () => {
     await (await open(folder.path, { catalogue: { contact, property: turned } })).close()
   })
 
-  it('makes one store, however many processes begin at once', async () => {
+  it('makes one store, however many processes begin at the same time', async () => {
     using folder = temporaryFolder()
     const program = fileURLToPath(new URL('./support/open-and-publish.ts', import.meta.url))
     const run = promisify(execFile)

@@ -65,7 +65,7 @@ describe('the writer', () => {
     await end(linked)
   })
 
-  it('dies without leaving anyone waiting, and is there again for the next request (P7)', async () => {
+  it('dies without leaving any caller waiting, and is back for the next request (P7)', async () => {
     using folder = temporaryFolder()
     const linked = await linkTo(folder.path)
     const { link, host, file } = linked
@@ -92,7 +92,7 @@ describe('the writer', () => {
     await end(linked)
   })
 
-  it('lets whoever reads go first: its thread alone has a lower priority, on Linux', async () => {
+  it('gives readers priority: only its thread has a lower priority, on Linux', async () => {
     using folder = temporaryFolder()
     const before = threadPriorities()
     const linked = await linkTo(folder.path)
@@ -109,7 +109,7 @@ describe('the writer', () => {
     await end(linked)
   })
 
-  it('takes the threads that serve in turn, however much one of them writes (D10)', async () => {
+  it('serves the threads in turn, however much one of them writes (D10)', async () => {
     using folder = temporaryFolder()
     const linked = await linkTo(folder.path)
     const links = Array.from({ length: 3 }, () => linkWriter(accessThrough(portToWriter(linked.host))))
@@ -145,7 +145,7 @@ describe('the writer', () => {
     await end(linked)
   })
 
-  it('fails alone what it cannot store, and stores the rest of the commit (P6)', async () => {
+  it('refuses only what it cannot store, and stores the rest of the commit (P6)', async () => {
     using folder = temporaryFolder()
     await using store = await withTenants(
       await openStorage({
@@ -171,7 +171,7 @@ describe('the writer', () => {
     assert.deepEqual(numbers(await list(store)), [1, 2, 3])
   })
 
-  it('says that the store is unavailable when its file is gone, every time it is asked', async () => {
+  it('reports that the store is unavailable when its file is gone, every time', async () => {
     const { link } = await (async () => {
       using folder = temporaryFolder()
       const linked = await linkTo(folder.path)

@@ -17,7 +17,7 @@ function open(folder: string, writesOn: 'ownThread' | 'thisThread'): Promise<Sto
 }
 
 describe('a store that is written on the thread that opened it', () => {
-  it('keeps what was acknowledged, and shows it at once to whoever has the store open beside it (P7, P8)', async () => {
+  it('keeps what was acknowledged, and shows it at once to others that have the store open (P7, P8)', async () => {
     using folder = temporaryFolder()
     await using beside = await withTenants(await open(folder.path, 'ownThread'))
     {
@@ -38,7 +38,7 @@ describe('a store that is written on the thread that opened it', () => {
     assert.ok(!existsSync(join(folder.path, 'property-events.db-wal')))
   })
 
-  it('says what it cannot write, and goes on reading and writing afterwards', async () => {
+  it('reports what it cannot write, and continues reading and writing afterwards', async () => {
     using folder = temporaryFolder()
     await using store = await withTenants(await open(folder.path, 'thisThread'))
     const db = new Database(storeFileOf(folder.path))

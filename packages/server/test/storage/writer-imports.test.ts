@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 const writer = fileURLToPath(import.meta.resolve('../../src/storage/sqlite/writer.ts'))
 
 describe("the writer's thread", () => {
-  it('loads the database and nothing else from outside: no schemas, so that it starts at once', () => {
+  it('loads only the database from outside, and no schemas, so that it starts at once', () => {
     assert.deepEqual(packagesFrom(writer).packages, ['better-sqlite3'])
   })
 
-  it('loads of the protocol what is plain: rules and codes of payloads take 10 ms and 3 MB for nothing', () => {
+  it('loads only the plain parts of the protocol: rules and codes of payloads would take 10 ms and 3 MB for nothing', () => {
     const loaded = packagesFrom(writer).files.filter((path) =>
       /protocol.(src.payload.index|schemas)/.test(path),
     )

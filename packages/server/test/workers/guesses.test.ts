@@ -5,7 +5,7 @@ import { call, listPath } from '../support/http-client.ts'
 import { startTestService } from '../support/test-service.ts'
 
 describe('a service on three threads', () => {
-  it('goes on answering every key, on whatever thread, while its address guesses (D10)', async () => {
+  it('keeps answering every key, on any thread, while its address guesses (D10)', async () => {
     const service = await startTestService({
       engine: 'threads',
       limits: { failures: { perSecond: 0.001, burst: 10 } },

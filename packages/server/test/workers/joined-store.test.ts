@@ -41,7 +41,7 @@ async function join2(folder: string): Promise<Joined> {
 }
 
 describe('a store that several threads use', () => {
-  it('shows each of them what another has committed, before that one is told (P8)', async () => {
+  it('shows each of them what another has committed, before that one is acknowledged (P8)', async () => {
     using folder = temporaryFolder()
     await using store = await join2(folder.path)
     // Nothing grows too old to be believed, however slow the machine is.
@@ -65,7 +65,7 @@ describe('a store that several threads use', () => {
     )
   })
 
-  it('tells those who wait on one thread of what another has committed (P8)', async () => {
+  it('wakes those who wait on one thread for what another has committed (P8)', async () => {
     using folder = temporaryFolder()
     await using store = await join2(folder.path)
     const told = Promise.withResolvers<void>()
@@ -76,7 +76,7 @@ describe('a store that several threads use', () => {
     stop()
   })
 
-  it('lets nobody who asks by time miss what another thread is committing (P3)', async () => {
+  it('misses nothing in a read by time while another thread is committing (P3)', async () => {
     using folder = temporaryFolder()
     await using store = await join2(folder.path)
     // The first window waits for time to be reserved, which the commits of this test would hold up to their end.
@@ -99,7 +99,7 @@ describe('a store that several threads use', () => {
 })
 
 describe('the line of commits', () => {
-  it('puts stamps behind every question, and tells who asks during a commit that he has to wait (P3)', () => {
+  it('puts stamps after every read, and makes a read during a commit wait (P3)', () => {
     const writer = commitLine()
     const reader = commitLine(writer.memory)
     assert.equal(reader.ask(1_000_000n), true)

@@ -14,7 +14,7 @@ describe('threads of one node on PostgreSQL', () => {
     for (const storage of opened) await storage.close()
   })
 
-  it('know at once of what any of them has stored, although each has connections of its own (P8)', async () => {
+  it('know at once what any of them has stored, although each has connections of its own (P8)', async () => {
     const url = await (await sharedDatabases()).create()
     const options = { kind: 'postgres', url, readConnections: 2, create: true } as const
     const shared = await openForThreads({ ...options, catalogue: catalogues.default })

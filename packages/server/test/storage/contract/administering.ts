@@ -106,7 +106,7 @@ function keysCases(factory: StoreFactory): void {
     assert.deepEqual(await listed(9, uuid('nobody')), [])
   })
 
-  it('changes several things of a key at once, and notes each that was another before (D11)', async () => {
+  it('changes several members of a key at once, and records each that was different before (D11)', async () => {
     await using store = await withTenants(await factory.create())
     await store.keys.insertKey(key('k'), actor)
     const before = (await rowsAfter(store, 0)).length
@@ -171,7 +171,7 @@ function keysCases(factory: StoreFactory): void {
     assert.equal((await recordOf(store, 'new'))?.expiresMs, 5_000 + 4_500)
   })
 
-  it('rotates no key that has ended, and takes no id twice; nothing is changed or noted then (D11)', async () => {
+  it('rotates no key that has ended, and uses no id twice; nothing is changed or recorded then (D11)', async () => {
     await using store = await withTenants(await factory.create())
     await store.keys.insertKey(key('expired', { expiresMs: 5_000 }), actor)
     await store.keys.insertKey(key('revoked', { revokedMs: 2_000 }), actor)
@@ -225,7 +225,7 @@ function tenantsCases(factory: StoreFactory): void {
     assert.deepEqual(await store.admin.changeTenant(uuid('nobody'), change, actor), { kind: 'unknownTenant' })
   })
 
-  it('gives a name and a reference to one tenant, whoever asks at the same time (D11)', async () => {
+  it('gives a name and a reference to one tenant, however many ask at the same time (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const names = [tenantA, tenantB].map((id) => store.admin.changeTenant(id, { name: 'Hill' }, actor))
     const kinds = (await Promise.all(names)).map(({ kind }) => kind)
@@ -283,7 +283,7 @@ function importCases(factory: StoreFactory): void {
     assert.equal((await store.keys.tenants()).length, 3)
   })
 
-  it('brings the same file in from two places at once, and makes each tenant once (D11)', async () => {
+  it('imports the same file from two places at once, and makes each tenant once (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const file = (run: string) =>
       Array.from({ length: 20 }, (_, n) => {

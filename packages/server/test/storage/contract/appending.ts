@@ -54,7 +54,7 @@ export function appendingContract(factory: StoreFactory): void {
       )
     })
 
-    it('takes appends to a feed in the order of the calls, with others beside them, locks or no locks (P1)', async () => {
+    it('performs appends to a feed in the order of the calls, with others beside them, with locks or without (P1)', async () => {
       await using store = await withTenants(await factory.create())
       const keys = [feedKey(tenantA), feedKey(tenantB), feedKey(tenantA, 'contact')]
       const sent = Array.from({ length: 24 }, (_, n) => {
@@ -153,7 +153,7 @@ export function appendingContract(factory: StoreFactory): void {
       assert.deepEqual([event?.eventTypeShortCode, event?.eventType], ['ContactCreated', 0])
     })
 
-    it('answers a refused batch alone, and leaves no trace of it (P6)', async () => {
+    it('refuses one batch alone, and leaves no trace of it (P6)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p', id: 'taken', text: 'first' })])
       const clash = draft({ subject: 'p', id: 'taken', text: 'other' })

@@ -34,7 +34,7 @@ function plain({ actor, action, tenant, target, detail }: AuditRow) {
 
 export function auditContract(factory: StoreFactory): void {
   describe('audit', () => {
-    it('says what rate a key was given, for each of its tenants, and nothing of one it has already (D10)', async () => {
+    it('records the rate that a key was given, for each of its tenants, and nothing for a rate it already has (D10)', async () => {
       await using store = await withTenants(await factory.create())
       const rate = { perSecond: 200, burst: 2_000 }
       await store.keys.insertKey({ ...key, rate }, 'cli:one')
@@ -56,7 +56,7 @@ export function auditContract(factory: StoreFactory): void {
       assert.equal(rows.length, before + 2)
     })
 
-    it('says of every change who made it, when, and what it was, and never a name', async () => {
+    it('records who made every change, when, and what it was, and never a name', async () => {
       const { clock } = testClock('2026-03-01')
       await using store = await withTenants(await factory.create({ clock }))
       const before = (await rowsOf(store)).length
@@ -198,7 +198,7 @@ export function auditContract(factory: StoreFactory): void {
       assert.deepEqual(await actions({ tenant: uuid('nobody') }), [])
     })
 
-    it('is taken over from another store once, and goes with a backup', async () => {
+    it('is copied from another store once, and is part of a backup', async () => {
       await using store = await withTenants(await factory.create())
       await using other = await factory.create()
       const rows = await rowsOf(store)
@@ -218,7 +218,7 @@ export function auditContract(factory: StoreFactory): void {
       assert.equal((await rowsOf(backup)).at(-1)?.action, 'tenant.suspended')
     })
 
-    it('loses the rows of before a time by pruning alone, which it notes', async () => {
+    it('loses older rows by pruning alone, which it records', async () => {
       const { clock, set } = testClock('2020-01-01')
       await using store = await withTenants(await factory.create({ clock }))
       set('2026-01-01')

@@ -24,7 +24,7 @@ export function backupContract(factory: StoreFactory): void {
       assert.equal((await headOf(copy)).epoch, (await headOf(store)).epoch)
     })
 
-    it('keeps every character of a payload, those that some take for the end of a line included (P9)', async () => {
+    it('keeps every character of a payload, including those that some programs take for the end of a line (P9)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'a', text: 'one\u2028two\u2029three\u0085four\r\n' })])
       const path = factory.backupPath()

@@ -112,7 +112,7 @@ export function branchViewsContract(factory: StoreFactory): void {
       assert.deepEqual(await codesOf([moor, 'nowhere']), ['PropertyPublished'])
     })
 
-    it('are entered by batches of many events, and of several tenants at once (D11, P1)', async () => {
+    it('receive batches of many events, and of several tenants at once (D11, P1)', async () => {
       await using store = await withTenants(await factory.create())
       await grantAll(store)
       await grantBranches(store, [hill], { tenantId: tenantB })
@@ -194,7 +194,7 @@ export function branchViewsContract(factory: StoreFactory): void {
       })
     })
 
-    it('are filled by two at once as by one (D11)', async () => {
+    it('are filled by two nodes at once as by one (D11)', async () => {
       await using store = await withTenants(await factory.create())
       await play(store)
       await store.keys.insertKey(keyOfBranches('k', [hill, dale]), actor)
@@ -246,7 +246,7 @@ export function branchViewsContract(factory: StoreFactory): void {
       )
     })
 
-    it('go when no usable key is limited to their branches any more, and are as before when one is again (D11)', async () => {
+    it('are removed when no usable key is limited to their branches any more, and are as before when one is again (D11)', async () => {
       const { clock, set } = testClock('2025-01-01T12:00:00')
       await using store = await withTenants(await factory.create({ clock }))
       await play(store)
@@ -277,7 +277,7 @@ export function branchViewsContract(factory: StoreFactory): void {
       assert.deepEqual((await list(store, { view })).slice(0, before.length), before)
     })
 
-    it('are made once more where a key is given the branches while their views go (D11)', async () => {
+    it('are made once more if a key is given the branches while their views are removed (D11)', async () => {
       await using store = await withTenants(await factory.create())
       await play(store)
       await grantBranches(store, [hill])
@@ -313,7 +313,7 @@ export function branchViewsContract(factory: StoreFactory): void {
       )
     })
 
-    it('are in a backup as they are, and go on there (P9)', async () => {
+    it('are part of a backup in their present state, and continue there (P9)', async () => {
       await using store = await withTenants(await factory.create())
       await play(store)
       await grantBranches(store, [hill])

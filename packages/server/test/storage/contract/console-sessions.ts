@@ -22,7 +22,7 @@ function session(name: string, changes: Partial<ConsoleSession> = {}): ConsoleSe
 
 export function consoleSessionsContract(factory: StoreFactory): void {
   describe('sessions of the console', () => {
-    it('spends a link once, whoever asks at the same time, and none that is too old (PROTOCOL §15.3)', async () => {
+    it('spends a link once, however many try at the same time, and none that is too old (PROTOCOL §15.3)', async () => {
       await using store = await factory.create()
       const { consoleSessions: sessions } = store
       await sessions.addLink({ linkHash: 'one', keyId: 'key', expiresMs: nowMs + 1 })
@@ -66,7 +66,7 @@ export function consoleSessionsContract(factory: StoreFactory): void {
       )
     })
 
-    it('ends the one that was used longest ago where a key has too many (PROTOCOL §15.3)', async () => {
+    it('ends the least recently used one if a key has too many (PROTOCOL §15.3)', async () => {
       await using store = await factory.create()
       const { consoleSessions: sessions } = store
       for (let index = 0; index < sessionsPerKey; index += 1) {

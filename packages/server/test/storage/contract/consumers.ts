@@ -165,7 +165,7 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await first(9, { key: feedKey(tenantB, 'property') }), [])
     })
 
-    it('never makes a range of events that were asked for one by one, and finds them (D28)', async () => {
+    it('never makes a range of events that were read one by one, but finds them (D28)', async () => {
       await using store = await withTenants(await factory.create())
       const single = { view: 'single', space: 'numbers', epoch: '' } as const
       const minutes = [
@@ -239,7 +239,7 @@ export function consumersContract(factory: StoreFactory): void {
       assert.equal((await store.consumers.readings(feedKey(tenantB, 'property'))).length, 1)
     })
 
-    it('takes an acknowledgement forward only, and from another epoch always (PROTOCOL §14)', async () => {
+    it('moves an acknowledgement only forward, and always to another epoch (PROTOCOL §14)', async () => {
       await using store = await withTenants(await factory.create())
       const say = (sequenceNumber: number, epoch: string, acknowledgedMs: number) =>
         store.consumers.acknowledge([
@@ -260,7 +260,7 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await said(), [['website', 3, 'e2', 4]])
     })
 
-    it('counts refusals, and begins anew after an hour without one (D28)', async () => {
+    it('counts refusals, and starts again after an hour without one (D28)', async () => {
       await using store = await withTenants(await factory.create())
       const refusal = {
         keyId: 'key',
@@ -309,7 +309,7 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [])
     })
 
-    it('tells which results are the first word that a latest version is live, and how long that took (PROTOCOL §14)', async () => {
+    it('says which results are the first report that a latest version is live, and how long that took (PROTOCOL §14)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'house' }), draft({ subject: 'garden' })])
       const [first] = await list(store)
@@ -374,7 +374,7 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(read.map(name).toSorted(), all.map(name).toSorted())
     })
 
-    it('loses to an erasure what was said of the property, and keeps nothing that is said of it late (D17)', async () => {
+    it('loses reports on the property to an erasure, and keeps none that come late (D17)', async () => {
       await using store = await withTenants(await factory.create())
       for (const key of [properties, feedKey(tenantB, 'property')]) {
         await publish(store, [draft({ subject: 'house' }), draft({ subject: 'garden' })], { key })
@@ -410,7 +410,7 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await store.consumers.results(tenantB, uuid('house')), [others[1]])
     })
 
-    it('loses to the erasure of one event what was said of that version, and no more (D17)', async () => {
+    it('loses to the erasure of one event the reports on that version, and no more (D17)', async () => {
       await using store = await withTenants(await factory.create())
       const drafts = ['1', '2', '3'].map((text) => draft({ subject: 'house', text }))
       const [, second, third] = await publish(store, drafts, { key: properties })

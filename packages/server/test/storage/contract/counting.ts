@@ -61,7 +61,7 @@ export function countingContract(factory: StoreFactory): void {
       )
     })
 
-    it('knows how many subjects are there after each publication, one by one and many at once (D12, D23)', async () => {
+    it('knows the number of live subjects after each publication, one by one and many at once (D12, D23)', async () => {
       await using store = await withTenants(await factory.create())
       const steps = [
         [draft({ subject: 'p' })],
@@ -123,7 +123,7 @@ export function countingContract(factory: StoreFactory): void {
       await assertCounted(store, contacts)
     })
 
-    it('counts what is taken over from another store, at once and in rounds (P9)', async () => {
+    it('counts what is copied from another store, at once and in rounds (P9)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await withTenants(await factory.create())
       await transfer(from, to)

@@ -121,7 +121,7 @@ function momentsContract(factory: StoreFactory): void {
       )
     })
 
-    it('joins a moment without a walk only where nothing was published since, for a short while (PROTOCOL §3.5)', async () => {
+    it('joins a moment without a walk only if nothing was published since, for a short while (PROTOCOL §3.5)', async () => {
       await using store = await factory.create()
       const first = await fix(store, 10, t0)
       await store.moments.noteUse(name, first, 0)
@@ -129,7 +129,7 @@ function momentsContract(factory: StoreFactory): void {
       assert.equal((await fix(store, 10, t0 + walkMs)).fixedMs, t0 + walkMs)
     })
 
-    it('joins none of another epoch, none that is too old, and none before the number that is asked for (P8, D13)', async () => {
+    it('joins none of another epoch, none that is too old, and none before the requested number (P8, D13)', async () => {
       await using store = await factory.create()
       await fix(store, 10, t0)
       assert.equal((await fix(store, 12, t0 + 1, { least: 110 })).position, 10)

@@ -95,7 +95,7 @@ async function stateOf(store: StorageEngine, tenantId: string): Promise<unknown>
 
 export function deletingContract(factory: StoreFactory): void {
   describe('deleting a tenant', () => {
-    it('removes all it owns in steps, and nothing of another (PROTOCOL §12.9, P10)', async () => {
+    it('removes everything the tenant owns in steps, and nothing of another (PROTOCOL §12.9, P10)', async () => {
       await using store = await withTenants(await factory.create())
       await ownersOf(store)
       const other = await stateOf(store, tenantB)
@@ -217,7 +217,7 @@ export function deletingContract(factory: StoreFactory): void {
       await begun(store)
     })
 
-    it('exports first where it is to be, once, and is one deletion however often it is asked for (PROTOCOL §12.9)', async () => {
+    it('exports first if requested, once, and is one deletion however often it is requested (PROTOCOL §12.9)', async () => {
       await using store = await withTenants(await factory.create())
       await ownersOf(store)
       const { deletionId, state } = await begun(store, { export: 'service' })
@@ -242,7 +242,7 @@ export function deletingContract(factory: StoreFactory): void {
       assert.deepEqual([again.deletionId, again.state, again.exported], [deletionId, 'deleting', file])
     })
 
-    it('ends when each live node has forgotten it, with what was added until then (PROTOCOL §12.9, D17)', async () => {
+    it('ends when each live node has forgotten the tenant, with what was added until then (PROTOCOL §12.9, D17)', async () => {
       await using store = await withTenants(await factory.create())
       await ownersOf(store)
       const node = { place: 'test', pepperIds: [], ignoresProxy: false }
@@ -266,7 +266,7 @@ export function deletingContract(factory: StoreFactory): void {
       assert.equal(await store.keys.findKey('latecccccccc'), undefined)
     })
 
-    it('is on record with its end, and a tenant made again with its id begins anew (PROTOCOL §12.6, PROTOCOL §12.9)', async () => {
+    it('is recorded with its end, and a tenant created again with its id starts empty (PROTOCOL §12.6, PROTOCOL §12.9)', async () => {
       await using store = await withTenants(await factory.create())
       await ownersOf(store)
       const epoch = (await store.events.head(feedKey(tenantA)))?.epoch
@@ -319,7 +319,7 @@ export function deletingContract(factory: StoreFactory): void {
   })
 
   describe('names of actors', () => {
-    it('stand apart from the audit: erased, the rows stay as they are (PROTOCOL §12.6, P11)', async () => {
+    it('are apart from the audit: when one is erased, the rows stay as they are (PROTOCOL §12.6, P11)', async () => {
       await using store = await withTenants(await factory.create())
       const by = 'cli:operator'
       await store.names.set({ actor: 'key:abcdefghijkl', name: 'A. Person' }, by)

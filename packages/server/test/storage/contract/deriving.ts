@@ -38,7 +38,7 @@ const histories: readonly { says: string; events: readonly Omit<DraftWords, 'sub
 export function derivingContract(factory: StoreFactory): void {
   describe('deriving types and categories', () => {
     for (const { says, events, codes: expected } of histories) {
-      it(`gives the type from what was before: ${says} (D12)`, async () => {
+      it(`derives the type from the previous state: ${says} (D12)`, async () => {
         await using store = await withTenants(await factory.create())
         const wanted = expected.split(' ').map((word) => `Property${word}`)
         for (const event of events) await publish(store, [draft({ subject: 'one by one', ...event })])
@@ -51,7 +51,7 @@ export function derivingContract(factory: StoreFactory): void {
       })
     }
 
-    it('never finds "not published yet" twice, however many publish at once (D12)', async () => {
+    it('never finds "not published yet" twice, however many publish at the same time (D12)', async () => {
       await using store = await withTenants(await factory.create())
       await Promise.all(
         Array.from({ length: 12 }, (_, n) => publish(store, [draft({ subject: 'p', text: String(n) })])),

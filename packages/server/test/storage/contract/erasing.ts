@@ -40,7 +40,7 @@ function frame(event: FeedEvent): FeedEvent {
 
 export function erasingContract(factory: StoreFactory): void {
   describe('erasing a subject', () => {
-    it('closes it with an event that has no payload, then takes those of its earlier events (D17)', async () => {
+    it('closes it with an event without a payload, then removes the payloads of its earlier events (D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const before = await list(store)
       const { revision } = await headOf(store)
@@ -109,7 +109,7 @@ export function erasingContract(factory: StoreFactory): void {
       )
     })
 
-    it('keeps its ids taken, and says that their content is gone; no content is found again by a hash (D14, D17)', async () => {
+    it('keeps its ids taken, and says that their content is gone; no content can be found by a hash any more (D14, D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const { closing } = await erase(store, subject('p'))
       const words = { subject: 'p', text: canary, branch: 'b', updateDate: canary }
@@ -157,7 +157,7 @@ export function erasingContract(factory: StoreFactory): void {
       assert.equal(await found(), 0)
     })
 
-    it('leaves alone what is published while it runs, which is new data (D17)', async () => {
+    it('leaves alone what is published while it runs, because that is new data (D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const { erasureId } = await begin(store, subject('p'))
       const [again] = await publish(store, [draft({ subject: 'p', text: 'new' })])
@@ -182,7 +182,7 @@ export function erasingContract(factory: StoreFactory): void {
       )
     })
 
-    it('goes on where it was, step by step, each with a revision of its own, and tells what it reduced (D17)', async () => {
+    it('continues where it was, step by step, each with its own revision, and reports what it reduced (D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const { revision } = await headOf(store)
       const { erasureId } = await begin(store, subject('p'))
@@ -209,7 +209,7 @@ export function erasingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.erasures.reductions(feedKey(tenantB), 0, 10), [])
     })
 
-    it('begins nothing where there is nothing, or where publishing waits (D13, D17)', async () => {
+    it('begins nothing if there is nothing, or if publishing waits (D13, D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const begun = async (...given: Parameters<typeof erasureOf>) =>
         store.erasures.begin(erasureOf(...given))
@@ -232,7 +232,7 @@ export function erasingContract(factory: StoreFactory): void {
   })
 
   describe('erasing one event', () => {
-    it("takes its payload and no other, and refuses a subject's latest (D17)", async () => {
+    it("removes its payload and no other, and refuses a subject's latest (D17)", async () => {
       await using store = await storeWithCanary(await factory.create())
       const event = (name: string) => ({ kind: 'event', eventId: uuid(name) }) as const
       const before = await list(store)
@@ -313,7 +313,7 @@ export function erasingContract(factory: StoreFactory): void {
       )
     })
 
-    it('leaves to the next rewrite what is reduced while one is under way, and says in the audit that one was made (D17)', async () => {
+    it('leaves to the next rewrite what is reduced during one, and records the rewrite in the audit (D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const early = await erase(store, subject('p'))
       let late: string | undefined
@@ -394,7 +394,7 @@ export function erasingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.erasures.list(tenantB, undefined, 10), [])
     })
 
-    it('is told to watchers, and shows in the count of changes before the step is answered (P8)', async () => {
+    it('is reported to watchers, and shows in the count of changes before the step is answered (P8)', async () => {
       await using store = await storeWithCanary(await factory.create())
       let told = 0
       const stop = store.events.watch((key) => {
@@ -410,7 +410,7 @@ export function erasingContract(factory: StoreFactory): void {
       assert.ok(told >= 2)
     })
 
-    it('is kept by a backup, which goes on with it', async () => {
+    it('is part of a backup, in which it continues', async () => {
       await using store = await storeWithCanary(await factory.create())
       const { erasureId } = await begin(store, subject('p'))
       await store.erasures.reduce(erasureId, 1)

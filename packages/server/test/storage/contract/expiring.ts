@@ -77,7 +77,7 @@ export function expiringContract(factory: StoreFactory): void {
       )
     })
 
-    it('leave the list with what is published of them, and come back after as long (D17)', async () => {
+    it('leave the list when something is published about them, and come back after the same time (D17)', async () => {
       const { store, set } = await storeOfContacts(factory)
       await using open = store
       await enlistAll(open, '2025-03-01', '2025-04-01')

@@ -74,7 +74,7 @@ export function forgettingContract(factory: StoreFactory): void {
       assert.equal(await forgetAll(store), 1)
     })
 
-    it('goes in bounded steps through all feeds, also with several at once', async () => {
+    it('goes in bounded steps through all feeds, also with several callers at once', async () => {
       const { clock, set } = testClock(skippedOn)
       await using store = await skipOne(await factory.create({ clock }))
       set('2026-01-02')
@@ -97,7 +97,7 @@ export function forgettingContract(factory: StoreFactory): void {
       ])
     })
 
-    it('goes on counting in another store, and in a restored backup (D13)', async () => {
+    it('continues to count in another store, and in a restored backup (D13)', async () => {
       const { clock, set } = testClock(skippedOn)
       await using store = await skipOne(await factory.create({ clock }))
       set('2026-01-15')

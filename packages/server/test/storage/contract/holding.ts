@@ -66,7 +66,7 @@ export function holdingContract(factory: StoreFactory): void {
       assert.equal((await erase(store, subject('c'), { key: contacts })).state, 'unreachable')
     })
 
-    it('is named first where a tenant is moving as well, and last where there is nothing to erase', async () => {
+    it('is named first if a tenant is moving as well, and last if there is nothing to erase', async () => {
       const { store } = await contactsHeld(factory)
       await using _ = store
       const { holdId } = await contactHold(store)
@@ -138,7 +138,7 @@ export function holdingContract(factory: StoreFactory): void {
       ])
     })
 
-    it('is refused where there is nothing to keep, and where it would not go along with its tenant', async () => {
+    it('is refused if there is nothing to protect, and if it would not move with its tenant', async () => {
       const { store } = await contactsHeld(factory)
       await using _ = store
       const added = async (name: string, key: FeedKey) => store.holds.add(holdOn(name, { key }))
@@ -150,7 +150,7 @@ export function holdingContract(factory: StoreFactory): void {
       assert.deepEqual(await auditOf(store), [])
     })
 
-    it('that has expired is told of once, and then only kept; one that was ended is not told of', async () => {
+    it('that has expired is reported once, and then only kept; one that was ended is not reported', async () => {
       const { store, time } = await contactsHeld(factory)
       await using _ = store
       const expiring = await contactHold(store)
@@ -176,7 +176,7 @@ export function holdingContract(factory: StoreFactory): void {
       assert.deepEqual(answer, { kind: 'ended', hold: { ...told, endedMs: untilMs, endedBy: 'key:k' } })
     })
 
-    it('is not ended in a store that its tenant leaves: the other one would go on keeping the subject (D17)', async () => {
+    it('cannot be ended in a store that its tenant is leaving: the other one would still protect the subject (D17)', async () => {
       const { store } = await contactsHeld(factory)
       await using _ = store
       const [standing, before] = [await contactHold(store), await contactHold(store, 'd')]

@@ -30,7 +30,7 @@ function plain(found: KeyRecord | undefined): KeyRecord | undefined {
 
 export function keysContract(factory: StoreFactory): void {
   describe('tenants and keys', () => {
-    it('tells by one text whether any key may be found otherwise than before (D11)', async () => {
+    it('shows by one text whether any key may be found differently than before (D11)', async () => {
       await using store = await withTenants(await factory.create())
       const { keys } = store
       let last = await keys.keysVersion()
@@ -57,7 +57,7 @@ export function keysContract(factory: StoreFactory): void {
       assert.equal(await keys.keysVersion(), last, 'a use')
     })
 
-    it('lists tenants in order of creation, and takes an id once (D11)', async () => {
+    it('lists tenants in order of creation, and accepts an id once (D11)', async () => {
       await using store = await factory.create()
       const tenants = ['z', 'a', 'm'].map((name, n) => {
         return { tenantId: uuid(name), name, createdMs: 5 - n, suspended: name === 'a' }
@@ -68,7 +68,7 @@ export function keysContract(factory: StoreFactory): void {
       assert.deepEqual(await store.keys.tenants(), tenants)
     })
 
-    it('gives a name to one tenant, whoever asks at the same time (D11)', async () => {
+    it('gives a name to one tenant, however many ask at the same time (D11)', async () => {
       await using store = await factory.create()
       const called = (name: string, n: number) =>
         ({ tenantId: uuid(`${name} ${n}`), name, createdMs: n, suspended: false }) as const
@@ -83,7 +83,7 @@ export function keysContract(factory: StoreFactory): void {
       assert.equal((await store.keys.tenants()).length, 2)
     })
 
-    it('takes over tenants of one name from a store that has them, and gives the name to no other (D11)', async () => {
+    it('accepts several tenants of one name from a store that has them, and gives the name to no other (D11)', async () => {
       await using store = await factory.create()
       const [one, other, third] = ['one', 'other', 'third'].map((id, n) => {
         return { tenantId: uuid(id), name: 'Hill & Co', createdMs: n, suspended: false }
@@ -137,7 +137,7 @@ export function keysContract(factory: StoreFactory): void {
       assert.equal(await store.keys.findKey('unknown'), undefined)
     })
 
-    it('takes a key id once, and grants only on tenants that exist (D11)', async () => {
+    it('accepts a key id once, and grants only on tenants that exist (D11)', async () => {
       await using store = await withTenants(await factory.create())
       await store.keys.insertKey(record('k'), 'cli:test')
       assert.equal(await store.keys.insertKey(record('k', { label: 'other' }), 'cli:test'), 'exists')

@@ -9,7 +9,7 @@ const actor = 'cli:test'
 
 export function leavingContract(factory: StoreFactory): void {
   describe('tenants that leave', () => {
-    it('are told with their keys, once each change is there, and no other tenant is (PROTOCOL §5.10, D11)', async () => {
+    it('are reported with their keys, once each change is stored, and no other tenant is (PROTOCOL §5.10, D11)', async () => {
       await using store = await withTenants(await factory.create())
       await store.keys.insertKey(keyOf([tenantA, tenantB]), actor)
       const leavingOfKey = async () => (await store.keys.findKey('abcdefghijkl'))?.leaving
@@ -29,7 +29,7 @@ export function leavingContract(factory: StoreFactory): void {
       assert.equal(new Set(versions).size, versions.length)
     })
 
-    it('keep the time since when, and say once when nothing is published any more (PROTOCOL §5.10)', async () => {
+    it('keep the time since when, and report once when nothing is published any more (PROTOCOL §5.10)', async () => {
       await using store = await withTenants(await factory.create())
       const request = { tenantId: tenantA, sinceMs: 1_000, readingEndsMs: 9_000 }
       await store.leaving.begin(request, actor)
@@ -63,7 +63,7 @@ export function leavingContract(factory: StoreFactory): void {
       assert.equal((await byTenant(backup)).size, 2)
     })
 
-    it('leave a row of the audit for each change, and none where nothing changes (D11)', async () => {
+    it('leave a row of the audit for each change, and none if nothing changes (D11)', async () => {
       await using store = await withTenants(await factory.create())
       const before = (await actionsOf(store)).length
       const request = { tenantId: tenantA, sinceMs: 1_000, readingEndsMs: 9_000 }

@@ -19,7 +19,7 @@ async function sentTo(store: StorageEngine, changes: Partial<SentQuery> = {}): P
 
 export function ledgerContract(factory: StoreFactory): void {
   describe('what was sent', () => {
-    it('joins ranges that touch, overlap or come again, whoever adds them at the same time (D28)', async () => {
+    it('joins ranges that touch, overlap or repeat, whichever nodes add them at the same time (D28)', async () => {
       await using store = await withTenants(await factory.create())
       await store.ledger.add([
         piece([

@@ -120,7 +120,7 @@ export function liveSubjectsContract(factory: StoreFactory): void {
       }
     })
 
-    it('look at so many subjects a step, however few of them are shown (P5)', async () => {
+    it('look at a limited number of subjects per step, however few of them are shown (P5)', async () => {
       await using store = await withTenants(await factory.create())
       const subjects = Array.from({ length: 12 }, (_, n) => `${n}`)
       await publish(

@@ -7,7 +7,7 @@ import type { StoreFactory } from '../support/stores.ts'
 
 export function maintenanceContract(factory: StoreFactory): void {
   describe('maintenance', () => {
-    it('is off in a new store, and is what was said last, with its values (P12)', async () => {
+    it('is off in a new store, and keeps its last setting, with its values (P12)', async () => {
       await using store = await factory.create()
       assert.equal(await store.maintenance(), undefined)
       for (const maintenance of [
@@ -24,7 +24,7 @@ export function maintenanceContract(factory: StoreFactory): void {
       assert.equal(await store.maintenance(), undefined, 'ending it twice')
     })
 
-    it('changes nothing of what the store itself takes: nodes refuse publications (P12)', async () => {
+    it('does not change what the store itself accepts: nodes refuse publications (P12)', async () => {
       await using store = await withTenants(await factory.create())
       await store.setMaintenance({ sinceMs: 1, retryAfterSeconds: 30 }, 'cli:test')
       await publish(store, [draft({ subject: 'a' })])

@@ -42,7 +42,7 @@ async function target(factory: StoreFactory): Promise<StorageEngine> {
 
 export function movingContract(factory: StoreFactory): void {
   describe('moving a tenant', () => {
-    it('refuses what is published in every state but open, and what others publish in the same commit is stored', async () => {
+    it('refuses publications in every state but open, and stores what others publish in the same commit', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p' })])
       let state: MoveState = 'open'
@@ -65,7 +65,7 @@ export function movingContract(factory: StoreFactory): void {
       assert.deepEqual(numbers(await publish(store, [draft({ subject: 'p' })]).then(storedOf)), [2])
     })
 
-    it('changes a state only from the one that is named, and of a tenant that is there', async () => {
+    it('changes a state only from the named one, and only for an existing tenant', async () => {
       await using store = await withTenants(await factory.create())
       assert.equal(await store.moves.change(tenantA, 'leaving', 'left', 'cli:test'), 'otherState')
       assert.equal(await store.moves.change(tenantA, 'open', arriving, 'cli:test'), 'done')
@@ -121,7 +121,7 @@ export function movingContract(factory: StoreFactory): void {
       }
     })
 
-    it('stamps nothing at the target before a window that the source has answered, and keeps others out of it (P3)', async () => {
+    it('stamps nothing at the target before a window that the source has answered, and allows no other writer (P3)', async () => {
       const [there, here] = [testClock('2025-01-31T12:00:30'), testClock('2025-01-31T12:00:00')]
       await using from = await withTenants(await factory.create({ clock: there.clock }))
       await using to = await withTenants(await factory.create({ clock: here.clock }))
@@ -141,7 +141,7 @@ export function movingContract(factory: StoreFactory): void {
       )
     })
 
-    it('brings one tenant with all that publishing goes by, beside those that are there (P9, D12, D14)', async () => {
+    it('brings one tenant with everything that publishing depends on, beside existing ones (P9, D12, D14)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await target(factory)
       await to.startEpoch(90_000, 'cli:test')
@@ -170,7 +170,7 @@ export function movingContract(factory: StoreFactory): void {
       assert.deepEqual(await list(to, { key: feedKey(tenantB) }), before)
     })
 
-    it('goes on with what has come since, ids that were skipped included, piece by piece (P9, D14)', async () => {
+    it('continues with what has come since, including ids that were skipped, piece by piece (P9, D14)', async () => {
       await using from = await withTenants(await factory.create())
       await using to = await target(factory)
       const many = Array.from({ length: 1_200 }, (_, index) => {

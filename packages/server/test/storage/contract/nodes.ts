@@ -49,7 +49,7 @@ export function nodesContract(factory: StoreFactory): void {
       assert.deepEqual(await store.nodes.live(), [])
     })
 
-    it('counts those that share the rates of keys: silent ones are out of it within seconds (D10)', async () => {
+    it('counts those that share the rates of keys: silent ones drop out within seconds (D10)', async () => {
       const time = testClock('2026-03-01T10:00:00Z')
       await using store = await factory.create({ clock: time.clock })
       const { isShared } = store.nodes

@@ -8,7 +8,7 @@ import type { StoreFactory } from '../support/stores.ts'
 
 export function observingContract(factory: StoreFactory): void {
   describe('observing the work of an engine', () => {
-    it('tells every observer how long writes waited, as long as it observes, and never of a failure where there was none', async () => {
+    it('tells every observer how long writes waited, while it observes, and never of a failure if there was none', async () => {
       await using store = await withTenants(await factory.create())
       const told: string[][] = [[], []]
       const observer = (lines: string[] | undefined): StoreObserver => ({
@@ -38,7 +38,7 @@ export function observingContract(factory: StoreFactory): void {
       )
     })
 
-    it('tells how far ahead time is reserved, once a window was answered (P3)', async () => {
+    it('reports how far ahead time is reserved, once a window was answered (P3)', async () => {
       await using store = await withTenants(await factory.create())
       assert.equal(store.work().reservedMs, undefined)
       await publish(store, [draft({ subject: 'p' })])

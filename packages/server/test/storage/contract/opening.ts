@@ -8,14 +8,14 @@ import type { StoreFactory } from '../support/stores.ts'
 
 export function openingContract(factory: StoreFactory): void {
   describe('opening and closing', () => {
-    it('records the catalogue and where numbers begin, and gives them back (D12, D13)', async () => {
+    it('records the catalogue and the start of numbers, and returns them (D12, D13)', async () => {
       const catalogue = catalogues['published-0']
       await using store = await factory.create({ catalogue, startSequence: 500 })
       const { storeId } = store.settings
       assert.deepEqual(store.settings, { storeId, catalogue, startSequence: 500 })
     })
 
-    it('begins numbers behind 0 when nothing else is asked for (D13)', async () => {
+    it('begins numbers after 0 by default (D13)', async () => {
       await using store = await factory.create()
       assert.equal(store.settings.startSequence, 0)
     })
@@ -32,7 +32,7 @@ export function openingContract(factory: StoreFactory): void {
       await store.ping()
     })
 
-    it('tells who keeps old versions alive, and in a store that nobody reads for long nobody does', async () => {
+    it('reports what keeps old versions alive, and nothing in a store without long reads', async () => {
       await using store = await withTenants(await factory.create())
       for (const { transactions, name } of await store.heldSnapshots()) {
         assert.ok(transactions < 50_000, `${name}: ${transactions}`)
@@ -82,7 +82,7 @@ export function openingContract(factory: StoreFactory): void {
       }
     })
 
-    it('finishes what was begun before it closes (P7)', async () => {
+    it('finishes the work that has begun before it closes (P7)', async () => {
       const store = await withTenants(await factory.create())
       const appends = Array.from({ length: 20 }, (_, n) =>
         store.events.append([batch([draft({ subject: `p${n}` })])]),

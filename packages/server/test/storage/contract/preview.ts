@@ -32,7 +32,7 @@ export function previewContract(factory: StoreFactory): void {
       )
     })
 
-    it('reserves no id: what was previewed can be stored otherwise (D14)', async () => {
+    it('reserves no id: a previewed event can be stored with other content (D14)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p' })])
       await store.events.preview(batch([draft({ subject: 'q', id: 'e', text: 'a' })]))

@@ -63,7 +63,7 @@ function list(store: StorageEngine, changes: Partial<PublicationQuery> = {}): Pr
 
 export function publicationsContract(factory: StoreFactory): void {
   describe('what was published', () => {
-    it('sums exactly what is added at the same time, by tenant, feed, key and minute (PROTOCOL §14)', async () => {
+    it('sums exactly what several nodes add at the same time, by tenant, feed, key and minute (PROTOCOL §14)', async () => {
       await using store = await withTenants(await factory.create())
       const { publications } = store
       await Promise.all([

@@ -35,7 +35,7 @@ export function publishingByBranchContract(factory: StoreFactory): void {
 }
 
 function refusalCases(factory: StoreFactory): void {
-  it('takes what is of a granted branch, and refuses payloads of another one or of none (D11)', async () => {
+  it('accepts events of a granted branch, and refuses payloads of another one or of none (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const mine = draft({ subject: 'mine', branch: 'A' })
     assert.equal((await publishAs(store, ['A', 'B'], [mine])).kind, 'stored')
@@ -47,7 +47,7 @@ function refusalCases(factory: StoreFactory): void {
     assert.deepEqual(await headOf(store), head, 'nothing of a refused request is stored')
   })
 
-  it('changes no property of another branch, of none, or that has gone there (D11)', async () => {
+  it('changes no property in another branch, in none, or that has moved there (D11)', async () => {
     await using store = await withTenants(await factory.create())
     await publish(store, [
       draft({ subject: 'theirs', branch: 'C' }),
@@ -72,7 +72,7 @@ function refusalCases(factory: StoreFactory): void {
     assert.deepEqual(await headOf(store), head)
   })
 
-  it('removes and moves its own, and finds its repeats whoever has the property since (D11, D14, D23)', async () => {
+  it('removes and moves its own, and finds its repeats wherever the property is now (D11, D14, D23)', async () => {
     await using store = await withTenants(await factory.create())
     const first = draft({ subject: 'p', id: 'one', branch: 'A' })
     const removed = removal({ subject: 'p', id: 'two' })
@@ -135,7 +135,7 @@ function movingCases(factory: StoreFactory): void {
     assert.equal(again?.status, 'unchanged')
   })
 
-  it('moves nothing that is not published, or not of that branch (any more) (D23)', async () => {
+  it('moves nothing that is not published, or not in that branch (any more) (D23)', async () => {
     await using store = await withTenants(await factory.create())
     await publish(store, [
       draft({ subject: 'other', branch: 'C' }),
@@ -155,7 +155,7 @@ function movingCases(factory: StoreFactory): void {
 }
 
 function readingCases(factory: StoreFactory): void {
-  it('gives an event, the latest and the history of a property as far as they are of the branches (D11)', async () => {
+  it('gives an event, the latest and the history of a property as far as they are in the branches (D11)', async () => {
     await using store = await withTenants(await factory.create())
     await publish(store, [
       draft({ subject: 'p', branch: 'A' }),

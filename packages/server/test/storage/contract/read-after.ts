@@ -30,7 +30,7 @@ async function follow(store: StorageEngine, after: number, options: Following): 
 
 export function readAfterContract(factory: StoreFactory): void {
   describe('reading after a number', () => {
-    it('gives what lies strictly behind the number, ascending, in every view (P1)', async () => {
+    it('gives the events strictly after the number, ascending, in every view (P1)', async () => {
       await using store = await withTenants(await factory.create())
       await publishMixture(store, 60)
       for (const view of ['all', 'sales', 'lettings'] as const) {

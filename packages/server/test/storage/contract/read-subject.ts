@@ -54,7 +54,7 @@ export function readSubjectContract(factory: StoreFactory): void {
       assert.equal((await store.events.readLatest(feedKey(), subjectId))?.sequenceNumber, 101)
     })
 
-    it('knows nothing of a subject without events, nor of other feeds and tenants (P10)', async () => {
+    it('finds no subject without events, nor those of other feeds and tenants (P10)', async () => {
       await using store = await withTenants(await factory.create())
       const subjectId = uuid('mine')
       await publish(store, [draft({ subject: 'mine' })])

@@ -33,7 +33,7 @@ export function readingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.events.readAfter({ ...query, after: 0, limit: 5, latestOnly: false }), [])
     })
 
-    it('marks every feed, with a count that rises by whatever changes it, and gives many heads at once (PROTOCOL §11)', async () => {
+    it('marks every feed, with a count that rises with every change, and gives many heads at once (PROTOCOL §11)', async () => {
       await using store = await withTenants(await factory.create())
       const keys = [tenantA, tenantB].flatMap((id) => [feedKey(id), feedKey(id, 'contact')])
       const marks = async () =>
@@ -133,7 +133,7 @@ export function readingContract(factory: StoreFactory): void {
       assert.equal(await store.events.readEvent(feedKey(), uuid('unknown')), undefined)
     })
 
-    it('says where an event stands by its id, in no other tenant or feed (D8, P10)', async () => {
+    it('gives the place of an event by its id, in no other tenant or feed (D8, P10)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q', id: 'e' })])
       assert.equal(await store.events.positionOf(feedKey(), uuid('e')), 2)
@@ -151,7 +151,7 @@ export function readingContract(factory: StoreFactory): void {
       assert.deepEqual(Buffer.concat(await store.events.readRange(range)), before)
     })
 
-    it('gives bytes that are the reader’s own: freed, they are there again when they are asked for again (P9)', async () => {
+    it('gives bytes that belong to the reader: after they are freed, they can be read again (P9)', async () => {
       await using store = await withTenants(await factory.create())
       await publishMixture(store, 230)
       for (const view of ['all', 'sales'] as const) {

@@ -58,7 +58,7 @@ export function recipientsContract(factory: StoreFactory): void {
       )
     })
 
-    it('need to know where the events of a subject stand, across epochs (D28)', async () => {
+    it('need the places of a subject’s events, across epochs (D28)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [
         draft({ subject: 'p' }),

@@ -17,7 +17,7 @@ export function repeatingContract(factory: StoreFactory): void {
       assert.equal((await headOf(store)).position, 2)
     })
 
-    it('stores the rest of a batch of which a part is repeated (D14)', async () => {
+    it('stores the rest of a batch that is partly repeated (D14)', async () => {
       await using store = await withTenants(await factory.create())
       const sent = ['a', 'b', 'c'].map((name) => draft({ subject: name, id: name }))
       await publish(store, sent.slice(0, 2))
@@ -57,7 +57,7 @@ export function repeatingContract(factory: StoreFactory): void {
       assert.equal((await headOf(store)).position, 0)
     })
 
-    it('answers a repeat that stands in a later batch of the same commit (P6)', async () => {
+    it('answers a repeat in a later batch of the same commit (P6)', async () => {
       await using store = await withTenants(await factory.create())
       const sent = batch([draft({ subject: 'p', id: 'e' })])
       const outcomes = await store.events.append([sent, sent])
@@ -68,7 +68,7 @@ export function repeatingContract(factory: StoreFactory): void {
       assert.equal((await list(store)).length, 1)
     })
 
-    it('makes one event of one request that is sent many times at once (P6)', async () => {
+    it('makes one event of one request that is sent many times at the same time (P6)', async () => {
       await using store = await withTenants(await factory.create())
       const drafts = [draft({ subject: 'p', id: 'e' }), draft({ subject: 'q', id: 'f' })]
       const receipts = await Promise.all(Array.from({ length: 8 }, () => publish(store, drafts)))
@@ -90,7 +90,7 @@ export function repeatingContract(factory: StoreFactory): void {
       assert.equal(first.length, 2)
     })
 
-    it('does not let the id of a derived event be taken (D14, D23)', async () => {
+    it('does not allow the id of a derived event to be used (D14, D23)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p', category: 'sales' })])
       const [derived] = await publish(store, [draft({ subject: 'p', id: 'e', category: 'lettings' })])

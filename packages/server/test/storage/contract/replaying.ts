@@ -13,7 +13,7 @@ const canary = 'canary-4e19'
 
 export function replayingContract(factory: StoreFactory): void {
   describe('erasing again what a restore has brought back', () => {
-    it('leaves nothing in a backup of what was erased since, under the old receipts (D17)', async () => {
+    it('leaves nothing in a restored backup of what was erased since, under the old receipts (D17)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [
         draft({ subject: 'p', text: canary }),
@@ -46,7 +46,7 @@ export function replayingContract(factory: StoreFactory): void {
       }
     })
 
-    it('takes what is from before, and neither what is erased already nor what was published later (D17)', async () => {
+    it('removes what is from before, and neither what is erased already nor what was published later (D17)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p', text: 'old' }), draft({ subject: 'q', text: 'old' })])
       const [one, two, three] = [erasureOf(subject('p')), erasureOf(subject('q')), erasureOf(subject('r'))]
@@ -85,7 +85,7 @@ export function replayingContract(factory: StoreFactory): void {
       assert.deepEqual([receipt?.state, receipt?.reason], ['unreachable', 'replayed'])
     })
 
-    it('tells old from new in every time zone of the machine (D17)', async () => {
+    it('distinguishes old from new in every time zone of the machine (D17)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p', text: 'old' })])
       const line = erasureOf(subject('p'))

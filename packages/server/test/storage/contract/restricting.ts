@@ -70,7 +70,7 @@ const kept = [`${canary} 1`, `${canary} 2`, `${canary} 3`]
 
 export function restrictingContract(factory: StoreFactory): void {
   describe('restricting a contact', () => {
-    it('takes it from consumers with an event, hides its payloads, and keeps them (D17)', async () => {
+    it('removes it from consumers with an event, hides its payloads, and keeps them (D17)', async () => {
       await using store = await storeWithContact(await factory.create())
       const before = await shown(store)
       const { revision } = await headOf(store, contacts)
@@ -100,7 +100,7 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.equal((await headOf(store, contacts)).revision, revision + 3)
     })
 
-    it('stores what is published of it, shows none of it, and says so (D17, D14)', async () => {
+    it('stores what is published about it, shows none of it, and says so (D17, D14)', async () => {
       await using store = await storeWithContact(await factory.create())
       await restrict(store, 'c')
       const sent = [
@@ -148,7 +148,7 @@ export function restrictingContract(factory: StoreFactory): void {
       )
     })
 
-    it('shows it again as what it was published last when lifted, and every event as it was (P9, D17)', async () => {
+    it('when lifted, shows it again in its last published form, and every event as it was (P9, D17)', async () => {
       await using store = await storeWithContact(await factory.create())
       const before = await shown(store)
       const { restrictionId } = await restrict(store, 'c')
@@ -181,7 +181,7 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.deepEqual([next?.eventTypeShortCode, next?.remarks], ['ContactUpdated', undefined])
     })
 
-    it('lifted, leaves removed what the agency has removed meanwhile, and shows nothing of what was erased before', async () => {
+    it('when lifted, leaves removed what the agency has removed meanwhile, and shows nothing of what was erased before', async () => {
       await using store = await storeWithContact(await factory.create())
       const { restrictionId } = await restrict(store, 'c')
       const removing = draft({ subject: 'c', text: `${canary} 4`, type: 'ContactErased' })
@@ -201,7 +201,7 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.equal(next?.eventTypeShortCode, 'ContactCreated')
     })
 
-    it('ends with an erasure, which takes what is kept, too (D17)', async () => {
+    it('ends with an erasure, which also removes what is kept (D17)', async () => {
       await using store = await storeWithContact(await factory.create())
       const { restrictionId } = await beginRestriction(store, 'c')
       await store.restrictions.step(restrictionId, 1)
@@ -301,7 +301,7 @@ export function restrictingContract(factory: StoreFactory): void {
       )
     })
 
-    it('begins nothing where there is nothing, or where the tenant is moving (D13)', async () => {
+    it('begins nothing if there is nothing, or if the tenant is moving (D13)', async () => {
       await using store = await storeWithContact(await factory.create())
       const begun = (name: string, given = {}) => store.restrictions.begin(restrictionOf(name, given))
       assert.deepEqual(await begun('nobody'), { kind: 'unknownTarget' })
@@ -322,7 +322,7 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.equal((await list(store, options)).length, 5)
     })
 
-    it('is in force when every node that lives has forgotten what it had read (D17)', async () => {
+    it('is in force when every live node has forgotten what it had read (D17)', async () => {
       const time = testClock('2026-03-01T10:00:00Z')
       await using store = await storeWithContact(await factory.create({ clock: time.clock }))
       const node = { nodeId: uuid('node'), place: 'here', pepperIds: [], ignoresProxy: false }
@@ -340,7 +340,7 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.deepEqual([state, restrictedMs], ['restricted', Date.parse('2026-03-01T10:00:00Z')])
     })
 
-    it('goes along with a copy, a move and a backup, as it stands each time (P9)', async () => {
+    it('is part of a copy, a move and a backup, in its present state each time (P9)', async () => {
       await using store = await storeWithContact(await factory.create())
       await using copy = await withTenants(await factory.create())
       await using target = await withTenants(await factory.create())

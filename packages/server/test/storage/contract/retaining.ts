@@ -62,7 +62,7 @@ function payloads(events: readonly FeedEvent[]): readonly string[] {
 
 export function retainingContract(factory: StoreFactory): void {
   describe('retention', () => {
-    it('takes payloads of superseded events that are old enough, keeps the rest of them and every latest, and leaves the revision (D17)', async () => {
+    it('removes payloads of superseded events that are old enough, keeps their other members and every latest, and leaves the revision (D17)', async () => {
       await using store = await storeOfMonths(factory)
       const before = await list(store)
       const { revision, thinned } = await headOf(store)
@@ -97,7 +97,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.deepEqual(payloads(await list(store)), [left('p'), present[1], left('p'), present[3]])
     })
 
-    it('keeps again what a rule of more days keeps, and takes it when it is older than that (D17)', async () => {
+    it('keeps again what a rule of more days keeps, and removes it when it is older than that (D17)', async () => {
       await using store = await storeOfMonths(factory)
       assert.equal(await thinAll(store, span(1, '2025-02-20')), 1)
       const kept = payloads(await list(store))
@@ -107,7 +107,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.equal(payloads(await list(store))[2], left('p'))
     })
 
-    it('goes on where it was, in steps of any size, and counts beforehand what it takes (D17)', async () => {
+    it('continues where it was, in steps of any size, and counts beforehand what it removes (D17)', async () => {
       const { clock, set } = testClock('2025-01-01T12:00:00')
       await using store = await withTenants(await factory.create({ clock }))
       for (let month = 1; month <= 6; month += 1) {
@@ -133,7 +133,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.equal(counted, 12, 'those of January to April')
     })
 
-    it('keeps ids taken, and finds no content by a hash any more (D14, D17)', async () => {
+    it('keeps ids taken, and no content can be found by a hash any more (D14, D17)', async () => {
       await using store = await storeOfMonths(factory)
       await thinAll(store, span(28, '2025-04-30'))
       for (const id of ['first', 'skipped']) {
@@ -143,7 +143,7 @@ export function retainingContract(factory: StoreFactory): void {
       }
     })
 
-    it('has no effect on what is published after it: removals, spelling and categories go on from the latest (D15, D26)', async () => {
+    it('has no effect on what is published after it: removals, spelling and categories build on the latest (D15, D26)', async () => {
       await using store = await storeOfMonths(factory)
       await thinAll(store, span(28, '2025-04-30'))
       const [removed] = await publish(store, [removal({ subject: 'p' })])
@@ -160,7 +160,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.ok(events.length === 4 && events.every(({ payload }) => payload.endsWith('"erased":true}')))
     })
 
-    it('passes what is on hold, and comes back to it on a later day, when no hold keeps it any more (D17)', async () => {
+    it('skips what is on hold, and comes back to it on a later day, when no hold protects it any more (D17)', async () => {
       await using store = await storeOfMonths(factory)
       const { holdId } = await hold(store, 'p')
       const before = payloads(await list(store))
@@ -206,7 +206,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.equal((await thin('other')).kind, 'finished', 'one that has nothing to do need not wait')
     })
 
-    it('leaves a tenant that is being moved, and hands over what it took (D17)', async () => {
+    it('leaves a tenant alone that is being moved, and hands over what it removed (D17)', async () => {
       await using source = await storeOfMonths(factory)
       await using target = await withTenants(await factory.create())
       const copy = async (): Promise<void> => {
@@ -245,7 +245,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.equal(await thinAll(restored, span(28, '2025-04-30')), 1)
     })
 
-    it('keeps rules of tenants, each change with its row in the audit, and none for what is so already (D17)', async () => {
+    it('keeps tenants’ rules, each change with its row in the audit, and none for a change that is none (D17)', async () => {
       await using store = await withTenants(await factory.create())
       const { retention } = store
       assert.deepEqual(await retention.rules(), [])

@@ -120,7 +120,7 @@ export function silenceContract(factory: StoreFactory): void {
       assert.equal((await turnOf(store, before)).watchedMs, before)
     })
 
-    it('finds when each consumer last asked, page by page, whatever views it reads (PROTOCOL §14.7)', async () => {
+    it('finds when each consumer last asked, page by page, for all views it reads (PROTOCOL §14.7)', async () => {
       await using store = await withTenants(await factory.create())
       await store.consumers.add([
         reading({ keyId: 'a', askedMs: nowMs - 9 }),
@@ -147,7 +147,7 @@ export function silenceContract(factory: StoreFactory): void {
       ])
     })
 
-    it('finds who published, minute by minute, where anything was taken (PROTOCOL §14.7)', async () => {
+    it('finds who published, minute by minute, if anything was accepted (PROTOCOL §14.7)', async () => {
       await using store = await withTenants(await factory.create())
       const { silence } = store
       await store.publications.add(
@@ -170,7 +170,7 @@ export function silenceContract(factory: StoreFactory): void {
       assert.equal(await silence.publishedAfter(minute - 4, minute - 2), undefined)
     })
 
-    it('keeps what is put of each, and lists those that are silent, for longest first (PROTOCOL §14.7)', async () => {
+    it('keeps what is put for each, and lists the silent ones, the longest first (PROTOCOL §14.7)', async () => {
       await using store = await withTenants(await factory.create())
       const { silence } = store
       const turn = await turnOf(store)
@@ -216,7 +216,7 @@ export function silenceContract(factory: StoreFactory): void {
       assert.deepEqual(await silence.countSilent(), { publishers: 0, consumers: 1 })
     })
 
-    it('keeps what is set apart from what is seen, and notes each change of it (D11)', async () => {
+    it('keeps settings apart from what is seen, and records each change of them (D11)', async () => {
       await using store = await withTenants(await factory.create())
       const { silence } = store
       await store.keys.insertKey(key(), 'cli:test')

@@ -8,7 +8,7 @@ import type { StoreFactory } from '../support/stores.ts'
 const skip = { unchanged: 'skip' } as const
 
 export function skippingContract(factory: StoreFactory): void {
-  describe('skipping what is unchanged', () => {
+  describe('skipping unchanged payloads', () => {
     it("stores nothing for a payload equal to its subject's latest, and shows that event (D14)", async () => {
       await using store = await withTenants(await factory.create())
       const [first] = await publish(store, [draft({ subject: 'p', text: 'a' })])
@@ -58,7 +58,7 @@ export function skippingContract(factory: StoreFactory): void {
       assert.equal((await headOf(store)).position, 2)
     })
 
-    it('keeps the id of a skipped event taken: sent again it has no effect, sent otherwise it is refused (D14)', async () => {
+    it('keeps the id of a skipped event taken: sent again it has no effect, with other content it is refused (D14)', async () => {
       await using store = await withTenants(await factory.create())
       const [first] = await publish(store, [draft({ subject: 'p', id: 'first', text: 'a' })])
       const skipped = draft({ subject: 'p', id: 'second', text: 'a' })

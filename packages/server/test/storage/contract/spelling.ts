@@ -68,7 +68,7 @@ export function spellingContract(factory: StoreFactory): void {
       )
     })
 
-    it('keeps what is sent, and goes on with the spelling of the first event: its transactionId before its payload (D15)', async () => {
+    it('keeps what is sent, and continues with the spelling of the first event: its transactionId before its payload (D15)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [home({ transactionId: upper }), home({ text: 'a' })])
       await publish(store, [home({ transactionId: other, text: 'b' }), home({ text: 'c' })])
@@ -83,7 +83,7 @@ export function spellingContract(factory: StoreFactory): void {
       )
     })
 
-    it('says so when a transactionId is another spelling of the subject than the first (D15)', async () => {
+    it('says so if a transactionId spells the subject differently than the first (D15)', async () => {
       await using store = await withTenants(await factory.create())
       const lines = await publish(store, [
         home({ spelling: upper }),
@@ -138,7 +138,7 @@ export function spellingContract(factory: StoreFactory): void {
       assert.equal((await transactions(older)).at(-1), upper)
     })
 
-    it('goes on in a copy of the store, and in a backup (D15)', async () => {
+    it('continues in a copy of the store, and in a backup (D15)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [home({ spelling: upper, updateDate: 'monday' })])
       const path = factory.backupPath()

@@ -61,7 +61,7 @@ export function transferringContract(factory: StoreFactory): void {
       await assertSameContent(from, to)
     })
 
-    it('keeps what publishing goes by: taken ids, latest states, where numbers go on (D12, D13, D14)', async () => {
+    it('keeps what publishing depends on: taken ids, latest states, the next numbers (D12, D13, D14)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await withTenants(await factory.create())
       await transfer(from, to)
@@ -98,7 +98,7 @@ export function transferringContract(factory: StoreFactory): void {
       }
     })
 
-    it('goes on where it stopped, and takes in what has come since (P9)', async () => {
+    it('continues where it stopped, and includes what has come since (P9)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await withTenants(await factory.create())
       let pieces = 0
@@ -130,7 +130,7 @@ export function transferringContract(factory: StoreFactory): void {
       assert.deepEqual(numbers(await list(to, asked)), [1])
     })
 
-    it('changes nothing when records do not follow on what is there (P1)', async () => {
+    it('changes nothing if records do not follow the existing ones (P1)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await withTenants(await factory.create())
       const records: StoreRecord[] = []

@@ -21,7 +21,7 @@ function count(changes: Partial<UsageCount> = {}): UsageCount {
 
 export function usageContract(factory: StoreFactory): void {
   describe('usage', () => {
-    it('sums exactly what is added at the same time, by key, hour, operation and status (PROTOCOL §14)', async () => {
+    it('sums exactly what several nodes add at the same time, by key, hour, operation and status (PROTOCOL §14)', async () => {
       await using store = await factory.create()
       const { usage } = store
       await Promise.all([

@@ -49,7 +49,7 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       assert.deepEqual(numbers(await list(store)), [1, 2], 'reading goes on')
     })
 
-    it('go on after a new epoch of their own, which no other feed notices (D13)', async () => {
+    it('continue after a new epoch of their own, which no other feed notices (D13)', async () => {
       await using store = await withTenants(await factory.create())
       const other = feedKey(tenantB)
       for (const key of [feedKey(), other]) await publish(store, [draft({ subject: 'a' })], { key })
@@ -100,7 +100,7 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       assert.deepEqual(numbers(await list(copy, { key: feedKey(tenantB) })), [1, 21])
     })
 
-    it('go on in their epoch when an operator accepts that nothing is missing (D13)', async () => {
+    it('continue in their epoch when an operator accepts that nothing is missing (D13)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'a' })])
       const before = await headOf(store)

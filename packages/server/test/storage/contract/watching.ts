@@ -11,7 +11,7 @@ import type { StoreFactory } from '../support/stores.ts'
 
 export function watchingContract(factory: StoreFactory): void {
   describe('watching', () => {
-    it('tells of every feed that was appended to, before the acknowledgement is acted on (P8)', async () => {
+    it('reports every feed that was appended to, before the acknowledgement is acted on (P8)', async () => {
       await using store = await withTenants(await factory.create())
       const told: (FeedKey | undefined)[] = []
       const stop = store.events.watch((key) => told.push(key))
