@@ -1,6 +1,6 @@
 /**
- * Announces, for as long as a node serves, that it lives: which peppers it knows, for `pepper finish`, and what an operator should know of
- * it, for `doctor`. Learns by that how many nodes share the rates of keys (D10).
+ * Announces that a node is alive for as long as it serves: the peppers it knows, for `pepper finish`, and what an operator should know
+ * about it, for `doctor`. The answers tell the node how many nodes share the rates of keys (D10).
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -13,9 +13,9 @@ import type { NodeWords } from './node-words.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface Announcing {
-  /** Random, another one with each start. */
+  /** Random, and different after each start. */
   readonly nodeId: string
-  /** Announces now where the console of the node is. */
+  /** Announces at once the address of the node's console. */
   listens(consoleUrl: string): Promise<void>
   /** Announces that the node has gone, if the store can still be reached. */
   close(): Promise<void>
@@ -23,22 +23,27 @@ export interface Announcing {
 
 export interface NodeFacts {
   readonly peppers: readonly Pepper[]
-  /** Told how many nodes there are, and asked what to announce. */
+  /** Receives the number of nodes, and says what to announce. */
   readonly words: NodeWords
   readonly report?: TaskReport
 }
 
-/** Resolves after so many milliseconds, or when the signal is aborted. */
+/** Resolves after this many milliseconds, or when the signal is aborted. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
 const pauseByTimer: Pause = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => undefined)
 
-/** A node that joins or leaves is noticed by the others within so long; one that dies, once it was silent for `shareSilenceMs`. */
+/**
+ * The other nodes notice within this time that a node joins or leaves. They notice that one has died once it has been silent for
+ * `shareSilenceMs`.
+ */
 const sharedBeatMs = 2_000
-/** Where a node is alone, nobody waits for its word, and each is a write with a flush. */
+/** For a node that is alone. Nobody waits for its announcement, and each announcement is a write with a flush. */
 const soleBeatMs = nodeSilenceMs / 4
 
-/** Resolves after the first announcement or its failure: a store that is away is told when it is back. */
+/**
+ * Resolves after the first announcement or its failure. If the store cannot be reached, the node announces itself when the store is back.
+ */
 export async function announceNode(
   nodes: NodeStore,
   { peppers, words, report = unreported }: NodeFacts,
@@ -56,9 +61,10 @@ export async function announceNode(
   const say = async (): Promise<void> => {
     const { ignoresProxy } = words
     const announced = nodes.announce({ ...node, ignoresProxy, ...(consoleUrl && { consoleUrl }) })
-    // While the store is away, as many as there were.
+    // While the store cannot be reached, the number stays as it was.
     const count = (await reported(report, 'announce_node', announced)) ?? before
-    // After an outage of the store each node seems to be alone to the first that announces itself: fewer counts when it is seen twice.
+    // After an outage of the store, the first node that announces itself seems to be alone. A lower number therefore counts only when it
+    // is seen twice.
     words.nodes = Math.max(count, before)
     before = count
   }

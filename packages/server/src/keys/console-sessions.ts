@@ -1,7 +1,7 @@
 /**
  * Who is signed in to the console (PROTOCOL §15). A session has two secrets: one in a cookie, which servers on other ports of the host
- * receive as well, and one that the page keeps by itself and other origins cannot read. A link that signs somebody in has one. The store
- * is given hashes of them: SHA-256 without a pepper, since nobody guesses 128 bits.
+ * receive as well, and one that the page keeps and other origins cannot read. A link that signs somebody in has one secret. The store
+ * receives only hashes: SHA-256 without a pepper, since nobody guesses 128 bits.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { reported, unreported } from '../background-task.ts'
@@ -10,43 +10,43 @@ import { BoundedMap } from '../bounded-map.ts'
 import { idleSessionMs } from '../storage/storage.ts'
 import type { ConsoleSession, ConsoleSessionStore, SessionOrigin } from '../storage/storage.ts'
 
-/** However much it is used. */
+/** A session ends after this time, even if it is in use. */
 export const sessionLengthMs = 12 * 3_600_000
 
-/** A link that was not used by then is of no use. */
+/** A link that has not been used within this time no longer works. */
 export const linkLengthMs = 600_000
 
-/** What looks at personal data or takes it away asks for a session that was begun at most so long ago. */
+/** Reading or removing personal data requires a session that began at most this long ago. */
 export const freshSessionMs = 300_000
 
-/** Between two notes that a session is used. */
+/** The interval between two notes that a session is in use. */
 const useEveryMs = 60_000
 
-/** As what is known of keys: what ended on another node ends here within 2 s. */
+/** The same as for keys: a session that was ended on another node ends here within 2 s. */
 const knownMs = 1_000
 const knownLimit = 2_000
 
 export interface BegunSession {
   readonly session: ConsoleSession
-  /** For the cookie. */
+  /** The secret in the cookie. */
   readonly cookie: string
-  /** For the page. */
+  /** The secret that the page keeps. */
   readonly half: string
 }
 
-/** Rejects as the store does. */
+/** Each method rejects when the store does. */
 export interface ConsoleSessions {
-  /** The key of the link, which is of no use after that; `undefined`: it was used, is too old, or there never was one. */
+  /** Uses the link up and returns its key. `undefined`: the link was used before, is too old, or never existed. */
   spendLink(secret: string): Promise<string | undefined>
   begin(keyId: string, origin: SessionOrigin): Promise<BegunSession>
-  /** The session of both secrets, which counts as used. `undefined`: there is none (any more). */
+  /** The session that has both secrets; the call counts as using it. `undefined`: there is no such session, or no longer. */
   find(cookie: string, half: string): Promise<ConsoleSession | undefined>
-  /** Whether it still lasts. Counts as using it. */
+  /** Whether the session is still open. The call counts as using it. */
   isOpen(session: ConsoleSession): Promise<boolean>
   isFresh(session: ConsoleSession): boolean
-  /** When that ends. Milliseconds since 1970, as below. */
+  /** When the session stops being fresh. In milliseconds since 1970, as below. */
   freshUntilMs(session: ConsoleSession): number
-  /** When it ends if it is used now and never again. */
+  /** When the session ends if it is used now and never again. */
   idleEndMs(session: ConsoleSession): number
   end(session: ConsoleSession): Promise<void>
 }
@@ -87,7 +87,7 @@ export function consoleSessions({
     const { cookieHash } = session
     const askedMs = known.get(cookieHash)?.askedMs ?? usedMs
     known.set(cookieHash, { session: { ...session, usedMs }, askedMs })
-    // Without room in the store somebody can still look at it.
+    // If the store has no room for the note, the session still works.
     await reported(report, 'use_session', store.use(cookieHash, usedMs))
   }
 
@@ -133,7 +133,7 @@ export function consoleSessions({
   }
 }
 
-/** Makes a link for a key. The secret is in the answer and nowhere else: 22 characters of `A-Z a-z 0-9 - _`, 128 bits. */
+/** Makes a link for a key. Only the answer contains the secret: 22 characters of `A-Z a-z 0-9 - _`, 128 bits. */
 export async function makeLoginLink(
   store: Pick<ConsoleSessionStore, 'addLink'>,
   keyId: string,

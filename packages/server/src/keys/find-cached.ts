@@ -1,7 +1,7 @@
 import type { FoundKey, KeyStore } from '../storage/storage.ts'
 import { BoundedMap } from '../bounded-map.ts'
 
-/** The store's answer about an id, when it was asked, and the version of its keys that was read before. */
+/** The store's answer about an id, the time of the question, and the version of the store's keys that was read before it. */
 interface Finding {
   readonly found: FoundKey | undefined
   readonly askedMs: number
@@ -20,15 +20,15 @@ const missingLimit = 2_000
 
 export interface KeyFinder {
   find(keyId: string): Promise<FoundKey | undefined>
-  /** The answer of `find` if it needs no query; `undefined` also where it would need one. The same object while nothing changes. */
+  /** The answer of `find` if it needs no query, else `undefined`. It is the same object while nothing changes. */
   known(keyId: string): FoundKey | undefined
 }
 
 /**
- * Looks keys up by id. The version of the store's keys is asked for once in `cacheMs`; while it stays, so does every answer: a thousand
- * keys in use cost one look-up a second and not a thousand, a fifth of the serving thread's time per publication (measured manually).
- * Concurrent look-ups share one query. An answer is never older than `cacheMs`, counted from before the query. Failures of the
- * store are not remembered.
+ * Looks keys up by id. It asks the store for the version of its keys once in `cacheMs`; while that stays the same, every answer stays
+ * valid. A thousand keys in use therefore cost one look-up a second instead of a thousand, which took a fifth of the serving thread's
+ * time per publication (measured manually). Concurrent look-ups share one query. An answer is never older than `cacheMs`, counted from
+ * before the query. Failures of the store are not remembered.
  */
 export function cachedFinder(
   keys: Pick<KeyStore, 'findKey' | 'keysVersion'>,
@@ -41,7 +41,7 @@ export function cachedFinder(
   const versionReading = sharedReads<string>()
   let current: KnownVersion | undefined
 
-  // A clock that was set back must not keep an answer alive.
+  // If the clock is set back, answers must not live longer.
   const isFresh = (askedMs: number, nowMs: number) => nowMs >= askedMs && nowMs - askedMs < cacheMs
 
   const holds = ({ askedMs, version }: Finding, nowMs: number): boolean =>
@@ -103,7 +103,7 @@ type SharedReads<T> = (
   read: () => Promise<T>,
 ) => Promise<T>
 
-/** Reads of the same thing at the same time are one, if the one under way is fresh enough. */
+/** Concurrent reads of the same thing share one query, if the one under way is fresh enough. */
 function sharedReads<T>(): SharedReads<T> {
   const underWay = new Map<string, { readonly askedMs: number; readonly answer: Promise<T> }>()
   return async (name, isFresh, nowMs, read) => {

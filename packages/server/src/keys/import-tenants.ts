@@ -1,4 +1,4 @@
-/** Many tenants and their keys from a file, once for each reference (PROTOCOL §12.3). */
+/** Imports many tenants and their keys from a file, each reference once (PROTOCOL §12.3). */
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@property-events/protocol'
 import type { Actor, AdminStore, ImportedTenant, ImportTenantOutcome } from '../storage/storage.ts'
@@ -11,20 +11,20 @@ export interface TenantLine {
   readonly keys: readonly { readonly label: string; readonly scopes: readonly Scope[] }[]
 }
 
-/** What became of a line. */
+/** The outcome of a line. */
 export interface ImportedLine {
   readonly line: TenantLine
   readonly outcome: ImportTenantOutcome
-  /** Of the tenant that has the reference now; `undefined`: none has. */
+  /** The id of the tenant that has the reference now; `undefined`: no tenant has it. */
   readonly tenantId: string | undefined
-  /** Those that were made, with their texts. */
+  /** The keys that were made, with their texts. */
   readonly keys: readonly { readonly keyId: string; readonly label: string; readonly text: string }[]
 }
 
-/** In one commit, which on SQLite takes some tens of milliseconds: publishers wait meanwhile. */
+/** The tenants made in one commit. On SQLite a commit takes some tens of milliseconds, and publishers wait meanwhile. */
 const tenantsPerCommit = 200
 
-/** Gives the lines of each commit once it is on disk. Rejects as the store does: what was given before stays. */
+/** Yields the lines of each commit once the commit is on disk. Rejects when the store does; the commits before it stay. */
 export async function* importTenantLines(
   { admin, make }: { readonly admin: Pick<AdminStore, 'importTenants'>; readonly make: KeyIssuer['make'] },
   lines: readonly TenantLine[],
@@ -46,7 +46,7 @@ export async function* importTenantLines(
 interface Wanted {
   readonly line: TenantLine
   readonly imported: ImportedTenant
-  /** The texts of its keys, in their order. */
+  /** The texts of the tenant's keys, in their order. */
   readonly texts: readonly string[]
 }
 

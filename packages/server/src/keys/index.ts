@@ -1,4 +1,4 @@
-/** Keys: making them, and verifying the key of a request. */
+/** Makes keys, and verifies the key of a request. */
 export * from './key-issuer.ts'
 export * from './import-tenants.ts'
 export * from './issue.ts'

@@ -13,32 +13,32 @@ import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface IssueRequest {
-  /** For people: what the key is for. */
+  /** What the key is for, in words for people. */
   readonly label: string
-  /** Operator keys belong to no tenant: `grants` is then empty. */
+  /** An operator key belongs to no tenant, so its `grants` is empty. */
   readonly operator: boolean
   readonly grants: readonly Grant[]
   /** First millisecond at which the key no longer works; `undefined`: never. */
   readonly expiresMs: number | undefined
   readonly nowMs: number
-  /** Who makes it. */
+  /** Who makes the key. */
   readonly actor: Actor
-  /** Left out: the rate that the service gives every key. */
+  /** Default: the rate that the service gives every key. */
   readonly rate?: KeyRate | undefined
-  /** Of an operator key. */
+  /** Only for an operator key. */
   readonly adminScopes?: readonly AdminScope[]
-  /** As `isNetwork` has them. Left out: it may be used from anywhere. */
+  /** In the form that `isNetwork` accepts. Default: the key works from anywhere. */
   readonly networks?: readonly string[]
-  /** Left out: it reads as usual. */
+  /** Default: the key reads as usual. */
   readonly reading?: KeyReading | undefined
 }
 
 export type IssueOutcome =
-  /** `text` is the key itself. It is shown to its owner once: it cannot be read back from the store. */
+  /** `text` is the key itself. Its owner sees it once; it cannot be read back from the store. */
   | { readonly kind: 'issued'; readonly text: string; readonly record: KeyRecord }
   | { readonly kind: 'unknownTenant' }
 
-/** Ids have 71 random bits: a second clash in a row is not chance. */
+/** Ids have 71 random bits, so a second clash in a row is not chance. */
 const idAttempts = 3
 
 /** Makes a key and stores its hash (D11). */
@@ -52,7 +52,7 @@ export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueReq
   throw new Error('the random number generator repeats itself')
 }
 
-/** A key, and what is to be stored of it. */
+/** A key, and the record of it to store. */
 export function newKey(
   pepper: Pepper,
   request: Omit<IssueRequest, 'actor'>,
@@ -82,7 +82,7 @@ export function newKey(
 
 export interface RotateRequest {
   readonly nowMs: number
-  /** For how long the old key goes on. */
+  /** How long the old key keeps working. */
   readonly overlapMs: number
   readonly actor: Actor
 }
@@ -91,7 +91,7 @@ export type RotateOutcome =
   | { readonly kind: 'rotated'; readonly text: string; readonly record: KeyRecord; readonly old: KeyRecord }
   | { readonly kind: 'unknownKey' | 'ended' }
 
-/** Makes a key in place of another one, which goes on for a while (D11). */
+/** Makes a key that replaces another one. The old key keeps working for a while (D11). */
 export async function rotateKey(
   admin: Pick<AdminStore, 'rotateKey'>,
   pepper: Pepper,
@@ -115,7 +115,7 @@ export async function rotateKey(
   throw new Error('the random number generator repeats itself')
 }
 
-/** A key of the sandbox says so. One that would open live feeds too is never a test key, and opens no sandbox. */
+/** The text of a sandbox key says that it is one. A key that also opens live feeds is never a test key, and does not open the sandbox. */
 function textOf(parts: KeyParts, grants: readonly Grant[]): string {
   return keyText(parts, grants.length > 0 && grants.every(({ tenantId }) => tenantId === sandboxTenantId))
 }

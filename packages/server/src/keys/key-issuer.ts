@@ -1,4 +1,4 @@
-/** Making keys of a service: with the pepper that every node of its store knows (D11). */
+/** Makes keys for a service, with the pepper that every node of its store knows (D11). */
 import type { Actor, AdminStore, KeyRecord, KeyStore, NodeStore } from '../storage/storage.ts'
 import { importTenantLines } from './import-tenants.ts'
 import type { ImportedLine, TenantLine } from './import-tenants.ts'
@@ -7,13 +7,16 @@ import type { IssueOutcome, IssueRequest, RotateOutcome, RotateRequest } from '.
 import { pepperForNew, readPepperUse } from './pepper-fit.ts'
 import type { Pepper } from './pepper.ts'
 
-/** All reject as the store does, and where this node has not the pepper of new keys: then it is not ready, and would know none. */
+/**
+ * Each method rejects when the store does, and when this node lacks the pepper of new keys. Such a node is not ready, and would not
+ * recognise any new key.
+ */
 export interface KeyIssuer {
   issue(request: IssueRequest): Promise<IssueOutcome>
   rotate(keyId: string, request: RotateRequest): Promise<RotateOutcome>
-  /** Keys with their texts, stored nowhere yet. */
+  /** Makes keys with their texts, without storing them. */
   make(requests: readonly Omit<IssueRequest, 'actor'>[]): Promise<readonly MadeKey[]>
-  /** As `importTenantLines`. */
+  /** See `importTenantLines`. */
   importTenants(lines: readonly TenantLine[], actor: Actor): AsyncGenerator<readonly ImportedLine[]>
 }
 
@@ -26,7 +29,7 @@ export interface KeyIssuerParts {
   readonly keys: KeyStore
   readonly admin: Pick<AdminStore, 'rotateKey' | 'importTenants'>
   readonly nodes: Pick<NodeStore, 'pepperId'>
-  /** Of this node. */
+  /** The peppers of this node. */
   readonly peppers: readonly Pepper[]
 }
 

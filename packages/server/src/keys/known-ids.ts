@@ -1,22 +1,22 @@
-/** Which key ids there are, for telling a key from a guess without asking the store about each (D10). */
+/** Knows which key ids exist, so that the service can tell a key from a guess without a query for each (D10). */
 import type { TaskReport } from '../background-task.ts'
 import type { KeyStore } from '../storage/storage.ts'
 
 export interface KnownIds {
   has(keyId: string): boolean
   /**
-   * Resolves when the ids have been read once more, from after the call on; then `has` is up to date. `false`: at once, because too
-   * many wait already or the store did not answer.
+   * Resolves when the ids have been read again, by a reading that began after the call; then `has` is up to date. Resolves to `false` at
+   * once if too many requests wait already, or if the store did not answer.
    */
   renewed(): Promise<boolean>
 }
 
-/** Between the beginnings of two readings: strangers cannot have the ids read more often. */
+/** The least time between the beginnings of two readings, so that strangers cannot have the ids read more often. */
 const renewalMs = 1_000
-/** A request that waits holds a connection. */
+/** A waiting request holds a connection. */
 const mostWaiting = 1_000
 
-/** `clock`: milliseconds. `delay`: resolves after so many of them. */
+/** `clock`: milliseconds. `delay`: resolves after the given number of milliseconds. */
 export function knownIds(
   keys: Pick<KeyStore, 'keyIds'>,
   clock: () => number,
@@ -30,10 +30,9 @@ export function knownIds(
 
   const renew = async (): Promise<boolean> => {
     const sinceMs = clock() - readMs
-    // A clock that was set back makes nobody wait longer.
-    // Never at once: all that ask in one turn share a reading.
+    // If the clock is set back, nobody waits longer. The reading never begins at once, so that all requests of one turn share it.
     await (sinceMs >= 0 && sinceMs < renewalMs ? delay(renewalMs - sinceMs) : undefined)
-    // A key that is asked for from here on may have been made too late for this reading.
+    // A key that is asked for after this point may have been made too late for this reading.
     next = undefined
     readMs = clock()
     try {

@@ -1,15 +1,15 @@
-/** What all threads of a node know of it, in memory they share. */
+/** What all threads of a node know about it, in memory that they share. */
 
 export interface NodeWords {
   /** How many nodes share the rates of keys, this one included (D10). At least 1. */
   nodes: number
-  /** Clients with valid keys came through a proxy, and the node trusts none. */
+  /** True when clients with valid keys came through a proxy while the node trusts none. */
   readonly ignoresProxy: boolean
-  /** Notes that they did. True for the first thread that does. */
+  /** Notes that such clients came. True for the first thread that notes it. */
   noteIgnoredProxy(): boolean
 }
 
-/** To be given to each thread. */
+/** The memory to pass to each thread. */
 export function nodeMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
 }

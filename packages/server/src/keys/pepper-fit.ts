@@ -1,12 +1,12 @@
-/** Whether a node's peppers are those that the keys of its store were made with (D11). */
+/** Compares a node's peppers with those that the keys of its store were made with (D11). */
 import type { KeyStore } from '../storage/key-store.ts'
 import type { NodeStore } from '../storage/node-store.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface PepperUse {
-  /** The pepper of new keys, once `pepper finish` has recorded it. */
+  /** The pepper of new keys, if `pepper finish` has recorded one. */
   readonly pepperId: string | undefined
-  /** Counts keys that are not revoked: once all are, a lost pepper is no loss. */
+  /** The peppers of keys that are not revoked. A lost pepper does not matter once all of its keys are revoked. */
   readonly inUse: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export async function readPepperUse({ keys, nodes }: PepperSource): Promise<Pepp
   return { inUse, pepperId }
 }
 
-/** Which of the store's keys work with these peppers; `none` also when keys made from now on do not. */
+/** Which of the store's keys work with these peppers. The result is `none` also when keys made from now on would not work. */
 export function pepperFit(
   peppers: readonly Pick<Pepper, 'pepperId'>[],
   { pepperId, inUse }: PepperUse,
@@ -33,8 +33,8 @@ export function pepperFit(
 }
 
 /**
- * The pepper of a new key: the one that `pepper finish` recorded; before that, while an old pepper is being replaced,
- * the old one, which every node knows. `undefined`: it is none of these.
+ * The pepper for a new key. This is the one that `pepper finish` has recorded. Before that, while an old pepper is being replaced, it is
+ * the old one, which every node knows. `undefined`: this node does not have that pepper.
  */
 export function pepperForNew(peppers: readonly Pepper[], { pepperId, inUse }: PepperUse): Pepper | undefined {
   if (pepperId !== undefined && (inUse.length > 0 || peppers.some((one) => one.pepperId === pepperId))) {

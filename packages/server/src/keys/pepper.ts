@@ -1,6 +1,6 @@
 /**
- * The pepper: the secret with which a key's own secret is hashed (D11). A copy of the store alone is of no use for
- * using its keys, or for testing guesses at them.
+ * The pepper: the secret with which a key's own secret is hashed (D11). Without it, a copy of the store can be used neither to use a key
+ * nor to test guesses.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import {
@@ -17,10 +17,10 @@ import { join } from 'node:path'
 import { oldPepperFileName, pepperFileName } from '../data-folder.ts'
 
 export interface Pepper {
-  /** Short hash of the pepper, stored with every key made with it. */
+  /** A short hash of the pepper, stored with every key that is made with it. */
   readonly pepperId: string
   readonly secret: Uint8Array
-  /** It is being replaced, and kept for the keys that were made with it. */
+  /** True while the pepper is being replaced. It is kept for the keys that were made with it. */
   readonly isOld: boolean
 }
 
@@ -32,18 +32,15 @@ export class PepperRefusal extends Error {
 /** A shorter one could be guessed with the help of the store. */
 const minimumPepperLength = 16
 
-/** Keys made with any of them work. `pepperForNew` chooses the one for new keys. */
+/** A key made with any of these works. `pepperForNew` chooses the one for new keys. */
 export type Peppers = readonly [Pepper, ...Pepper[]]
 
 /**
- * The pepper that the operator gave, else the one in the file `pepper` of the folder, made on first use (32 random
- * bytes in hexadecimal, mode 0600). Safe from many processes at once: all of them return the same one. Without a folder
- * (a store in memory) it lives as long as the process. Throws a `PepperRefusal`, or the file system's own error.
- *
- * `old`, else the file `pepper.old`, is the previous pepper, which is being replaced.
- *
- * The text of such a file, given as the operator's pepper, means the pepper of that file. Earlier versions took it for
- * a text like any other, so keys made with that text work too.
+ * The pepper from the configuration, or else from the file `pepper` in the folder, which is created on first use (32 random bytes in
+ * hexadecimal, mode 0600). Many processes can call this at once: all of them return the same pepper. Without a folder (a store in memory)
+ * the pepper lives as long as the process. `old`, or else the file `pepper.old`, is the previous pepper, which is being replaced. If the
+ * configuration contains the text of such a file, it means the pepper of that file. Earlier versions treated it like any other text, so
+ * keys made with that text work too. Throws a `PepperRefusal`, or the file system's own error.
  */
 export function loadPeppers(options: PepperPlace): Peppers {
   const peppers = findPeppers(options)
@@ -59,7 +56,7 @@ export interface PepperPlace {
   readonly old?: string | undefined
 }
 
-/** As `loadPeppers`, but makes no pepper: `undefined` where there is none yet. */
+/** Like `loadPeppers`, but never creates a pepper: `undefined` if there is none yet. */
 export function findPeppers({ folder, given, old }: PepperPlace): Peppers | undefined {
   const peppers = given === undefined ? inFile(folder, pepperFileName, false) : ofText(given, false)
   if (peppers === undefined) return undefined
@@ -74,7 +71,7 @@ function ofText(given: string, isOld: boolean): Peppers {
     )
   }
   const asText = pepperOf(Buffer.from(given, 'utf8'), isOld)
-  // A secret that is mounted as a file ends with a line feed.
+  // A mounted secret file usually ends with a line feed.
   const text = given.trim()
   return fileText.test(text) ? [pepperOf(Buffer.from(text, 'hex'), isOld), asText] : [asText]
 }
@@ -108,7 +105,9 @@ function pepperOf(secret: Uint8Array, isOld: boolean): Pepper {
   return { pepperId, secret, isOld }
 }
 
-/** Written and flushed under another name, then linked: the file never holds half a pepper, and the first one stays. */
+/**
+ * Writes and flushes the file under another name, then links it. The file never contains half a pepper, and the first one written stays.
+ */
 function createPepperFile(path: string): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)

@@ -2,16 +2,15 @@ import type { TaskReport } from '../background-task.ts'
 import type { KeyStore } from '../storage/storage.ts'
 
 /**
- * Gathers the last uses of keys: one write for each key and half minute, and not for each request (D11: at most a
- * minute late).
+ * Collects the last uses of keys and writes each key once in half a minute instead of once for each request (D11: at most a minute late).
  */
 const flushEveryMs = 30_000
 
 export interface UseLog {
   record(keyId: string, usedMs: number): void
-  /** Writes the gathered uses. On failure they are kept for the next time, and the failure is thrown. */
+  /** Writes the collected uses. If that fails, it keeps them for the next time and throws the failure. */
   flush(): Promise<void>
-  /** Writes a last time, if the store can still be reached. */
+  /** Writes one last time, if the store can still be reached. */
   close(): Promise<void>
 }
 
@@ -42,7 +41,7 @@ export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>, report: Task
     return flushing
   }
 
-  // The last use of a key is a convenience, and the report has been told.
+  // The last use of a key is a convenience, and the failure has been reported.
   const quietly = () => flush().catch(() => undefined)
   const timer = setInterval(() => void quietly(), flushEveryMs)
   timer.unref()

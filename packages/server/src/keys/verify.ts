@@ -19,40 +19,40 @@ import { createUseLog } from './use-log.ts'
 export interface VerifiedKey {
   readonly keyId: string
   readonly label: string
-  /** Manages tenants and keys, reads no feed. */
+  /** The key manages tenants and keys, and reads no feed. */
   readonly operator: boolean
-  /** Without those whose tenant is suspended, or has left. */
+  /** Without the grants of tenants that are suspended or have left. */
   readonly grants: readonly Grant[]
-  /** Tenants of the grants that leave: nothing is published for them any more. */
+  /** Tenants of the grants that are leaving: nothing more is published for them. */
   readonly leavingTenantIds: readonly string[]
-  /** Tenants of the grants whose views of the granted branches are being made: their properties cannot be read yet. */
+  /** Tenants of the grants whose views of the granted branches are being built. Their properties cannot be read yet. */
   readonly viewsBeingMade: readonly string[]
-  /** Its own; `undefined`: that of all keys. */
+  /** The key's own rate; `undefined`: the rate of all keys. */
   readonly rate: KeyRate | undefined
-  /** Of an operator key; a key of tenants has none. */
+  /** Only an operator key has any. */
   readonly adminScopes: readonly AdminScope[]
-  /** The networks that it may be used from; `undefined`: any. */
+  /** The networks that the key works from; `undefined`: any. */
   readonly networks: { has(address: string): boolean } | undefined
-  /** How it reads where that is not as usual. */
+  /** How the key reads, if not as usual. */
   readonly reading: KeyReading | undefined
 }
 
 export type KeyVerdict =
   | { readonly kind: 'valid'; readonly key: VerifiedKey }
-  /** Missing, malformed, wrong checksum, unknown id or wrong secret: the answer does not say which (D7). */
+  /** Missing, malformed, wrong checksum, unknown id or wrong secret. The answer does not say which (D7). */
   | { readonly kind: 'unknown' }
-  /** `disabled`: every tenant the key was granted is suspended, or has left. */
+  /** `disabled`: every tenant that the key was granted is suspended or has left. */
   | { readonly kind: 'expired' | 'revoked' | 'disabled'; readonly key: VerifiedKey }
 
 export interface KeyVerifier {
   /** Rejects only with the store's `StorageFailure`. */
   verify(text: string | undefined): Promise<KeyVerdict>
-  /** The key, if `verify` would find it valid without asking the store, because it did so less than a second ago. */
+  /** The key, if `verify` would find it valid without a query, because it did so less than a second ago. */
   verifyKnown(text: string | Uint8Array): VerifiedKey | undefined
   /**
-   * The same for a caller from whose address too many keys were wrong (D10). A key that exists is found out at once, one that was made
-   * within the last second waits for a second, and whatever else is sent costs the store nothing. `unknown` comes after that second
-   * for every key that could be one, so that it tells nobody which ids exist.
+   * Like `verify`, for a caller whose address has sent too many wrong keys (D10). A key that exists is recognised at once. One that was
+   * made within the last second waits for a second. Anything else costs the store nothing. For every text that could be a key, `unknown`
+   * comes after that second, so that the time reveals no ids.
    */
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
   /**
@@ -60,39 +60,44 @@ export interface KeyVerifier {
    * long as it stays the same: who waits has nothing to look at in it.
    */
   look(keyId: string): Promise<KeyVerdict>
-  /** As `look`, for a request that comes with a session in place of the key's text: counts as a use. `unknown` also of a test key where none works. */
+  /**
+   * Like `look`, for a request that comes with a session instead of the key's text. It counts as a use. The answer is also `unknown` for
+   * a test key if test keys do not work here.
+   */
   use(keyId: string): Promise<KeyVerdict>
-  /** Writes the gathered last uses now; otherwise they are written twice a minute. */
+  /** Writes the collected last uses now; otherwise they are written twice a minute. */
   flushUses(): Promise<void>
-  /** Stops the timer and writes a last time. */
+  /** Stops the timer and writes one last time. */
   close(): Promise<void>
 }
 
 export interface KeyVerifierOptions {
   readonly keys: KeyStore
-  /** At least one. The first is used in place of a pepper that is not known. */
+  /** At least one. The first takes the place of a pepper that is not known. */
   readonly peppers: readonly Pepper[]
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
+  /**
+   * How long an answer of the store may be used again, in milliseconds. A revocation must take effect within 2 s (D11). Default: 1000.
+   */
   readonly cacheMs?: number
-  /** Whether test keys work (PROTOCOL §2.8). Default: no; the store is then not asked about them. */
+  /** Whether test keys work (PROTOCOL §2.8). Default: no; the store is then never asked about them. */
   readonly testKeys?: boolean
-  /** Told of what is read and written in the background. */
+  /** Reports what is read and written in the background. */
   readonly report?: TaskReport
-  /** Resolves after so many milliseconds. Default: by the timers of Node. */
+  /** Resolves after the given number of milliseconds. Default: Node's timers. */
   readonly delay?: (ms: number) => Promise<void>
 }
 
 interface ProvenKey {
   readonly found: FoundKey
   readonly key: VerifiedKey
-  /** The key is as it is until then. */
+  /** The key does not change before this time. */
   readonly untilMs: number
 }
 
 const provenLimit = 20_000
-/** Takes the place of the stored hash where there is none. No secret has it. */
+/** Takes the place of the stored hash if there is none. No secret has this hash. */
 const noHash = new Uint8Array(32)
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
@@ -115,7 +120,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     if (!isProven && !secretMatches(peppers, found, parts.secret)) return { kind: 'unknown' }
     if (found === undefined || !opensOwnSide(parts, found)) return { kind: 'unknown' }
     const nowMs = clock()
-    // One object while nothing changes: what others make of thousands of grants is kept with it.
+    // The same object while nothing changes, so that others can keep with it what they derive from thousands of grants.
     const isSame = isProven && nowMs < before.untilMs
     const key = isSame ? before.key : verifiedKey(found, nowMs)
     if (!isSame) proven.set(digest, { found, key, untilMs: nextEndOf(found, nowMs) })
@@ -165,14 +170,14 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   }
 }
 
-/** Of a key whose secret is not asked for. */
+/** The verdict for a key whose secret is not checked. */
 function verdictOf(found: FoundKey | undefined, nowMs: number): KeyVerdict {
   if (found === undefined) return { kind: 'unknown' }
   const key = verifiedKey(found, nowMs)
   return { kind: standing(found, key, nowMs), key }
 }
 
-/** The same, where test keys may not work. */
+/** The same, for a service where test keys may not work. */
 function verdictInUse(
   found: FoundKey | undefined,
   nowMs: number,
@@ -182,7 +187,7 @@ function verdictInUse(
   return isRefused ? { kind: 'unknown' } : verdictOf(found, nowMs)
 }
 
-/** `undefined`: the text is no key, or a test key where none works. */
+/** `undefined`: the text is not a key, or it is a test key and test keys do not work here. */
 function partsOf(
   text: string | undefined,
   { testKeys = false }: Pick<KeyVerifierOptions, 'testKeys'>,
@@ -191,7 +196,10 @@ function partsOf(
   return parts?.isTest === true && !testKeys ? undefined : parts
 }
 
-/** A test key opens the sandbox and nothing else, any other key everything else: decided here alone, for every operation (P10). */
+/**
+ * A test key opens the sandbox and nothing else; any other key opens everything else. Only this function decides it, for every operation
+ * (P10).
+ */
 function opensOwnSide({ isTest }: ParsedKey, { record: { operator, grants } }: FoundKey): boolean {
   if (isTest && (operator || grants.length === 0)) return false
   return grants.every(({ tenantId }) => (tenantId === sandboxTenantId) === isTest)
@@ -201,7 +209,7 @@ function isTestKey({ record: { grants } }: FoundKey): boolean {
   return grants.some(({ tenantId }) => tenantId === sandboxTenantId)
 }
 
-/** The same work whether the id exists or not, and whether the secret is right or not. */
+/** Takes the same time whether or not the id exists, and whether or not the secret is right. */
 function secretMatches(peppers: readonly Pepper[], found: FoundKey | undefined, secret: string): boolean {
   const pepper = peppers.find(({ pepperId }) => pepperId === found?.record.pepperId)
   const standIn = pepper ?? peppers[0]
@@ -212,13 +220,13 @@ function secretMatches(peppers: readonly Pepper[], found: FoundKey | undefined, 
   return equal && found !== undefined && pepper !== undefined
 }
 
-/** Replaces an old hash. The secret is known only while its owner uses the key (docs/decisions/0014). */
+/** Replaces an old hash. The service knows the secret only while the key's owner uses the key (docs/decisions/0014). */
 function secretRehasher(
   keys: Pick<KeyStore, 'rehashKey'>,
   peppers: readonly Pepper[],
   report: TaskReport,
 ): (found: FoundKey, secret: string) => Promise<void> {
-  /** Keys that are being hashed with the present pepper, so that each is hashed once at a time. */
+  /** Keys that are being hashed with the present pepper. Each is hashed once at a time. */
   const underWay = new Set<string>()
   return async ({ record, currentPepperId }, secret) => {
     const { keyId, pepperId } = record
@@ -226,7 +234,7 @@ function secretRehasher(
     if (current === undefined || pepperId === current.pepperId || underWay.has(keyId)) return
     underWay.add(keyId)
     const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
-    // After a failure the next use tries again.
+    // After a failure, the next use tries again.
     await reported(report, 'rehash_key', keys.rehashKey(keyId, pepperId, hashed, 'service'))
     underWay.delete(keyId)
   }
@@ -240,7 +248,7 @@ function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
     keyId,
     label,
     operator,
-    // Whatever the store says: a key is of the one kind or of the other.
+    // Whatever the store says, a key is either an operator key or a tenants' key.
     grants: operator ? [] : grants.filter((grant) => !gone.has(grant.tenantId)),
     leavingTenantIds: found.leaving.map(({ tenantId }) => tenantId),
     viewsBeingMade: found.viewsBeingMade ?? [],
@@ -251,7 +259,7 @@ function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
   }
 }
 
-/** When reading ends of the next of its tenants that leave. */
+/** When reading ends for the next of the key's tenants that are leaving. */
 function nextEndOf({ leaving }: FoundKey, nowMs: number): number {
   const ends = leaving.map(({ readingEndsMs }) => readingEndsMs).filter((endMs) => endMs > nowMs)
   return Math.min(Infinity, ...ends)
@@ -264,7 +272,7 @@ function lookEndOf(found: FoundKey | undefined, nowMs: number): number {
   return Math.min(nextEndOf(found, nowMs), expiresMs > nowMs ? expiresMs : Infinity)
 }
 
-/** The final reason comes first: a revoked key never works again, and an expired one may be extended. */
+/** The final reason comes first: a revoked key never works again, while an expired one may be extended. */
 function standing(found: FoundKey, key: VerifiedKey, nowMs: number): Exclude<KeyVerdict['kind'], 'unknown'> {
   const { revokedMs, expiresMs, operator } = found.record
   if (revokedMs !== undefined) return 'revoked'

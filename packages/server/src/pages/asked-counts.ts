@@ -1,12 +1,12 @@
 /**
- * How often each of very many segments was asked for recently, in a table of fixed size: a segment's count is that of
- * its place in the table, which it may share. A map of their keys held thousands of them for a second each: long enough
- * for V8 to treat them as old, and to let tens of megabytes of them pile up.
+ * Counts how often each of very many segments was asked for recently, in a table of fixed size. A segment's count is that of its place in
+ * the table, which it may share with others. A map held thousands of keys for a second each, long enough for V8 to treat them as old and
+ * to let tens of megabytes of them pile up.
  */
 import type { SegmentId } from './segment-id.ts'
 
 export interface AskedCounts {
-  /** Adds one, and returns the count: at least the number of times that the segment was asked for. */
+  /** Adds one and returns the count: at least the number of times that the segment was asked for. */
   add(id: SegmentId): number
   /** Raises the count to at least `times`. */
   raise(id: SegmentId, times: number): void

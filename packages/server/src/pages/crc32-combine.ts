@@ -21,7 +21,7 @@ const squares = new Uint32Array(32)
 squares[0] = 1 << 30
 for (let k = 1; k < 32; k += 1) squares[k] = multiply(squares[k - 1] ?? 0, squares[k - 1] ?? 0)
 
-/** The factor of a CRC when `byteLength` bytes follow: x^(8 · byteLength). Worth keeping where it is used again. */
+/** The factor of a CRC when `byteLength` bytes follow: x^(8 · byteLength). Keep it if you use it again. */
 export function crcShift(byteLength: number): number {
   let shift = 1 << 31 // x^0
   let rest = byteLength

@@ -8,13 +8,13 @@ import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
-  /** The series of a view of the feed, in the state that `head` has, as it is stored or in another form. */
+  /** The series of a view of the feed in the state that `head` has, as it is stored or in another form. */
   of(key: FeedKey, head: Head, view: FeedView, form?: ReaderForm): string
-  /** Nothing is kept of the feed: it is as if it had not been read yet. */
+  /** Forgets the feed, as if it had never been read. */
   forget(key: FeedKey): void
-  /** Whether there are segments of another state of the feed than that of `head`. */
+  /** Whether segments exist of another state of the feed than that of `head`. */
   isOther(key: FeedKey, head: Head): boolean
-  /** Feeds that were read, or that there are segments of. */
+  /** The feeds that were read or have segments. */
   feeds(): readonly FeedKey[]
 }
 
@@ -22,18 +22,18 @@ interface State {
   readonly epoch: string
   readonly revision: number
   readonly thinned: number
-  /** By what stands at the end of their names. */
+  /** By the end of their names. */
   readonly series: Map<string, string>
-  /** There are also segments of another state of the feed. */
+  /** Segments of another state of the feed exist as well. */
   isMixed: boolean
 }
 
 /**
- * `onOtherState`: a feed is read, and there are, or may be, segments of another state of it. Segments of an earlier
- * epoch or with payloads that are gone must not be served, nor stay on disk (D13, D17), so those of this feed are to be removed.
+ * `onOtherState` is called when a feed is read and segments of another state of it exist, or may exist. Segments of an earlier epoch, or
+ * with payloads that are gone, must be neither served nor left on disk (D13, D17), so those of this feed have to be removed.
  */
 export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeries {
-  /** The state in which a feed was last read or, if it was not read yet, the state of its segments. */
+  /** The state in which a feed was last read. If it has not been read yet, it is the state of its segments. */
   const states: Readonly<Record<FeedName, Map<string, State>>> = { property: new Map(), contact: new Map() }
 
   function stateOf(key: FeedKey, head: Head): State {
@@ -102,7 +102,7 @@ function stateOfName(name: string): (State & FeedKey) | undefined {
   return { tenantId, feed, epoch, ...counters, series: new Map(), isMixed: false }
 }
 
-/** Forgets every feed that there are segments of another state of. */
+/** Forgets every feed that has segments of another state. */
 export async function forgetOthers(
   feedSeries: FeedSeries,
   headOf: (key: FeedKey) => Promise<Head | undefined>,

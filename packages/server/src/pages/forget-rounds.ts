@@ -1,13 +1,13 @@
-/** Rounds in which all threads of a node forget series of segments, before their bytes are overwritten (D17). */
+/** Rounds in which all threads of a node forget series of segments before their bytes are overwritten (D17). */
 import type { MessagePort } from 'node:worker_threads'
 import type { SegmentId } from './segment-id.ts'
 
 export interface ForgetRounds {
-  /** Resolves when no thread uses the series whose names begin so any more. `tell`: sends the round to every thread. */
+  /** Resolves when no thread uses the series with this prefix any longer. `tell` sends the round to every thread. */
   begin(prefix: string, ports: Iterable<MessagePort>, tell: (round: number) => void): Promise<void>
-  /** The thread has forgotten. Without a round: it has ended. */
+  /** The thread has forgotten the series. Without a round: the thread has ended. */
   forgottenBy(port: MessagePort, round?: number): void
-  /** A thread may still be using what is being forgotten, so nothing is added to it. */
+  /** True while a thread may still use the series that is being forgotten, so nothing must be added to it. */
   isForgetting(id: SegmentId): boolean
 }
 

@@ -16,7 +16,7 @@ import { deflatePiece, eventsPerPiece, eventsPerSegment } from './segment.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 import { streamedGzip } from './streamed-page.ts'
 
-/** The page, if it can be made of deflated pieces as they are. `long`: it can, and is to be sent in pieces. */
+/** The page, if it can be made of deflated pieces as they are. `long`: it can, and has to be sent in pieces. */
 export function sealedGzip(
   sealed: SealedPages,
   page: LocatedPage,
@@ -47,7 +47,7 @@ export async function readGzip(
   return (await readWhole(sources, page, parts)) ?? streamedGzip(sources, page, parts)
 }
 
-/** `undefined`: it is too long for that, or there is no room. */
+/** `undefined`: the page is too long to be made whole, or there is no room for it. */
 async function readWhole(
   sources: PageSources,
   page: LocatedPage,

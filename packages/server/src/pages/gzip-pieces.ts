@@ -6,7 +6,7 @@ import type { Part } from './page-parts.ts'
 import { eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 
-/** The level of compression while a client waits: 1.9 ms for 365 kB, where level 6 takes 3.5 ms for a fifth less. */
+/** The level of compression while a client waits: 1.9 ms for 365 kB. Level 6 takes 3.5 ms and saves a fifth more. */
 export const hurriedLevel = 1
 
 export const gzipStart = memberStart(envelopeStart)

@@ -8,7 +8,7 @@ import type { SegmentBytes } from './segment-memory.ts'
 export type Held = Pick<SegmentBytes, 'release' | 'ownBytes'> &
   Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
 
-/** Bytes that nothing else uses: their memory is freed. */
+/** Bytes that nothing else uses: releasing them frees their memory. */
 export function ownBytes(pieces: readonly Uint8Array[]): Held {
   return { ownBytes: lengthOf(pieces), release: () => pieces.forEach(freeBytes) }
 }
@@ -19,13 +19,13 @@ export function lengthOf(pieces: readonly Uint8Array[]): number {
   return byteLength
 }
 
-/** Releases the parts of a page that is not made after all. */
+/** Releases the parts of a page that will not be made after all. */
 export function giveBack(held: readonly Held[]): undefined {
   for (const segment of held) segment.release()
   return undefined
 }
 
-/** `held`: the bytes that `pieces` are parts of, until the body is released. */
+/** `held` is what `pieces` are parts of, until the body is released. */
 export function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): PageBody {
   let ownBytes = 0
   for (const part of held) ownBytes += part.ownBytes

@@ -1,8 +1,7 @@
 /**
- * The index of a file of records, left beside it while the file grows and when it is closed, so that the next start
- * reads no record that the note covers. The file is flushed before the note of its closing, and flushed records need
- * not be checked again. Any other note says only where the records were, and every record is still checked when it is
- * first read.
+ * The index of a file of records. It is written next to the file while the file grows and when it is closed, so that the next start reads
+ * no record that the note covers. The file is flushed before the note of its closing, and flushed records need not be checked again. Any
+ * other note says only where the records were, and every record is still checked when it is first read.
  */
 import { fstatSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { deserialize, serialize } from 'node:v8'
@@ -11,17 +10,17 @@ import type { SegmentSeries } from './segment-index.ts'
 
 export interface IndexNote {
   readonly series: readonly SegmentSeries[]
-  /** How much of the file it covers, in bytes. */
+  /** How many bytes of the file it covers. */
   readonly end: number
-  /** The file is as it was when it was closed: complete and flushed. */
+  /** True when the file is as it was when it was closed: complete and flushed. */
   readonly closed: boolean
 }
 
 const notePath = (path: string): string => `${path}.index`
 
 /**
- * The note of the file at `path`, opened as `descriptor`. `undefined`: there is none that can be used, and the records
- * have to be read. An unusable note is removed.
+ * The note of the file at `path`, opened as `descriptor`. `undefined`: there is no usable note, and the records have to be read. An
+ * unusable note is removed.
  */
 export function readIndexNote(path: string, descriptor: number): IndexNote | undefined {
   try {
@@ -41,12 +40,12 @@ export function readIndexNote(path: string, descriptor: number): IndexNote | und
   return undefined
 }
 
-/** Leaves the index of the first `end` bytes of a file that continues to grow. */
+/** Writes the index of the first `end` bytes of a file that continues to grow. */
 export function leaveIndexNote(path: string, end: number, series: readonly SegmentSeries[]): void {
   leave(path, end, openState, series)
 }
 
-/** Flushes the file of `end` bytes and leaves its index. */
+/** Flushes the file of `end` bytes and writes its index. */
 export function leaveClosingNote(
   path: string,
   descriptor: number,
@@ -58,7 +57,7 @@ export function leaveClosingNote(
     fsyncSync(descriptor)
     state = closedState(descriptor)
   } catch {
-    // It could not be flushed, and is treated as after a crash.
+    // The file could not be flushed. The next start treats it as after a crash.
   }
   leave(path, end, state, series)
 }
@@ -84,7 +83,7 @@ function leave(path: string, end: number, state: string, series: readonly Segmen
     const body = serialize(series)
     const head = `${end} ${state} ${sumOf(String(end), state, body)}\n`
     writeFileSync(newPath, Buffer.concat([Buffer.from(head), body]), { mode: 0o600 })
-    // In one step, so that a crash leaves the previous note.
+    // Replaces it in one step, so that the previous note survives a crash.
     renameSync(newPath, notePath(path))
   } catch {
     remove(newPath)

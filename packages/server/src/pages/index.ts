@@ -1,4 +1,4 @@
-/** Page bodies: from the engine, or ready-made from sealed segments. */
+/** Page bodies, from the engine or ready-made from sealed segments. */
 import { join } from 'node:path'
 import type { TaskReport } from '../background-task.ts'
 import { createPageReader } from './page-reader.ts'
@@ -19,23 +19,19 @@ export type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.t
 
 export interface SealedPagesOptions {
   /**
-   * Memory for segments, in bytes: those that are kept, of which the least recently used go first, and those that
-   * answers are being sent from. With less than 32 MiB (divided by the threads) fewer are kept, and answers still have
-   * that much.
+   * Memory for segments, in bytes: for those that are kept, of which the least recently used go first, and for those from which answers
+   * are being sent. With less than 32 MiB (divided by the threads) fewer are kept, and answers still have that much.
    */
   readonly memoryBytes: number
-  /** Where the file of segments lies; without it they live in memory alone. */
+  /** The folder of the file of segments. Without it, segments live in memory alone. */
   readonly folder: string | undefined
-  /** The limit of the file's size. Segments that do not fit are not made, except one a minute as a try. */
+  /** The limit of the file's size. Segments that do not fit are not made, except one a minute to try whether there is room again. */
   readonly fileBytes: number
-  /** The file of another thread, in place of one of its own. */
+  /** Another thread's file, instead of one of its own. */
   readonly shared?: SegmentFilePass | undefined
 }
 
-/**
- * The least memory that answers have, in all threads together: 64 pages of 500 kB at once. Used only as far as it is
- * needed.
- */
+/** The least memory that answers have in all threads together: 64 pages of 500 kB at once. It is used only as far as it is needed. */
 const leastBytes = 32 * 2 ** 20
 
 const fileName = 'sealed-pages'
@@ -43,21 +39,19 @@ const fileName = 'sealed-pages'
 /** In milliseconds; a change of the machine's clock does not affect it. */
 const steadyClock = (): number => performance.now()
 
-/** Pages from the engine alone, made anew for each request. */
+/** Pages from the engine alone, built for each request. */
 export function plainPages(events: RangeReads): PageReader {
   return createPageReader(events, undefined)
 }
 
-/**
- * Pages from sealed segments where there are any. The file is derived data and may be deleted while no service runs.
- */
+/** Pages from sealed segments if there are any. The file is derived data and may be deleted while no service runs. */
 export function sealedPages(
   events: RangeReads,
   options: SealedPagesOptions,
   report?: TaskReport,
 ): PageReader {
   const { memoryBytes, folder, fileBytes, shared } = options
-  // With nowhere to keep segments, there is no use in making them.
+  // Without a place to keep segments, making them is of no use.
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
@@ -74,7 +68,7 @@ export function sealedPages(
   return createPageReader(events, sealed, shared?.threads)
 }
 
-/** Opens the file for several threads. Each makes its `sealedPages` with a pass. */
+/** Opens the file for several threads. Each calls `sealedPages` with a pass. */
 export function sharedPagesFile(folder: string, fileBytes: number, threads: number): SharedSegmentFile {
   return shareSegmentFile(openSegmentFile(join(folder, fileName), fileBytes), threads)
 }

@@ -1,4 +1,4 @@
-/** The segments' bytes that are kept for the next reader, and the choice of those that make way for others. */
+/** Holds the segments' bytes that are kept for the next reader, and chooses which of them make room for others. */
 import { createAskedCounts } from './asked-counts.ts'
 import type { AskedCounts } from './asked-counts.ts'
 import type { PageRoom, RoomPart } from './page-room.ts'
@@ -7,13 +7,12 @@ import type { SegmentId } from './segment-id.ts'
 import type { SegmentFacts, SegmentForm } from './segment-memory.ts'
 
 /**
- * Requests between two halvings of all counts, so that segments that were popular yesterday make way. Without counts,
- * readers who range over more than fits would replace everything again and again, and fill the processor's cache with
- * it.
+ * Requests between two halvings of all counts, so that segments that were popular yesterday make room. Without counts, readers who range
+ * over more than fits would replace everything again and again, and fill the processor's cache with it.
  */
 const halvingAfter = 5_000
 
-/** This share of the room is not filled with kept segments, so that answers rarely have to make room. */
+/** This share of the room is never filled with kept segments, so that answers rarely have to make room. */
 const spareShare = 1 / 8
 
 export interface Kept {
@@ -25,9 +24,9 @@ export interface Kept {
   /** The number of answers that use the bytes. */
   users: number
   times: number
-  /** Used since it was last looked at as the oldest. */
+  /** True if it was used after it was last examined as the oldest. */
   wasUsed: boolean
-  /** Can no longer be found: it goes with its last user. */
+  /** It can no longer be found, and is freed with its last user. */
   forgotten: boolean
 }
 
@@ -37,7 +36,7 @@ export interface KeptSegments {
   readonly maxBytes: number
   readonly spareBytes: number
   readonly byForm: Readonly<Record<SegmentForm, SegmentMap<Kept>>>
-  /** The oldest first. */
+  /** Oldest first. */
   readonly byAge: Map<RoomPart, Kept>
   /** How often segments that are not kept were asked for. */
   readonly asked: Readonly<Record<SegmentForm, AskedCounts>>
@@ -96,12 +95,12 @@ export function forget(segments: KeptSegments, one: Kept): void {
   if (one.users === 0) segments.room.giveBack(one.part)
 }
 
-/** The segments that no answer uses, the least recently used first; some may be forgotten meanwhile. */
+/** The segments that no answer uses, the least recently used first. Some may be forgotten meanwhile. */
 function* unused({ byAge }: KeptSegments): Generator<Kept> {
   for (const [part, one] of byAge) {
     if (one.users > 0) continue
     if (one.wasUsed) {
-      // It gets another round, after all the others.
+      // It gets another round, behind all the others.
       one.wasUsed = false
       byAge.delete(part)
       byAge.set(part, one)
@@ -109,13 +108,13 @@ function* unused({ byAge }: KeptSegments): Generator<Kept> {
   }
 }
 
-/** A part of the room, for which kept segments make way. `undefined`: answers hold too much of the room. */
+/** Takes a part of the room, for which kept segments make way. `undefined`: answers hold too much of the room. */
 export function partFor(segments: KeptSegments, byteLength: number): RoomPart | undefined {
   const { room } = segments
   return room.take(byteLength) ?? (makeRoom(segments, byteLength) ? room.take(byteLength) : undefined)
 }
 
-/** Makes room; true if this length is now free in one place. */
+/** Makes room. True if this length is now free in one place. */
 function makeRoom(segments: KeptSegments, byteLength: number): boolean {
   const { room, byAge } = segments
   for (const { part } of unused(segments)) {
@@ -130,15 +129,12 @@ function makeRoom(segments: KeptSegments, byteLength: number): boolean {
   return false
 }
 
-/**
- * Whether bytes of this length, asked for so many times, are worth keeping. Bytes worth less than these have then been
- * removed.
- */
+/** Whether bytes of this length, asked for this often, are worth keeping. If so, bytes that are worth less have been removed. */
 export function makeWay(segments: KeptSegments, times: number, byteLength: number): boolean {
   if (byteLength > segments.maxBytes) return false
   if (mayKeepMore(segments, byteLength)) return true
   for (const one of unused(segments)) {
-    // Twice as often, so that equals do not replace each other in turn.
+    // Twice as often, so that equals do not keep replacing each other.
     if (times <= 2 * one.times) return false
     forget(segments, one)
     if (mayKeepMore(segments, byteLength)) return true
@@ -151,7 +147,7 @@ function mayKeepMore(segments: KeptSegments, byteLength: number): boolean {
   return segments.byteLength + byteLength <= maxBytes && room.freeBytes - byteLength >= spareBytes
 }
 
-/** Those of a feed, in whatever state (`seriesPrefix`). */
+/** Forgets the segments of a feed, in whatever state (`seriesPrefix`). */
 export function forgetSeries(segments: KeptSegments, prefix: string): void {
   for (const one of segments.byAge.values()) if (one.id.series.startsWith(prefix)) forget(segments, one)
 }

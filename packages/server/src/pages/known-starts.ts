@@ -1,15 +1,14 @@
 /**
- * Where the events of a file's segments begin, for segments that were recently asked for: single events are cut out by
- * it. For ten million events all of it would be 40 MB; this is 3.3 MB at most, for 8,192 segments, and takes memory as
- * it fills.
+ * Remembers where the events of a file's segments begin, for segments that were recently asked for. Single events are cut out with it.
+ * For ten million events all of it would be 40 MB. This takes 3.3 MB at most, for 8,192 segments, and uses memory only as it fills.
  */
 import { readBytes } from './read-bytes.ts'
 import { eventsPerSegment } from './segment.ts'
 
 export interface KnownStarts {
   /**
-   * The place of `count` events from `index` on in the joined bytes of the segment whose table begins at `tableAt`,
-   * never 0. Read from the file where it is not known; `undefined` when that is not possible.
+   * The place of `count` events from `index` on in the joined bytes of the segment whose table begins at `tableAt`, which is never 0. It
+   * reads the file if it does not know the place; `undefined` if that fails.
    */
   span(
     file: number,
@@ -26,7 +25,7 @@ const segments = 8_192
 const startsPerSegment = eventsPerSegment + 1
 
 export function createKnownStarts(): KnownStarts {
-  /** The table that each row is from; 0: none. */
+  /** The table that each row comes from; 0: none. */
   const tables = new Float64Array(segments)
   let starts: Uint32Array | undefined
 

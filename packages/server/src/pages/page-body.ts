@@ -1,28 +1,28 @@
-/** The body of a page that is being sent: whole, as pieces of bytes of which some go back into a pool afterwards, or piece by piece. */
+/** The body of a page that is being sent: whole, as pieces of bytes of which some return to a pool afterwards, or piece by piece. */
 export interface PageBody {
   readonly kind: 'whole'
   readonly pieces: readonly Uint8Array[]
   readonly byteLength: number
   /** Bytes that no other answer shares, outside the room for pages. */
   readonly ownBytes: number
-  /** To be called once, when the socket has taken the pieces or they are not needed any more. */
+  /** Call it once, when the socket has taken the pieces or nobody needs them any longer. */
   readonly release: () => void
 }
 
-/** A body too long to be made whole: each piece is made when the one before has left. */
+/** A body too long to be made whole. Each piece is made when the one before has been sent. */
 export interface StreamedBody {
   readonly kind: 'streamed'
-  /** `undefined`: known at its end only, where it is compressed on the way. */
+  /** `undefined`: known only at the end, because the body is compressed on the way. */
   readonly byteLength: number | undefined
   /**
-   * Called once at most. Each piece may be used until the next one is asked for. Throws as the store does. The pieces have
-   * `byteLength` in all, unless the feed's payloads were reduced meanwhile.
+   * Call it at most once. Each piece stays usable until the next one is requested. Throws when the store does. The pieces have
+   * `byteLength` bytes in all, unless the feed's payloads were reduced meanwhile.
    */
   pieces(): AsyncGenerator<Uint8Array>
 }
 
 /**
- * Pages of up to so many bytes are made whole, which is quickest: 1,000 events of the usual 4.5 kB take 5.4 ms, and 7.8 in pieces
+ * Pages of up to this many bytes are made whole, which is quickest: 1,000 events of the usual 4.5 kB take 5.4 ms, and 7.8 in pieces
  * (measured manually). A reader that stops reading holds no more than that.
  */
 export const wholeBytes = 8 * 2 ** 20

@@ -1,4 +1,4 @@
-/** The parts of a page, segment by segment, and the sources they are read from. */
+/** The parts of a page, segment by segment, and the sources that they are read from. */
 import type { LocatedPage, PageRange } from '../feed/list.ts'
 import type { MakingRoom } from './making-room.ts'
 import type { PageReads } from './page-reads.ts'
@@ -24,7 +24,7 @@ export interface PageSources {
 export interface Part {
   readonly segment: SegmentId
   readonly range: PageRange
-  /** First event of the part in the segment, from 0. */
+  /** The first event of the part in the segment, counted from 0. */
   readonly index: number
   readonly count: number
 }
@@ -43,12 +43,12 @@ export function partsOf({ range }: Pick<LocatedPage, 'range'>, series: string): 
   return parts
 }
 
-/** So few are never too long to be read at once. */
+/** This few events are never too long to be read at once. */
 const fewEvents = 4
 
 /**
- * Reads a part from the engine and asks for its segment to be sealed, for the next time. `undefined`: it has more than `maxBytes`, and
- * was not read.
+ * Reads a part from the engine and asks for its segment to be sealed, for the next time. `undefined`: the part has more than `maxBytes`,
+ * and was not read.
  */
 export function readUnsealed(
   sources: PageSources,

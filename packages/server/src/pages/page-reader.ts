@@ -1,7 +1,6 @@
 /**
- * Page bodies, plain or gzipped, with as little work as the page allows: sealed segments are used where there are any,
- * and the rest (the newest events, a store that is read for the first time) is read from the engine. Both ways give the
- * same text.
+ * Page bodies, plain or gzipped, with as little work as the page allows. Sealed segments are used if there are any, and the rest (the
+ * newest events, a store that is read for the first time) is read from the engine. Both ways give the same text.
  */
 import type { LocatedPage } from '../feed/list.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
@@ -23,31 +22,28 @@ import { createTenantLines } from './tenant-lines.ts'
 type AnyBody = PageBody | StreamedBody
 
 export interface PageReader {
-  /**
-   * Returns at once, without a promise, where all of the page is in sealed segments, so that such answers do not wait
-   * for others.
-   */
+  /** Returns at once, without a promise, if all of the page is in sealed segments, so that such answers do not wait for others. */
   read(page: LocatedPage, coding: ContentCoding): AnyBody | Promise<AnyBody>
-  /** The bytes of the event at a position, if its segment in this form is sealed; to be released like a page. */
+  /** The bytes of the event at a position, if its segment in this form is sealed. They must be released like a page. */
   readSealedEvent(key: FeedKey, head: Head, position: number, form?: ReaderForm): PageBody | undefined
   /**
-   * Nothing that was read of the feed before is used for an answer from now on. Resolves when the file has zeros in its place;
-   * where threads share the file, `SharedSegmentFile.forget` does that.
+   * From now on, no answer uses anything that was read of the feed before. Resolves when the file has zeros in its place; if threads
+   * share the file, `SharedSegmentFile.forget` does that.
    */
   forget(key: FeedKey): Promise<void>
-  /** Compares what there is of each feed with its head: segments of an earlier state go, as with `forget`. */
+  /** Compares each feed's segments with its head, and forgets those of an earlier state, as `forget` does. */
   compare(headOf: (key: FeedKey) => Promise<Head | undefined>): Promise<void>
   close(): Promise<void>
 }
 
-/** Without `sealed`, every page comes from the engine. `threads`: that serve beside each other, this one included. */
+/** Without `sealed`, every page comes from the engine. `threads`: how many serve side by side, this one included. */
 export function createPageReader(
   events: RangeReads,
   sealed: SealedPages | undefined,
   threads = 1,
 ): PageReader {
   const sources: PageSources = { events: pageReads(events), sealed, making: createMakingRoom() }
-  /** Of a list of positions, which is another one in a moment: nothing of it is kept. */
+  /** A list of positions is a different one in a moment, so nothing of it is kept. */
   const unsealed: PageSources = { ...sources, sealed: undefined }
   const lines = createTenantLines(threads)
   const readListed = (page: LocatedPage, coding: ContentCoding): Promise<AnyBody> => {
@@ -62,7 +58,7 @@ export function createPageReader(
     sealed?.sealer.forget(prefix)
     await sealed?.store.forget(prefix)
   }
-  // Where its bytes could not be overwritten they are left for the next time; a reader is not told.
+  // Bytes that could not be overwritten are left for the next time; readers do not notice.
   const feedSeries = createFeedSeries((key) => void forgetFeed(key).catch(() => undefined))
   sealed?.store.watch(feedSeries)
   sealed?.store.watch({

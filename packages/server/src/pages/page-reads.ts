@@ -1,10 +1,10 @@
-/** What pages read of a store, as their readers are to see it. */
+/** What pages read from a store, in the form that their readers see. */
 import type { PageRange } from '../feed/list.ts'
 import { formed } from '../feed/reader-form.ts'
 import { freeBytes } from '../free-bytes.ts'
 import type { EventStore } from '../storage/storage.ts'
 
-/** What pages need of a store. */
+/** What pages need from a store. */
 export type RangeReads = Pick<EventStore, 'readRange' | 'readRangeWithin' | 'measureRange'>
 
 /** The same for ranges with a form. */
@@ -18,14 +18,14 @@ export function pageReads(events: RangeReads): PageReads {
   const readRange = (range: PageRange) => seen(events.readRange(range), range)
   return {
     readRange,
-    // By the lengths that are stored, which are no shorter but for a few letters.
+    // Judged by the stored lengths, which the shown events exceed by a few letters at most.
     readRangeWithin: (range, maxBytes) => seen(events.readRangeWithin(range, maxBytes), range),
     measureRange: (range) =>
       range.form?.narrow === undefined ? events.measureRange(range) : measured(events, range),
   }
 }
 
-/** The bytes are the reader's own, so they can be changed where they lie. */
+/** The bytes belong to the reader, so they can be changed in place. */
 function seen<Pieces extends readonly Uint8Array[] | undefined>(
   reading: Promise<Pieces>,
   { form }: PageRange,
@@ -41,7 +41,7 @@ function seen<Pieces extends readonly Uint8Array[] | undefined>(
   })
 }
 
-/** Of events that are made shorter nothing tells the length but the events. */
+/** Only the events themselves tell the length of events that are made shorter. */
 async function measured(events: RangeReads, range: PageRange): Promise<readonly number[]> {
   const lengths: number[] = []
   for (let n = 0; n < range.count; n += 1) {

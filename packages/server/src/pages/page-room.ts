@@ -1,29 +1,28 @@
 /**
- * Room for the bytes of pages: a few large buffers, made when they are first needed and kept for good, of which parts
- * are lent. A buffer for each page cost the process three times its size: 64 MiB of them took 220, because the
- * allocator keeps room between buffers that come and go, and V8 frees them late and counts them as future garbage
- * (measured manually).
+ * Room for the bytes of pages: a few large buffers, allocated when they are first needed and kept for good, of which parts are lent. A
+ * buffer for each page cost the process three times its size: 64 MiB of them took 220, because the allocator keeps room between buffers
+ * that come and go, and V8 frees them late and counts them as future garbage (measured manually).
  */
 
 /** A part of the room. */
 export interface RoomPart {
   /** A multiple of the unit. */
   readonly byteLength: number
-  /** May be used while the part is lent. */
+  /** Usable while the part is lent. */
   readonly bytes: Buffer
 }
 
 export interface PageRoom {
-  /** The limit of all parts together, free ones included. */
+  /** The limit of all parts together, including free ones. */
   readonly byteLength: number
   readonly freeBytes: number
-  /** Lends the first free part of at least that length; `undefined` if every free part is too short. */
+  /** Lends the first free part of at least this length; `undefined` if every free part is too short. */
   take(byteLength: number): RoomPart | undefined
-  /** Takes back a part that was lent. To be called once for each. */
+  /** Takes back a part that was lent. Call it once for each. */
   giveBack(part: RoomPart): void
   /**
-   * The lent parts, `part` and its neighbours, that have to come back so that this length is free in one place.
-   * `undefined` when one of them has to stay.
+   * The lent parts, `part` and its neighbours, that have to come back so that this length is free in one place. `undefined` if one of
+   * them has to stay.
    */
   inTheWay(
     part: RoomPart,
@@ -32,13 +31,10 @@ export interface PageRoom {
   ): readonly RoomPart[] | undefined
 }
 
-/** Parts begin and end at multiples of it, so that little is lost between them and free ones are found quickly. */
+/** Parts begin and end at multiples of this, so that little is lost between them and free ones are found quickly. */
 const unitBytes = 4_096
 
-/**
- * The size of one request to the system, which gives the memory only where it is first touched. Longer parts are not
- * lent.
- */
+/** The size of one request to the system, which provides the memory only as it is first touched. Longer parts are not lent. */
 const slabBytes = 32 * 2 ** 20
 
 interface Slab {

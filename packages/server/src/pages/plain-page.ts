@@ -1,4 +1,4 @@
-/** A page as it stands: sealed segments, or what the engine reads, joined by commas. */
+/** A page as plain JSON: sealed segments, or what the engine reads, joined by commas. */
 import type { LocatedPage } from '../feed/list.ts'
 import { bodyOf, giveBack, lengthOf, ownBytes } from './held-bytes.ts'
 import type { Held } from './held-bytes.ts'
@@ -9,7 +9,7 @@ import type { PageSources, Part, SealedPages } from './page-parts.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 import { lengthOfPlain, streamedPlain } from './streamed-page.ts'
 
-/** The page, if all of it is sealed. `long`: it is, and is to be sent in pieces. */
+/** The page, if all of it is sealed. `long`: it is sealed, and has to be sent in pieces. */
 export function sealedPlain(
   sealed: SealedPages,
   page: LocatedPage,
@@ -34,7 +34,7 @@ export function sealedPlain(
   return bodyOf(pieces, held)
 }
 
-/** Pages of more parts are measured before the first of them is read. */
+/** Pages of more parts than this are measured before the first of them is read. */
 const fewParts = 3
 
 export async function readPlain(
@@ -52,7 +52,7 @@ export async function readPlain(
   )
 }
 
-/** `undefined`: it is too long for that, or there is no room. */
+/** `undefined`: the page is too long to be made whole, or there is no room for it. */
 async function readWhole(
   sources: PageSources,
   page: LocatedPage,

@@ -14,30 +14,31 @@ import type { SegmentStore } from './segment-store.ts'
 
 export interface SegmentRequest {
   readonly segment: SegmentId
-  /** The whole segment's ordinals. */
+  /** The ordinals of the whole segment. */
   readonly range: PageRange
 }
 
 export interface Sealer {
-  /** Asks for a segment; without effect when it is known, asked for, was found incomplete a moment ago, or could not be kept. */
+  /**
+   * Asks for a segment. It has no effect if the segment is known or asked for already, was found incomplete a moment ago, or could not be
+   * kept.
+   */
   want(request: SegmentRequest): void
   /** Forgets the requests that have not begun, and does not keep the segment under way. */
   forgetAll(): void
-  /** As `forgetAll`, of the series whose names begin so. */
+  /** Like `forgetAll`, for the series with this prefix. */
   forget(prefix: string): void
   /** Resolves when no request is left. For tests and an orderly end. */
   idle(): Promise<void>
 }
 
-/** The most requests that may wait. Readers who cause more will ask again. */
+/** The most requests that may wait. Readers who cause more of them will ask again. */
 const maxWaiting = 64
-/** A segment at the head of a view fills slowly: it is looked at again after this long. */
+/** A segment at the head of a view fills slowly: it is examined again after this long. */
 const incompleteForMs = 2_000
-/** One that is too long stays so, unless its payloads are reduced. */
+/** A segment that is too long stays too long, unless its payloads are reduced. */
 const tooLongForMs = 600_000
-/**
- * Where segments do not fit, there is no use in making them; a disk that was full may have room again after this long.
- */
+/** If segments do not fit, making them is of no use. A disk that was full may have room again after this long. */
 const fullForMs = 60_000
 
 export function createSealer(
@@ -51,7 +52,7 @@ export function createSealer(
   const left = leftSegments(clock)
   let working: Promise<void> | undefined
   let generation = 0
-  /** What is being sealed, until it is forgotten. */
+  /** The segment that is being sealed, until it is forgotten. */
   let current: SegmentId | undefined
   const fullness = watchFullness(store, clock)
 
@@ -107,7 +108,7 @@ export function createSealer(
   }
 }
 
-/** Segments that cannot be sealed, and until when they are not looked at. */
+/** Segments that cannot be sealed, and until when they are not examined again. */
 function leftSegments(clock: () => number) {
   const untilMs = new Map<string, number>()
   return {
@@ -125,9 +126,9 @@ function sum(numbers: readonly number[]): number {
 }
 
 interface Fullness {
-  /** Segments would not fit, so there is no use in making them. */
+  /** True if segments would not fit, so that making them is of no use. */
   isForNothing(): boolean
-  /** Whether the next one fits shows whether others would. */
+  /** Tries the next segment, to see whether segments fit again. */
   tryAgain(): void
 }
 

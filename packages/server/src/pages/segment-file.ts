@@ -1,6 +1,6 @@
 /**
- * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: flushed only
- * when it is closed, and dropped and made again when a part of it is damaged or cannot be read.
+ * Segments in one file beside the store: each is appended once and read with one `pread`. The file is derived data. It is flushed only
+ * when it is closed, and it is dropped and rebuilt when a part of it is damaged or cannot be read.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
@@ -20,18 +20,18 @@ export interface SegmentFile {
   get(id: SegmentId): StoredSegment | undefined
   /** The contents of the file, as numbers. */
   readonly index: SegmentIndex
-  /** Appends; without effect when the segment is there, or does not fit into the file or on the disk. */
+  /** Appends the segment. It has no effect if the segment exists already, or does not fit into the file or on the disk. */
   put(id: SegmentId, segment: Segment): void
   /** True when the last segment that was put did not fit. */
   isFull(): boolean
   /**
-   * Forgets the series whose names begin so, at once, and resolves when their bytes are zeros on the disk. Rejects where they
-   * cannot be overwritten; the next call tries again. No reader may be using them any more.
+   * Forgets the series with this prefix at once, and resolves when their bytes are zeros on the disk. Rejects if they cannot be
+   * overwritten; the next call tries again. No reader may be using them any longer.
    */
   forget(prefix: string): Promise<void>
-  /** More than half of the file holds nothing any more: it had better be cleared. */
+  /** More than half of the file is wiped, so it is better to clear it. */
   isMostlyWiped(): boolean
-  /** Forgets everything and gives the disk space back. */
+  /** Forgets everything and returns the disk space. */
   clear(): void
   close(): void
 }
@@ -42,14 +42,14 @@ export interface OpenSegmentFile extends SegmentFile {
 }
 
 /**
- * After a crash this much of the file, or an eighth if that is more, has to be read record by record: 120 µs for each
- * that is not in memory.
+ * After a crash this much of the file, or an eighth if that is more, has to be read record by record: 120 µs for each record that is not
+ * in memory.
  */
 const defaultNotedEveryBytes = 64 * 2 ** 20
 
 /**
- * Opens or makes the file. Whole records are kept; everything after an incomplete one is cut off. `notedEveryBytes`: a
- * note of the index is left when so much, or an eighth of the file, was added since the last one.
+ * Opens or creates the file. It keeps whole records and cuts off everything after an incomplete one. It writes a note of the index when
+ * `notedEveryBytes`, or an eighth of the file, were added since the last note.
  */
 export function openSegmentFile(
   path: string,
@@ -63,14 +63,14 @@ export function openSegmentFile(
   const wiper = createSegmentWiper(file)
 
   function noteProgress(): void {
-    // A note without what is still to be wiped would hide it from the start after a crash.
+    // A note that omits what still has to be wiped would hide it from the start after a crash.
     if (wiper.isBusy() || end - noted < Math.max(notedEveryBytes, end / 8)) return
     leaveIndexNote(path, end, index.series())
     noted = end
   }
   noteProgress()
 
-  // What is wiped is not used again: when it is half of the file, all of it had better be made anew.
+  // Wiped space is not used again. When it is half of the file, it is better to rebuild the whole file.
   const isMostlyWiped = (): boolean => wiper.wipedBytes() > end / 2
 
   function clear(): void {
@@ -121,7 +121,7 @@ export function openSegmentFile(
   }
 }
 
-/** `noted`: how much of the file its note covers; `end`: where the last whole record ends, and the file with it. */
+/** `noted`: how much of the file its note covers. `end`: where the last whole record ends, and the file with it. */
 function openRecords(path: string) {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   const note = readIndexNote(path, file)
@@ -129,23 +129,23 @@ function openRecords(path: string) {
   if (note?.closed === false) index.doubt()
   const noted = note?.end ?? 0
   const end = readRecords(file, noted, index)
-  // Where there is nothing to cut off, the time of the last change must stay as it is.
+  // If there is nothing to cut off, the time of the last change must stay as it is.
   if (end < fstatSync(file).size) ftruncateSync(file, end)
   return { file, index, noted, end }
 }
 
-/** Writes a record at the end of the file. True if there was room for all of it; if not, the file stays as it was. */
+/** Writes a record at the end of the file. True if all of it fitted; if not, the file stays as it was. */
 function append(file: number, end: number, { parts, byteLength }: NewRecord): boolean {
   try {
     if (writevSync(file, parts, end) === byteLength) return true
   } catch {
-    // The disk is full to the last byte, or accepts no writes any more.
+    // The disk is full to the last byte, or no longer accepts writes.
   }
   cutOff(file, end)
   return false
 }
 
-/** If it cannot be cut off, it is never read, and is overwritten: the index does not contain it. */
+/** If the rest cannot be cut off, it is never read and is overwritten later: the index does not contain it. */
 function cutOff(file: number, from: number): void {
   try {
     ftruncateSync(file, from)
@@ -154,10 +154,7 @@ function cutOff(file: number, from: number): void {
   }
 }
 
-/**
- * Adds the records from `start` on to the index, and returns where the last whole one ends. Their bytes are not
- * checked.
- */
+/** Adds the records from `start` on to the index, and returns where the last whole one ends. It does not check their bytes. */
 function readRecords(file: number, start: number, index: SegmentIndex): number {
   const { size } = fstatSync(file)
   let end = start

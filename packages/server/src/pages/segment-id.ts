@@ -1,14 +1,14 @@
 import type { FeedKey } from '../storage/storage.ts'
 
-/** Which segment: the view of a feed in one state, and the segment's number in it. */
+/** Identifies a segment: the view of a feed in one state, and the segment's number in it. */
 export interface SegmentId {
-  /** Names view, feed and state (`feed-series.ts`): one string for all segments of it, so that it is hashed once. */
+  /** Names the view, the feed and its state (`feed-series.ts`). All segments share one string, so that it is hashed once. */
   readonly series: string
-  /** From 0. */
+  /** Counted from 0. */
   readonly number: number
 }
 
-/** As it stands in a file of segments. */
+/** The key of a segment in a file of segments. */
 export function keyOfSegment({ series, number }: SegmentId): string {
   return `${series} ${number}`
 }
@@ -19,14 +19,14 @@ export function segmentOfKey(key: string): SegmentId {
   return { series: key.slice(0, lastSpace), number: Number(key.slice(lastSpace + 1)) }
 }
 
-/** What the names of all series of a feed begin with, in whatever state. */
+/** The prefix of the names of all series of a feed, in whatever state. */
 export function seriesPrefix({ tenantId, feed }: FeedKey): string {
   return `${tenantId}/${feed} `
 }
 
 /**
- * Values by segment. It makes no text for each segment: making and hashing one took a tenth of the time of reading an
- * event (measured manually).
+ * Values by segment. It builds no text for each segment: building and hashing one took a tenth of the time of reading an event (measured
+ * manually).
  */
 export class SegmentMap<Value> {
   readonly #bySeries = new Map<string, Map<number, Value>>()

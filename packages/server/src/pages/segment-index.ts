@@ -1,6 +1,6 @@
 /**
- * Where the segments of a file are and what is known of them, as numbers in columns: 64 bytes a segment. Ten million
- * events have 100,000 segments of one view, and an object for each would take 75 MB and as many steps at every start.
+ * Says where the segments of a file are and what is known of them, as numbers in columns: 64 bytes a segment. Ten million events have
+ * 100,000 segments of one view; an object for each would take 75 MB and as many steps at every start.
  */
 
 import { createKnownStarts } from './known-starts.ts'
@@ -9,21 +9,18 @@ import type { SegmentId } from './segment-id.ts'
 
 /** What is known of a segment in a file. */
 export interface RecordFacts {
-  /** Where its joined bytes begin; never 0. */
+  /** Where the joined bytes begin; never 0. */
   readonly at: number
   readonly joinedLength: number
   readonly deflatedLength: number
   readonly joinedCrc: number
   readonly deflatedCrc: number
-  /** For the whole text: its table ends with them. */
+  /** The sums of the whole text, with which its table ends. */
   readonly crc: number
   readonly shift: number
-  /**
-   * Whether head, key and table are known to be as they were written: by this process, flushed by an earlier one, or
-   * checked since.
-   */
+  /** Whether head, key and table are known to be as they were written: by this process, flushed by an earlier one, or checked since. */
   readonly tableChecked: boolean
-  /** The same for the bytes. */
+  /** The same for the joined and the deflated bytes. */
   readonly joinedChecked: boolean
   readonly deflatedChecked: boolean
 }
@@ -37,27 +34,27 @@ export interface SegmentSeries {
   readonly numbers: Float64Array
 }
 
-/** Is told of the series that have segments. */
+/** Hears which series have segments. */
 export interface SeriesWatcher {
-  /** This series has segments, too. */
+  /** This series now has segments. */
   added(name: string): void
-  /** No series has segments any more. */
+  /** No series has segments any longer. */
   cleared(): void
-  /** No series whose name begins so has segments any more. */
+  /** No series with this prefix has segments any longer. */
   forgotten(prefix: string): void
 }
 
 export interface SegmentIndex {
   get(id: SegmentId): RecordFacts | undefined
   set(id: SegmentId, facts: RecordFacts): void
-  /** An index of the same file. */
+  /** The index of starts for the same file. */
   readonly starts: KnownStarts
   clear(): void
-  /** Forgets the series whose names begin so, and returns them. */
+  /** Forgets the series with this prefix and returns them. */
   forget(prefix: string): readonly SegmentSeries[]
   /** From now on every record counts as unchecked. */
   doubt(): void
-  /** The watcher is told at once of the series that there are. */
+  /** The watcher hears at once of the series that exist. */
   watch(watcher: SeriesWatcher): void
   /** The whole index, as copies. */
   series(): readonly SegmentSeries[]
@@ -91,7 +88,7 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
   const all = new Map(given.map(({ name, numbers }) => [name, numbers]))
   const watchers: SeriesWatcher[] = []
 
-  /** Makes room for the number, in doubling steps, so that adding one after another copies each twice at most. */
+  /** Makes room for the number, in doubling steps, so that numbers added one after another are copied twice at most. */
   function grown(name: string, number: number): Float64Array {
     const given = all.get(name)
     const known = given ?? new Float64Array(roomForSegments * columns)

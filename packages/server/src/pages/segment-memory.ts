@@ -1,7 +1,6 @@
 /**
- * Segments' bytes in a limited memory: those that are kept for the next reader, the least recently used going first,
- * and those that are read for one answer. Both are in the same room, so bytes that were read for one answer are kept by
- * leaving them where they are.
+ * Segments' bytes in a limited memory: those that are kept for the next reader, of which the least recently used go first, and those that
+ * are read for one answer. Both share one room, so bytes that were read for one answer are kept by leaving them in place.
  */
 import { freeBytes } from '../free-bytes.ts'
 import {
@@ -26,17 +25,14 @@ export type SegmentForm = 'joined' | 'deflated'
 
 export interface SegmentFacts {
   readonly whole: WholeText
-  /**
-   * Read when it is first asked for, and then kept: a page made of whole segments does not need it. Throws when it
-   * cannot be read.
-   */
+  /** Read on first use and then kept, because a page made of whole segments does not need it. Throws if it cannot be read. */
   table(): SegmentTable
 }
 
 /** Bytes that do not change until they are released. Releasing twice is harmless. */
 export interface Lease {
   readonly bytes: Buffer
-  /** As many as the bytes are where they lie outside the room; else 0. */
+  /** The length of the bytes if they lie outside the room, else 0. */
   readonly ownBytes: number
   readonly release: () => void
 }
@@ -44,20 +40,20 @@ export interface Lease {
 export interface SegmentBytes extends Lease {
   readonly facts: SegmentFacts
   /**
-   * For bytes that only one answer uses: a buffer with room for `marginBytes` before and after them, so that the
-   * envelope can be sent in one piece with them.
+   * For bytes that only one answer uses: a buffer with room for `marginBytes` before and after them, so that they can be sent in one
+   * piece with the envelope.
    */
   readonly withMargins?: Buffer | undefined
 }
 
-/** For the envelope of a page, plain or as stored blocks, and a gzip trailer. */
+/** For the envelope of a page, plain or as stored blocks, and for a gzip trailer. */
 export const marginBytes = 256
 
 /** Memory to read a segment into. */
 export interface ReadingLease extends Lease {
-  /** To be called when the bytes are there: other answers can use them from then on, if they are worth keeping. */
+  /** Call it when the bytes have been read: other answers can then use them, if they are worth keeping. */
   readonly keep: (facts: SegmentFacts) => void
-  /** As in `SegmentBytes`; `undefined` where the bytes may be kept. */
+  /** As in `SegmentBytes`; `undefined` if the bytes may be kept. */
   readonly withMargins: Buffer | undefined
 }
 
@@ -67,27 +63,26 @@ export interface SegmentMemory {
   /** Memory for one answer. */
   take(byteLength: number): Lease
   /**
-   * Memory for a segment's bytes, which are kept if there is room, or if they are asked for more often than those that
-   * would go.
+   * Memory for a segment's bytes. They are kept if there is room, or if they are asked for more often than those that would have to go.
    */
   takeFor(form: SegmentForm, id: SegmentId, byteLength: number): ReadingLease
   /** Keeps a copy. */
   put(form: SegmentForm, id: SegmentId, bytes: Uint8Array, facts: SegmentFacts): void
   /** Forgets the kept bytes. Those in use stay until they are released. */
   clear(): void
-  /** As `clear`, of the series whose names begin so. */
+  /** Like `clear`, for the series with this prefix. */
   forget(prefix: string): void
   /** The size of the room, and how much of it is free. */
   readonly byteLength: number
   readonly freeBytes: number
-  /** Bytes of answers that found the room full, of answers that their clients had not read yet. */
+  /** Bytes of answers that found the room full because clients had not read earlier answers yet. */
   readonly besideBytes: number
 }
 
 export interface SegmentMemoryLimits {
   /** Room for kept bytes and for answers. */
   readonly memoryBytes: number
-  /** Answers have at least this much, even where nothing or little is to be kept. */
+  /** Answers have at least this much, even if little or nothing is kept. */
   readonly leastBytes: number
 }
 
@@ -96,7 +91,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
   const kept = keptSegments(room, memoryBytes)
   let besideBytes = 0
 
-  /** Outside the room, when answers hold all of it. */
+  /** Lies outside the room, for when answers hold all of it. */
   function leaseBeside(byteLength: number): Lease {
     besideBytes += byteLength
     const bytes = Buffer.allocUnsafeSlow(byteLength)
@@ -142,7 +137,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
     },
     put(form, id, given, facts) {
       const { byteLength } = given
-      // A segment that is put counts as the last one asked for.
+      // A segment that is put counts as the most recently asked for.
       if (kept.byForm[form].has(id) || !makeWay(kept, Infinity, byteLength)) return
       const part = partFor(kept, byteLength)
       if (part === undefined) return
@@ -168,7 +163,7 @@ function leaseOf(bytes: Buffer, done: () => void): Lease {
   }
 }
 
-/** Memory that is returned after this answer, with margins. */
+/** Memory with margins that is returned after this answer. */
 function leaseForOne({ room }: KeptSegments, part: RoomPart, byteLength: number): ReadingLease {
   const bytes = part.bytes.subarray(marginBytes, marginBytes + byteLength)
   const { release } = leaseOf(bytes, () => room.giveBack(part))

@@ -11,7 +11,7 @@ import { readTable, tableNumbers, writeTable } from './segment.ts'
 import type { Segment, WholeText } from './segment.ts'
 
 const magic = 0x31534550 // 'PES1'
-/** In place of `magic`: nothing but zeros follows, up to where the record ended. */
+/** Takes the place of `magic`: only zeros follow, up to where the record ended. */
 const wipedMagic = 0x30534550 // 'PES0'
 const headBytes = 28
 const tableBytes = tableNumbers * 4
@@ -31,7 +31,7 @@ export function tableStart(at: number): number {
 export interface NewRecord {
   readonly parts: readonly Uint8Array[]
   readonly byteLength: number
-  /** The facts of the record, when it has been written at `start`. */
+  /** The facts of the record once it has been written at `start`. */
   factsAt(start: number): RecordFacts
 }
 
@@ -64,7 +64,7 @@ export interface FoundRecord {
   readonly end: number
 }
 
-/** `undefined`: no whole record begins here. `size`: of the file. The joined and the deflated bytes are not checked. */
+/** `undefined`: no whole record begins here. `size` is that of the file. The joined and the deflated bytes are not checked. */
 export function readRecord(file: number, start: number, size: number): FoundRecord | undefined {
   const head = Buffer.alloc(headBytes)
   if (!readBytes(file, head, start) || head.readUInt32LE(0) !== magic) return undefined
@@ -86,7 +86,7 @@ export function readRecord(file: number, start: number, size: number): FoundReco
   return { key: keyBytes.toString(), facts: { at, joinedLength, deflatedLength, ...sums, ...checked }, end }
 }
 
-/** A record that is to be wiped, as bytes of the file. */
+/** A record to be wiped, as a range of bytes of the file. */
 export function recordSpan(
   id: SegmentId,
   at: number,
@@ -95,7 +95,7 @@ export function recordSpan(
   return [recordStart(id, at), at + byteLength]
 }
 
-/** The head of a record of which nothing is left: how far it reaches. After it, the rest of the record is zeros. */
+/** The head of a wiped record, which says how far it reaches. After the head, the rest of the record is zeros. */
 export function wipedHead(from: number, to: number): Buffer {
   const head = Buffer.alloc(headBytes)
   head.writeUInt32LE(wipedMagic, 0)
@@ -104,7 +104,7 @@ export function wipedHead(from: number, to: number): Buffer {
   return head
 }
 
-/** Where a wiped record ends; `undefined`: none begins here. `size`: of the file. */
+/** Where a wiped record ends; `undefined`: none begins here. `size` is that of the file. */
 export function endOfWiped(file: number, from: number, size: number): number | undefined {
   const head = Buffer.alloc(headBytes)
   if (!readBytes(file, head, from) || head.readUInt32LE(0) !== wipedMagic) return undefined

@@ -1,4 +1,4 @@
-/** Sealed segments in memory and in a file: one look-up for both, and bytes that are released after use. */
+/** Sealed segments in memory and in a file, with one look-up for both. Bytes are released after use. */
 import type { SegmentFile } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
@@ -9,25 +9,25 @@ import type { StoredSegment } from './stored-segment.ts'
 
 export interface SegmentStore {
   has(id: SegmentId): boolean
-  /** How many bytes `count` events from `index` on have, joined. None of them is read. */
+  /** The length of `count` joined events from `index` on. It reads none of them. */
   joinedLength(id: SegmentId, index: number, count: number): number | undefined
   /** The joined bytes of `count` events from `index` on, unless they are longer than `longestSegment`. */
   joined(id: SegmentId, index: number, count: number): SegmentBytes | undefined
-  /** The bytes of one event, where it is enough to read only them: after the whole segment has been checked. */
+  /** The bytes of one event, if the whole segment has been checked and only the event has to be read. */
   event(id: SegmentId, index: number): SegmentBytes | undefined
   /**
-   * All deflated bytes, unless they are longer than `longestSegment`. Where `count` is less than all events, the table has been read, because the file may be emptied
-   * from then on.
+   * All deflated bytes, unless they are longer than `longestSegment`. If `count` is less than all events, the table has been read,
+   * because the file may be emptied from then on.
    */
   deflated(id: SegmentId, count: number): SegmentBytes | undefined
   put(id: SegmentId, segment: Segment): void
   /** True when the last segment that was put did not fit into the file. */
   isFull(): boolean
-  /** The watcher is told of the series in the file, at once of those that there are. */
+  /** The watcher hears of the series in the file, and at once of those that exist. */
   watch(watcher: SeriesWatcher): void
   /**
-   * Forgets the series whose names begin so, at once. Resolves when their bytes in the file are zeros on the disk; where other
-   * threads use the file, that is for the thread that holds it (`SharedSegmentFile.forget`).
+   * Forgets the series with this prefix at once. Resolves when their bytes in the file are zeros on the disk; if several threads use the
+   * file, that is the task of the thread that holds it (`SharedSegmentFile.forget`).
    */
   forget(prefix: string): Promise<void>
   /** Forgets everything, in memory and in the file. */
@@ -35,12 +35,12 @@ export interface SegmentStore {
   close(): void
 }
 
-/** Longer ones are not sealed: an answer holds no more of a segment at a time. */
+/** Longer segments are not sealed: an answer holds at most this much of a segment at a time. */
 export const longestSegment = 4 * 2 ** 20
 
 export interface SegmentStoreParts {
   readonly memory: SegmentMemory
-  /** Without one, segments live in memory alone. */
+  /** Without a file, segments live in memory alone. */
   readonly file: SegmentFile | undefined
 }
 
@@ -109,13 +109,13 @@ export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
   }
 }
 
-/** Kept bytes go with the file, because their tables are read from it when they are first asked for. */
+/** The kept bytes go with the file, because their tables are read from it on first use. */
 function clear({ memory, file }: SegmentStoreParts): void {
   memory.clear()
   file?.clear()
 }
 
-/** Damaged by a crash, or unreadable. All of the file is derived data, so all of it is made again. */
+/** The file is damaged by a crash, or unreadable. All of it is derived data, so all of it is rebuilt. */
 function drop(parts: SegmentStoreParts, lease?: Lease): undefined {
   lease?.release()
   clear(parts)
@@ -169,7 +169,7 @@ function cut(
   return { ...found, bytes, withMargins: undefined }
 }
 
-/** If so, it is read, and known from then on. */
+/** If so, the table is read and known from then on. */
 function hasTable({ facts }: SegmentBytes): boolean {
   try {
     facts.table()

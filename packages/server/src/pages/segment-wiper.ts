@@ -1,6 +1,6 @@
 /**
- * Overwrites records of a file with zeros (D17): they hold payloads that were erased since. Their heads come last, so that what a
- * crash has left half done is found by the next start, and is wiped then.
+ * Overwrites records of a file with zeros (D17), because they contain payloads that have been erased. The heads come last, so that the
+ * next start finds and wipes what a crash has left half done.
  */
 import { fdatasync, writeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -9,21 +9,21 @@ import type { SegmentPlace } from './segment-index.ts'
 import { recordSpan, wipedHead } from './segment-record.ts'
 
 export interface SegmentWiper {
-  /** These are to be wiped. No reader uses them any more. */
+  /** Adds records to wipe. No reader may be using them. */
   add(places: readonly SegmentPlace[]): void
-  /** Wipes all there is. Resolves when that is on the disk: true if anything was wiped. Rejects when it cannot be written. */
+  /** Wipes everything. Resolves when that is on the disk: true if anything was wiped. Rejects if the file cannot be written. */
   wipe(): Promise<boolean>
-  /** Whether something is still to be wiped. */
+  /** Whether anything remains to be wiped. */
   isBusy(): boolean
-  /** Since the file was last emptied. */
+  /** Bytes wiped since the file was last emptied. */
   wipedBytes(): number
-  /** The file is emptied: nothing is to be wiped any more. */
+  /** The file has been emptied, so nothing remains to be wiped. */
   clear(): void
   /** Wipes the rest at once, before the file is closed. */
   close(): void
 }
 
-/** A millisecond or so, after which other work has a turn. */
+/** A millisecond or so; then other work gets a turn. */
 const bytesAtOnce = 2 ** 20
 const zeros = Buffer.alloc(bytesAtOnce)
 const flush = promisify(fdatasync)
@@ -34,7 +34,7 @@ export function createSegmentWiper(file: number): SegmentWiper {
   let bytes = 0
   let closed = false
 
-  /** In pieces, so that a file that is emptied meanwhile is not written to. */
+  /** In pieces, so that nothing is written to a file that is emptied meanwhile. */
   function* pieces(): Generator<undefined> {
     for (let place = places[0]; place !== undefined; place = places[0]) {
       const [from, to] = recordSpan(place.id, place.at, place.byteLength)
@@ -83,7 +83,7 @@ export function createSegmentWiper(file: number): SegmentWiper {
       try {
         for (const _ of pieces()) continue
       } catch {
-        // The disk takes no writes: the next start compares what it finds with the feeds.
+        // The disk does not accept the write. The next start compares the file with the feeds.
       }
     },
   }

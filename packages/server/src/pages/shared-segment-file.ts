@@ -1,6 +1,6 @@
 /**
- * One file of segments for several threads: only the thread that holds it writes to it, and tells the others where its
- * records are; they read with its descriptor, which belongs to the process.
+ * One file of segments for several threads. Only the thread that holds it writes to it, and tells the others where its records are. The
+ * others read with its descriptor, which belongs to the process.
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
@@ -15,7 +15,7 @@ import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts, SegmentSeries } from './segment-index.ts'
 import type { Segment } from './segment.ts'
 
-/** What a thread needs to use the file. To be transferred to it, with its port. */
+/** What a thread needs to use the file. It has to be transferred to the thread, with its port. */
 export interface SegmentFilePass {
   readonly port: MessagePort
   readonly descriptor: number
@@ -26,16 +26,16 @@ export interface SegmentFilePass {
 }
 
 export interface SharedSegmentFile {
-  /** For one more thread. */
+  /** A pass for one more thread. */
   pass(): SegmentFilePass
   /**
-   * No thread uses what it has read of the feed before, in memory or in the file, and the file has zeros in its place, on the
-   * disk, when it resolves. Rejects where they cannot be written.
+   * When this resolves, no thread uses what it has read of the feed before, in memory or in the file, and those bytes of the file are
+   * zeros on the disk. Rejects if they cannot be written.
    */
   forget(key: FeedKey): Promise<void>
-  /** Compares what there is of each feed with its head: what is of an earlier state goes, as with `forget`. */
+  /** Compares each feed's segments with its head, and forgets those of an earlier state, as `forget` does. */
   compare(headOf: (key: FeedKey) => Promise<Head | undefined>): Promise<void>
-  /** After the threads have closed theirs. */
+  /** Call it after the threads have closed theirs. */
   close(): void
 }
 
@@ -56,11 +56,9 @@ type ToThread =
 /** `threads`: how many passes will be handed out. */
 export function shareSegmentFile(file: OpenSegmentFile, threads: number): SharedSegmentFile {
   const ports = new Set<MessagePort>()
-  /** Threads that may still read what is to be cleared. */
+  /** Threads that may still read what will be cleared. */
   const remembering = new Set<MessagePort>()
-  /**
-   * Rises whenever the file is emptied, so that a request from a thread that concerns an earlier generation is ignored.
-   */
+  /** Rises whenever the file is emptied, so that a thread's request about an earlier generation is ignored. */
   let generation = 0
   let closed = false
 
@@ -71,7 +69,7 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
     const waited = remembering.delete(port)
     if (waited && remembering.size === 0 && !closed) file.clear()
   }
-  /** The space is given to other segments only when no thread reads the old ones any more. */
+  /** Gives the space to other segments only when no thread reads the old ones any longer. */
   const clearEverywhere = (): void => {
     generation += 1
     for (const each of ports) remembering.add(each)
@@ -124,7 +122,7 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
   }
 }
 
-/** What threads are to know of it. */
+/** What threads need to know about a new segment. */
 function add(file: OpenSegmentFile, { id, segment }: FromThread & { kind: 'put' }): ToThread | undefined {
   file.put(id, segment)
   const facts = file.index.get(id)
@@ -133,8 +131,8 @@ function add(file: OpenSegmentFile, { id, segment }: FromThread & { kind: 'put' 
 }
 
 /**
- * The file as a thread uses it. A segment that it puts can be read when it has been written. `onEmptied`: a thread is
- * about to empty the file, and this one must not use what it remembers of it. `onForgotten`: the same of some series.
+ * The file as a thread uses it. A segment that it puts can be read once it has been written. `onEmptied`: a thread is about to empty the
+ * file, and this one must not use what it remembers of it. `onForgotten`: the same for some series.
  */
 export function joinSegmentFile(
   pass: SegmentFilePass,

@@ -1,4 +1,4 @@
-/** Reads one segment of the file, and checks that it is as it was written. */
+/** Reads one segment of the file and checks that it is as it was written. */
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { readBytes } from './read-bytes.ts'
@@ -11,9 +11,9 @@ import { readTable, tableNumbers } from './segment.ts'
 import type { SegmentTable, WholeText } from './segment.ts'
 
 /**
- * A segment in the file, and its id. Its table stays there: a hundred thousand tables would be 50 MB. It has fields of
- * its own and is itself the entry for bytes that are kept: where many object literals from one place live long, V8
- * makes all of them old from the start, those for one answer as well, and lets tens of megabytes of them pile up.
+ * A segment in the file, and its id. Its table stays in the file: a hundred thousand tables would be 50 MB. It has fields of its own and
+ * is itself the entry for kept bytes. If many object literals from one place live long, V8 makes all of them old from the start, also
+ * those for one answer, and lets tens of megabytes of them pile up.
  */
 export class StoredSegment implements SegmentFacts, SegmentId {
   readonly series: string
@@ -49,7 +49,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
     this.#index = index
   }
 
-  /** True if its record is where the index says; checked once. Only then can the rest be used. */
+  /** True if its record is where the index says, which is checked once. Only then can the rest be used. */
   isRecorded(): boolean {
     if (this.#tableChecked) return true
     const record = readRecord(this.#file, recordStart(this, this.#at), Infinity)
@@ -63,12 +63,12 @@ export class StoredSegment implements SegmentFacts, SegmentId {
     return true
   }
 
-  /** Everything that a page needs to know of a segment that it uses whole. */
+  /** Everything that a page needs to know about a segment that it uses whole. */
   get whole(): WholeText {
     return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
   }
 
-  /** Read when it is first asked for, and then kept. Throws when that is not possible. */
+  /** Read on first use and then kept. Throws if it cannot be read. */
   table(): SegmentTable {
     this.#table ??= this.#readTable()
     return this.#table
@@ -80,14 +80,14 @@ export class StoredSegment implements SegmentFacts, SegmentId {
     return readTable(numbers)
   }
 
-  /** The place of `count` events from `index` on in the joined bytes; `undefined` when the file cannot be read. */
+  /** The place of `count` events from `index` on in the joined bytes; `undefined` if the file cannot be read. */
   readSpan(index: number, count: number): readonly [from: number, to: number] | undefined {
     return this.#index.starts.span(this.#file, tableStart(this.#at), index, count)
   }
 
   /**
-   * Reads joined bytes into `target`: all of them or, once they have been checked, those from `from` on. False: they
-   * are not as they were written (after a crash), or have not been checked yet.
+   * Reads joined bytes into `target`: all of them or, once they have been checked, those from `from` on. False: they are not as they were
+   * written (after a crash), or have not been checked yet.
    */
   readJoined(target: Buffer, from: number): boolean {
     if (!readBytes(this.#file, target, this.#at + from)) return false
@@ -112,7 +112,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
   }
 }
 
-/** Any thread of the process may read by the file's descriptor. */
+/** Any thread of the process may read with the file's descriptor. */
 export function storedSegment(file: number, index: SegmentIndex, id: SegmentId): StoredSegment | undefined {
   const facts = index.get(id)
   return facts && new StoredSegment(file, index, id, facts)

@@ -1,6 +1,6 @@
 /**
- * Pages that are too long to be made whole, piece by piece: a reader that stops reading holds a piece and not a page, and others have
- * their turn between two pieces. The text is the same as that of a page that is made whole.
+ * Sends pages that are too long to be made whole piece by piece. A reader that stops reading then holds a piece and not a page, and other
+ * work gets a turn between two pieces. The text is the same as that of a page that is made whole.
  */
 import type { LocatedPage, PageRange } from '../feed/list.ts'
 import { freeBytes } from '../free-bytes.ts'
@@ -13,7 +13,7 @@ import { wantSealed } from './page-parts.ts'
 import type { PageSources, Part } from './page-parts.ts'
 import { deflatePiece } from './segment.ts'
 
-/** How long the page is as it stands. Reads no event. */
+/** The length of the page as it is now. Reads no event. */
 export async function lengthOfPlain(
   { events, sealed }: PageSources,
   page: LocatedPage,
@@ -28,7 +28,7 @@ export async function lengthOfPlain(
   return byteLength
 }
 
-/** `byteLength`: as `lengthOfPlain` has it. */
+/** `byteLength` is the result of `lengthOfPlain`. */
 export function streamedPlain(
   sources: PageSources,
   page: LocatedPage,
@@ -50,7 +50,7 @@ export function streamedPlain(
   return { kind: 'streamed', byteLength, pieces }
 }
 
-/** One member, as of a page that is made whole. */
+/** One gzip member, as for a page that is made whole. */
 export function streamedGzip(sources: PageSources, page: LocatedPage, parts: readonly Part[]): StreamedBody {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     const member = new GzipMember(gzipStart)
@@ -87,10 +87,10 @@ export function streamedGzip(sources: PageSources, page: LocatedPage, parts: rea
   return { kind: 'streamed', byteLength: undefined, pieces }
 }
 
-/** Of a sealed segment that is long, so many events are read at a time. */
+/** How many events of a long sealed segment are read at a time. */
 const eventsAtOnce = 10
 
-/** The events of a part, joined by commas, in texts of about `pieceBytes`, with a turn for others after each. */
+/** The events of a part, joined by commas, in texts of about `pieceBytes`. Other work gets a turn after each. */
 async function* textsOf(sources: PageSources, part: Part): AsyncGenerator<Uint8Array> {
   const store = sources.sealed?.store
   const length = store?.joinedLength(part.segment, part.index, part.count)
@@ -104,7 +104,7 @@ async function* textsOf(sources: PageSources, part: Part): AsyncGenerator<Uint8A
     const count = Math.min(step, part.count - from)
     const found = store?.joined(part.segment, part.index + from, count)
     if (found === undefined) {
-      // The file was emptied meanwhile, or the segment is an old one and too long.
+      // The file was emptied meanwhile, or the segment is an old one that is too long.
       yield* storedTexts(sources, { ...part.range, first: part.range.first + from, count })
       continue
     }
@@ -133,10 +133,10 @@ async function* storedTexts({ events }: PageSources, range: PageRange): AsyncGen
   }
 }
 
-/** At most as many events as engines read in one piece. */
+/** At most as many events as the engines read in one piece. */
 const mostEvents = 100
 
-/** Runs of events that have `pieceBytes` together, or are one. */
+/** Runs of events that have `pieceBytes` together, or are one event. */
 function* groupsOf(
   lengths: readonly number[],
 ): Generator<{ readonly first: number; readonly count: number }> {

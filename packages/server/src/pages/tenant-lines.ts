@@ -1,13 +1,13 @@
 /**
- * Pages that the store has to be asked for, a few of each tenant at a time. Where the store is a database, all reads share its connections in the
- * order in which they come: 60 requests for cold pages of 6 MB kept everybody else waiting for five seconds, and some were refused.
+ * Limits how many pages of each tenant are read from the store at a time. If the store is a database, all reads share its connections in
+ * the order in which they come: 60 requests for cold pages of 6 MB kept everybody else waiting for five seconds, and some were refused.
  */
 export interface TenantLines {
-  /** Reads at once, or when enough others of the tenant's have ended. */
+  /** Reads at once, or when enough other reads of the tenant have ended. */
   run<T>(tenantId: string, read: () => Promise<T>): Promise<T>
 }
 
-/** Connections for reading that the threads of a node have together. */
+/** The connections for reading that the threads of a node have together. */
 const connections = 8
 
 interface Line {
@@ -15,7 +15,7 @@ interface Line {
   readonly waiting: (() => void)[]
 }
 
-/** A tenant has three quarters of a thread's connections at most. */
+/** A tenant has at most three quarters of a thread's connections. */
 export function createTenantLines(threads = 1): TenantLines {
   const mostAtOnce = Math.max(1, Math.floor(0.75 * Math.floor(connections / threads)))
   const lines = new Map<string, Line>()
@@ -39,7 +39,7 @@ export function createTenantLines(threads = 1): TenantLines {
     async run(tenantId, read) {
       const line = lineOf(tenantId)
       if (line.underWay < mostAtOnce) line.underWay += 1
-      // The place of one that has ended is passed on.
+      // A read that ends passes its place on.
       else await new Promise<void>((resolve) => line.waiting.push(resolve))
       try {
         return await read()
