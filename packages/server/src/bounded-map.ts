@@ -1,7 +1,6 @@
 /**
- * A map that holds at most `limit` entries and, when there is one too many, drops one that was not touched for long: of
- * the entries touched since the map was half full, the one untouched for longest. Strangers choose the keys of these
- * maps, so none may grow without a limit.
+ * A map with at most `limit` entries. When there is one too many, it drops one that has not been touched for long: of the entries touched
+ * since the map was half full, the one untouched for longest. Strangers choose the keys of these maps, so none may grow without a limit.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
@@ -18,10 +17,10 @@ export class BoundedMap<Key, Value> {
   /** Reads an entry and counts as touching it. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
-    // No entry is near being dropped while half of the map is free; and removing the only entry of a small Map makes V8
-    // allocate a smaller one each time, which took 4 % of a poll.
+    // While half of the map is free, no entry is near being dropped. Also, removing the only entry of a small Map makes V8 allocate a
+    // smaller one each time, which took 4 % of a poll.
     if (value === undefined || this.#entries.size * 2 <= this.#limit) return value
-    // A Map keeps the order of insertion: removed and added again, the entry is the last.
+    // A Map keeps the order of insertion, so an entry that is removed and added again comes last.
     this.#entries.delete(key)
     this.#entries.set(key, value)
     return value
@@ -36,7 +35,7 @@ export class BoundedMap<Key, Value> {
     if (oldest.done !== true) this.#entries.delete(oldest.value)
   }
 
-  /** All of them, without touching any. */
+  /** Returns all entries without touching any. */
   values(): IterableIterator<Value> {
     return this.#entries.values()
   }

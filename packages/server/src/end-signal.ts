@@ -1,9 +1,9 @@
 /**
- * That something has ended, for those who wait meanwhile. Each request that waits needs two of these for each event, and Node's `AbortSignal`
- * is an `EventTarget` with all that belongs to one.
+ * Signals to those that wait that something has ended. Each waiting request needs two of these for each event, and Node's `AbortSignal`
+ * is a whole `EventTarget`.
  */
 
-/** An `AbortSignal` is one, too. */
+/** An `AbortSignal` is one as well. */
 export interface EndSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void

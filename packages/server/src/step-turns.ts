@@ -1,6 +1,6 @@
 /**
- * Long reads go in steps of a millisecond or so, and take turns: in each turn of the event loop one of them takes one step, whatever their
- * number. With a turn for each, 200 snapshots took 200 steps between two other requests.
+ * Long reads go in steps of a millisecond or so and take turns: in each turn of the event loop one of them takes one step, however many
+ * there are. If each took a step in every turn, 200 snapshots would take 200 steps between two other requests.
  */
 const waiting: (() => void)[] = []
 

@@ -1,6 +1,6 @@
 /**
- * Continues with a value: at once if it is there, or when its promise resolves. A promise for a value that is there
- * costs a turn of the microtask queue, and several of them some 2 µs of a request that takes 30.
+ * Continues with a value: at once if it is available, or when its promise resolves. A promise for an available value costs a turn of the
+ * microtask queue, and several of them some 2 µs of a request that takes 30.
  */
 export function whenThere<Value, Result>(
   value: Value | Promise<Value>,

@@ -1,12 +1,12 @@
-/** Asking the store for what the metrics show of it, without making them wait for a store that hangs. */
+/** Asks the store for what the metrics show of it, without making them wait for a store that hangs. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 
-/** Prometheus gives up after 10 s, unless told otherwise. */
+/** Prometheus gives up after 10 s by default. */
 const patienceMs = 2_000
 
-/** One question at a time, whose answer all get that ask meanwhile; `undefined`: none came in time. Never rejects. */
+/** Asks one question at a time. Callers that ask meanwhile share its answer; `undefined`: none came in time. Never rejects. */
 export function askedOnce<T>(ask: () => Promise<T>, report: TaskReport): () => Promise<T | undefined> {
   let asking: Promise<T | undefined> | undefined
   return async () => {

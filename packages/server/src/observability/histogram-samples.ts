@@ -1,6 +1,6 @@
 import type { MetricSample } from './metric-json.ts'
 
-/** `counts`: how many were at most each bound and more than the one before it; the last: more than all bounds. */
+/** `counts[i]`: how many values were at most bound i and more than the bound before it. The last: more than all bounds. */
 export interface HistogramSeries {
   readonly name: string
   readonly bounds: readonly number[]
@@ -9,7 +9,7 @@ export interface HistogramSeries {
   readonly labels: MetricSample['labels']
 }
 
-/** A series of a histogram as Prometheus has it: each bucket holds those before it. */
+/** The series of a histogram in Prometheus' form: each bucket includes those before it. */
 export function histogramSamples({
   name,
   bounds,
@@ -29,7 +29,7 @@ export function histogramSamples({
   ]
 }
 
-/** The place in `counts` of what took so long. */
+/** The place of a duration in `counts`. */
 export function bucketOf(bounds: readonly number[], value: number): number {
   let bucket = 0
   while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1

@@ -1,14 +1,14 @@
-/** Metrics of what a node holds of requests and answers. */
+/** Metrics of the requests and answers that a node holds. */
 import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 
-/** As http/bytes-in-flight.ts has it. */
+/** See `http/bytes-in-flight.ts`. */
 export interface InFlightState {
   readonly bytes: number
   readonly refused: Readonly<Record<string, number>>
 }
 
-/** `state`: asked at each scrape. */
+/** `state` is called at each scrape. */
 export function addInFlight(register: Registry, state: () => InFlightState): void {
   const bytes: Gauge = new Gauge({
     name: 'property_events_in_flight_bytes',

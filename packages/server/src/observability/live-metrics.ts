@@ -1,19 +1,19 @@
-/** Metrics of requests that wait for events, and of how late events are told. */
+/** Metrics of requests that wait for events, and of how late events reach their readers. */
 import { Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 
-/** How a request waits: for events of a feed, for a feed among many, or on a stream. */
+/** How a request waits: for events of one feed, for one of many feeds, or on a stream. */
 export const waitingKinds = ['long_poll', 'heads', 'stream'] as const
 export type WaitingKind = (typeof waitingKinds)[number]
 
 export interface LiveMetrics {
-  /** An event was told to a reader that had caught up: its last byte was with the kernel so many seconds after its commit. */
+  /** A reader that had caught up received an event. The kernel had its last byte this many seconds after its commit. */
   told(kind: WaitingKind, seconds: number): void
-  /** How to find, at each scrape, how many wait. */
+  /** Sets the function that returns, at each scrape, how many requests wait. */
   watchWaiting(state: () => Readonly<Record<WaitingKind, number>>): void
 }
 
-/** Half a second is what is aimed at, and a second is lost with a notice. */
+/** The target is half a second. A notice that gets lost costs a second. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function liveMetrics(register: Registry): LiveMetrics {

@@ -1,3 +1,3 @@
-/** From the least said to the most, and `silent`. */
+/** From the least output to the most, and `silent`. */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]

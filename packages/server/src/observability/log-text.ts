@@ -1,7 +1,7 @@
 /** A log line for a person at a terminal: short, the reason first, in colours where the terminal has them. */
 import { plainText } from '@property-events/protocol'
 
-/** As pino numbers them. */
+/** Pino's numbers. */
 const levels: Readonly<Record<number, readonly [word: string, colour: number]>> = {
   20: ['debug', 2],
   30: ['info', 32],
@@ -11,15 +11,15 @@ const levels: Readonly<Record<number, readonly [word: string, colour: number]>> 
 }
 
 const dim = 2
-/** Longer values are for the log of JSON lines. */
+/** Longer values appear only in the JSON log. */
 const longestValue = 120
 const itemsShown = 3
 const stackLinesShown = 6
-/** Of a request that went well nobody looks for these. */
+/** Nobody looks for these in the line of a successful request. */
 const dullMembers: readonly string[] = ['requestId', 'traceId', 'route', 'tenantId']
 const faultsFrom = 500
 
-/** One line of JSON as such a line, with an error's stack below it. A line that is none is given back as it is. */
+/** Turns one line of JSON into such a line, with an error's stack below it. It returns any other line unchanged. */
 export function logText(json: string, coloured: boolean): string {
   const line = parsed(json)
   if (line === undefined) return json

@@ -3,7 +3,7 @@ import type { DestinationStream, Logger } from 'pino'
 import type { LogLevel } from './log-levels.ts'
 import { logText } from './log-text.ts'
 
-/** Lines of JSON, for machines; short lines for a person, without colours or with them. */
+/** JSON lines for machines; short lines for a person, with or without colours. */
 export type LogForm = 'json' | 'plain' | 'coloured'
 
 /** Members that would hold a secret or personal data, wherever they occur in a logged object. */
@@ -21,8 +21,8 @@ const secretMembers = [
 ]
 
 /**
- * A logger of JSON lines if no other form is asked for, to stderr by default, because stdout is for what the program prints. The service logs no key,
- * payload or query in the first place; the redaction is a second safeguard.
+ * A logger that writes JSON lines unless another form is asked for. It writes to stderr by default, because stdout is for what the
+ * program prints. The service logs no key, payload or query in the first place; the redaction is a second safeguard.
  */
 export function createLogger(options: {
   readonly level: LogLevel

@@ -1,16 +1,16 @@
-/** Metrics as values, which may go from one thread to another. As prom-client writes and reads them. */
+/** Metrics as values that can be sent from one thread to another, in the form that prom-client writes and reads. */
 
 export interface MetricJson {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How values of several threads become one. */
+  /** How the values of several threads are combined. */
   readonly aggregator: 'sum' | 'max'
   readonly values: readonly MetricSample[]
 }
 
 export interface MetricSample {
-  /** Where it is not the metric's own, as for the parts of a histogram. */
+  /** The name, if it is not the metric's own, as for the parts of a histogram. */
   readonly metricName?: string
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number

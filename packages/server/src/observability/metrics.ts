@@ -1,6 +1,6 @@
 /**
- * The metrics for the operator, in Prometheus' text format; docs/metrics.md says what each is for. Labels hold no key and no path,
- * and never more than 20 tenants, 20 ids of keys and 20 consumers.
+ * The metrics for the operator, in Prometheus' text format; docs/metrics.md says what each is for. Labels contain no key and no path, and
+ * never more than 20 tenants, 20 ids of keys and 20 consumers.
  */
 import type { FeedName } from '@property-events/protocol'
 import { AggregatorRegistry, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
@@ -29,42 +29,42 @@ export type { DoneRequest } from './request-metrics.ts'
 
 export interface Metrics {
   requestDone(request: DoneRequest): void
-  /** Bytes of an answer that is sent as it is made. */
+  /** Adds bytes of an answer that is sent while it is made. */
   streamed(tenantId: string, bytes: number): void
   published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
-  /** Events that are new on disk. */
+  /** Adds events that are new on disk. */
   stored(key: FeedKey, events: number): void
-  /** A site has said that it shows the latest event of a property, so long after its commit. */
+  /** A site has reported that it shows the latest event of a property, this many seconds after its commit. */
   wentLive(keyId: string, consumer: string, seconds: number): void
   readonly commits: Pick<PublishMetrics, 'waited' | 'committed'>
   readonly live: LiveMetrics
   readonly store: StoreMetrics
   watchQueue(state: () => QueueState): void
-  /** How to find, at each scrape, what is held of requests and answers. */
+  /** Sets the function that returns, at each scrape, the requests and answers that the node holds. */
   watchInFlight(state: () => InFlightState): void
   watchOutages(outages: Pick<Outages, 'states'>): void
-  /** Numbers that this node has shown and that its store does not hold, of all feeds together. */
+  /** Adds numbers that this node has shown and its store no longer holds, over all feeds. */
   missing(numbers: number): void
-  /** All that was measured, to be shown by itself or with that of other threads. */
+  /** Everything that was measured, to be shown alone or together with other threads' metrics. */
   take(): Promise<TakenMetrics>
   close(): void
 }
 
-/** May go from one thread to another. */
+/** Can be sent from one thread to another. */
 export interface TakenMetrics {
-  /** Each with all that was counted since the start. */
+  /** Each with everything that was counted since the start. */
   readonly values: readonly object[]
-  /** Counted since they were last taken. */
+  /** Counted since the last call. */
   readonly counts: NameCounts
   readonly slowest: readonly SlowRequest[]
 }
 
-/** Each service has its own registry: two in one process do not mix. */
+/** Each service has its own registry, so that two in one process do not mix. */
 export function createMetrics(): Metrics {
   const register = new Registry()
   // Process, garbage collector and event-loop lag.
   collectDefaultMetrics({ register })
-  // prom-client leaves it out where metrics are put together. Here one source alone shows what is of the process.
+  // prom-client leaves this metric out when it combines metrics. Here only one source shows the metrics of the process.
   Object.assign(register.getSingleMetric('process_start_time_seconds') ?? {}, { aggregator: 'first' })
   const requests = requestMetrics()
   const publishing = publishMetrics(register)
@@ -104,7 +104,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** All threads see the same outages, and the same counts. */
+/** All threads see the same outages and the same counts. */
 function outagesJson(states: ReturnType<Outages['states']>): readonly MetricJson[] {
   return [
     {
@@ -131,7 +131,7 @@ export interface RenderedMetrics {
 
 /** The metrics of a whole process: of one thread, or of several together. */
 export interface ShownMetrics {
-  /** What `source` has measured, in place of its last; what it has counted is added. */
+  /** Replaces what `source` has measured, and adds what it has counted. */
   add(source: object, taken: TakenMetrics): void
   /** All metrics, with their content type. */
   render(): Promise<RenderedMetrics>
@@ -140,12 +140,12 @@ export interface ShownMetrics {
 
 /** Metrics of the process, which are the same in every thread. */
 const ofProcess = /^(process_|nodejs_version_info)/
-/** Metrics of a single thread, which say nothing of the threads that serve requests. */
+/** Metrics of a single thread, which say nothing about the threads that serve requests. */
 const ofThread = /^nodejs_/
 
-/** `gathering`: the source that serves no requests, and shows what is of the process; where there is none, the one source does. */
+/** `gathering`: the source that serves no requests and shows the metrics of the process. Without it, the only source shows them. */
 export function shownMetrics(gathering?: object): ShownMetrics {
-  // The last of each thread: without them, counters would fall when one thread is late, and look like a restart.
+  // The last metrics of each thread. Without them, counters would fall when one thread is late, and it would look like a restart.
   const taken = new Map<object, TakenMetrics>()
   const tops: readonly { readonly of: keyof NameCounts; readonly counter: TopMetric }[] = [
     ...topCounters.map((options) => ({ of: options.of, counter: topCounter(options) })),

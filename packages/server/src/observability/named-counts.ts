@@ -1,14 +1,14 @@
-/** Counts by tenant or key, gathered where requests are answered and taken away at each scrape. */
+/** Counts by tenant or key, collected where requests are answered and taken away at each scrape. */
 
 export interface CountsByName {
-  /** A few numbers of each name that was counted since the last time. */
+  /** A few numbers for each name that was counted since the last call. */
   readonly names: readonly (readonly [name: string, counts: readonly number[]])[]
-  /** Those of names for which there was no room. */
+  /** The numbers of all names for which there was no room. */
   readonly others: readonly number[]
 }
 
 export interface NamedCounts {
-  /** Adds to one of the numbers of a name. One look-up: this is done for each read. */
+  /** Adds to the numbers of a name. It makes only one look-up, because it runs for each read. */
   add(name: string, first: number, second: number): void
   /** What was counted since the last call. */
   take(): CountsByName
@@ -23,7 +23,7 @@ function listOf({ first, second }: Counts): readonly number[] {
   return [first, second]
 }
 
-/** Twice the tenants that one database is made for. Some 100 bytes each, until the next scrape. */
+/** Twice the number of tenants that one database is made for. Each takes some 100 bytes until the next scrape. */
 const namesAtMost = 20_000
 
 export function namedCounts(most: number = namesAtMost): NamedCounts {

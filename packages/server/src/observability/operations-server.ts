@@ -1,4 +1,4 @@
-/** `/metrics`, `/slowest`, `/livez` and `/readyz`, on a port of their own so that the public one never shows them. */
+/** `/metrics`, `/slowest`, `/livez` and `/readyz`, on a separate port so that the public one never shows them. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem.ts'
@@ -15,13 +15,11 @@ export interface OperationsServerOptions {
   readonly render: ShownMetrics['render']
   /** The slowest requests of the last minutes. */
   readonly slowest: () => Promise<readonly SlowRequest[]>
-  /**
-   * True while every thread that should serve does so, whatever the state of the store. Otherwise only a restart helps.
-   */
+  /** True while every thread that should serve does so, whatever the state of the store. Otherwise only a restart helps. */
   readonly alive: () => Promise<boolean>
   /** Whether traffic should be sent to this node. */
   readonly readiness: () => Promise<Readiness>
-  /** Told when one of them could not be answered. */
+  /** Reports when one of them could not be answered. */
   readonly report: TaskReport
 }
 
@@ -30,7 +28,7 @@ export interface OperationsServer {
   close(): Promise<void>
 }
 
-/** Each takes a descriptor, of which few are kept for this port; one more is closed with no word. */
+/** Each connection takes a descriptor, of which few are kept for this port. Further connections are closed without an answer. */
 const mostConnections = 32
 
 export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {

@@ -1,47 +1,47 @@
 /**
- * Something that fails again and again is told in two lines of the log: one when it begins, and one when it is over, with how often
- * it failed and for how long. What failed meanwhile is counted.
+ * Logs something that fails again and again in two lines: one when the outage begins, and one when it is over, with the number of
+ * failures and the duration. Failures in between are only counted.
  */
 import type { Logger } from 'pino'
 
 export interface Outage {
   /**
-   * `work`: what has to be seen to work before the outage is over. `error` and `fields` (which request, or which task) are written
-   * of the first failure only.
+   * `work`: what must be seen to work before the outage is over. `error` and `fields` (which request, or which task) are logged for the
+   * first failure only.
    */
   failed(work: OutageWork, error: unknown, fields: object): void
-  /** This has worked. Costs nothing while there is no outage. */
+  /** This work has succeeded. The call costs nothing while there is no outage. */
   worked(work: OutageWork): void
   state(): OutageState
-  /** Writes the last line of an outage that is not over. */
+  /** Writes the last line of an outage that is not over yet. */
   close(): void
 }
 
-/** `writing`: a publication; `asking`: all else that is asked of the store. */
+/** `writing`: a publication. `asking`: any other request to the store. */
 export type OutageWork = 'asking' | 'writing'
 
 export interface OutageState {
   readonly open: boolean
-  /** Since the start, in all outages. */
+  /** Over all outages since the start. */
   readonly failures: number
 }
 
 export interface OutageOptions {
   readonly name: string
-  /** For people: `the store does not answer`. */
+  /** For people, such as `the store does not answer`. */
   readonly what: string
-  /** `the store answers`. */
+  /** For people, such as `the store answers`. */
   readonly over: string
   readonly log: Logger
-  /** Over when nothing has failed for so long and all that had failed was seen to work. */
+  /** The outage is over when nothing has failed for this long and everything that had failed was seen to work. */
   readonly quietMs: number
-  /** Over when nothing has failed for so long, although no publication shows that these work again. */
+  /** The outage is over when nothing has failed for this long, even if no publication shows that publishing works again. */
   readonly longQuietMs: number
-  /** Asks, once a second while an outage lasts, whether what `asking` stands for works; resolves when it does. */
+  /** Checks once a second during an outage whether `asking` works again; resolves when it does. */
   readonly probe?: () => Promise<unknown>
-  /** Where the state lies, if other threads of the process see the same outage. */
+  /** The memory of the state, if other threads of the process share the outage. */
   readonly memory?: SharedArrayBuffer
-  /** An outage of one failure has one line. */
+  /** An outage with a single failure is logged in one line. */
   readonly onceInOneLine?: boolean
   readonly onOver?: () => void
   /** Milliseconds, never set back, the same in every thread. */
@@ -75,7 +75,7 @@ export function createOutage(options: OutageOptions): Outage {
   const probeOnce = async (ask: () => Promise<unknown>): Promise<void> => {
     probing = true
     const failedMs = time[lastFailed]
-    // A failure meanwhile shows that it does not work as well as an answer shows that it does.
+    // A failure in the meantime proves that it does not work, just as an answer proves that it does.
     await ask().then(
       () => failedMs === time[lastFailed] && store('asking', 0),
       () => (time[lastFailed] = clock()),
@@ -108,7 +108,7 @@ export function createOutage(options: OutageOptions): Outage {
       const nowMs = clock()
       time[lastFailed] = nowMs
       store(work, 1)
-      // Where it can be asked whether it is there at all, that comes first.
+      // With a probe, the outage lasts until the probe has succeeded.
       if (probe !== undefined) store('asking', 1)
       const before = Atomics.add(word, words.indexOf('failures'), 1)
       if (Atomics.compareExchange(word, openWord, 0, 1) === 1) return

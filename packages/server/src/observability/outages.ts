@@ -1,4 +1,4 @@
-/** The outages there can be, and to which of them a failure belongs. The one place that logs failures. */
+/** The kinds of outage, and the kind that each failure belongs to. Failures are logged only here. */
 import type { Logger } from 'pino'
 import type { BackgroundTask, TaskReport } from '../background-task.ts'
 import { StorageFailure } from '../storage/storage.ts'
@@ -21,7 +21,7 @@ const words: Readonly<Record<OutageName, { readonly what: string; readonly over:
 }
 const names = ['store', 'store_full', 'feed_locked', 'listen'] as const satisfies readonly OutageName[]
 
-/** Where the state of the outages lies that all threads of a process share. */
+/** The memories of the outages, which all threads of a process share. */
 export type OutageMemories = Readonly<Record<OutageName, SharedArrayBuffer>>
 
 export function outageMemories(): OutageMemories {
@@ -34,13 +34,13 @@ export function outageMemories(): OutageMemories {
 }
 
 export interface Outages extends TaskReport {
-  /** A request failed with this; `isPublishing`: before what it was to store was stored. */
+  /** A request failed with this error. `isPublishing`: before its events were stored. */
   requestFailed(error: unknown, requestId: string | undefined, isPublishing: boolean): void
   /** A publication was stored. */
   stored(): void
-  /** `of`: its name in the log; `error`: what is a fault of the service, and one of many kinds. */
+  /** `of`: the outage's name in the log. `error` is a fault of the service, and stands for many kinds. */
   states(): readonly (OutageState & { readonly of: OutageName | 'error' })[]
-  /** Writes the last lines of outages that are not over. */
+  /** Writes the last lines of outages that are not over yet. */
   close(): void
 }
 
@@ -49,12 +49,12 @@ export interface OutagesOptions {
   /** Resolves when the store answers. */
   readonly ping: () => Promise<void>
   readonly memories?: OutageMemories
-  /** See `OutageOptions`; for tests. Default 5 s and a minute. */
+  /** See `OutageOptions`; for tests. Default: 5 s and a minute. */
   readonly quietMs?: number
   readonly longQuietMs?: number
 }
 
-/** The file may be full for ever: only a publication, or much time without one, shows that it is not. */
+/** The file may stay full: only a publication, or a long time without one, shows that it no longer is. */
 const fullFor = 10
 
 export function createOutages(options: OutagesOptions): Outages {
@@ -100,7 +100,7 @@ export function createOutages(options: OutagesOptions): Outages {
   }
 }
 
-/** `undefined`: a fault of its own kind. */
+/** `undefined`: the error is a fault of its own kind. */
 function outageOf(error: unknown): OutageName | undefined {
   if (!(error instanceof StorageFailure)) return undefined
   const { code, scope } = error
@@ -109,19 +109,19 @@ function outageOf(error: unknown): OutageName | undefined {
   return code === 'storage_unavailable' && scope === 'store' ? 'store' : undefined
 }
 
-/** Work that is under way when the service stops. */
+/** True for work that was under way when the service stopped. */
 function isClosed(error: unknown): boolean {
   return error instanceof StorageFailure && error.code === 'storage_closed'
 }
 
-/** Kinds of errors that are told apart; further ones are told as one. */
+/** The most kinds of error that are logged separately; further ones share one kind. */
 const kindsAtMost = 50
 
 interface ErrorKinds extends Pick<Outage, 'state' | 'close'> {
   failed(error: unknown, fields: object): void
 }
 
-/** Faults of the service, and damage: each kind begins and ends by itself. */
+/** Faults of the service, and damage. The outage of each kind begins and ends independently. */
 function errorKinds(log: Logger, quietMs: number): ErrorKinds {
   const open = new Map<string, Outage>()
   let failures = 0
@@ -153,7 +153,7 @@ function errorKinds(log: Logger, quietMs: number): ErrorKinds {
   }
 }
 
-/** Errors are of one kind when they say the same and were made at the same place. */
+/** Two errors are of the same kind if they have the same message and come from the same place. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const [, place = ''] = /\n\s+at (.+)/.exec(error.stack ?? '') ?? []

@@ -1,4 +1,4 @@
-/** What is counted of publishing: what became of requests, how long they waited, and what waits now. */
+/** Counts of publishing: the outcome of requests, how long they waited, and what waits now. */
 import type { FeedName } from '@property-events/protocol'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
@@ -7,11 +7,11 @@ import type { LaneState, QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
 
 export interface PublishMetrics extends CommitObserver {
-  /** The result of a publish request; `failed`: the answer was a fault of the store or of the service. */
+  /** The outcome of a publish request. `failed`: the answer was a fault of the store or of the service. */
   published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
-  /** Events that are new on disk. */
+  /** Adds events that are new on disk. */
   stored(feed: FeedName, events: number): void
-  /** How to find, at each scrape, what waits to be committed. */
+  /** Sets the function that returns, at each scrape, what waits to be committed. */
   watchQueue(state: () => QueueState): void
 }
 
@@ -72,7 +72,7 @@ const queueGauges = [
     name: 'property_events_longest_publish_wait_seconds',
     help: 'For how long the publication that has waited longest waits for its commit to begin.',
     of: ({ longestWaitMs }: QueueState) => longestWaitMs / 1_000,
-    // Of several threads, the longest.
+    // The longest of several threads.
     aggregator: 'max',
   },
   {

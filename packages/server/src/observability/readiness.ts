@@ -1,4 +1,4 @@
-/** The answer of `/readyz`: whether traffic should be sent to this node, in a few words for people. */
+/** The answer of `/readyz`: whether this node should receive traffic, in a few words for people. */
 import { pepperFit, readPepperUse } from '../keys/pepper-fit.ts'
 import type { Pepper } from '../keys/pepper.ts'
 import type { EpochNeed, StorageEngine } from '../storage/storage.ts'
@@ -15,10 +15,10 @@ export const unansweredReadiness: Readiness = { ready: false, words: 'not ready'
 /** No key works here, so every request would be refused as if its key were wrong (D11). */
 const unfitReadiness: Readiness = { ready: false, words: 'wrong pepper' }
 
-/** Reading goes on, and every other node refuses publications as well. */
+/** Reading continues, and every other node refuses publications as well. */
 const maintenanceReadiness: Readiness = { ready: true, words: 'maintenance' }
 
-/** A node that can be read and not published to is ready: reading goes on, and no other node could publish either (D13). */
+/** A node that can be read but not published to is ready: reading continues, and no other node could accept publications either (D13). */
 const wordsByNeed: Readonly<Record<EpochNeed, string>> = {
   none: 'ok',
   some: 'partly read only',

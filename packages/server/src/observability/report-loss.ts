@@ -1,15 +1,12 @@
-/**
- * Tells the operator that the store has lost numbers that were shown to readers: the gravest thing that can happen to
- * it (D13).
- */
+/** Reports to the operator that the store has lost numbers that were shown to readers, the worst thing that can happen to it (D13). */
 import type { Logger } from 'pino'
 import type { LostNumbers, StorageEngine } from '../storage/storage.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Feeds named in one line of the log; the count includes the others. */
+/** The most feeds that one log line names. Its count includes the others. */
 const namedAtMost = 50
 
-/** Returns a function that stops it. */
+/** Returns a function that stops the reports. */
 export function reportLoss(
   storage: Pick<StorageEngine, 'onLoss'>,
   log: Logger,
@@ -29,9 +26,7 @@ export function reportLoss(
   })
 }
 
-/**
- * At least one: where a number now belongs to another event, the store holds as many numbers as were shown, or more.
- */
+/** At least one: when a number now belongs to another event, the store holds as many numbers as were shown, or more. */
 function missingOf({ shownNumber, heldNumber }: LostNumbers): number {
   return Math.max(1, shownNumber - heldNumber)
 }

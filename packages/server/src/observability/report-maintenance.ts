@@ -1,4 +1,4 @@
-/** Two lines of the log for each maintenance: its beginning and its end, as this node notices them. */
+/** Logs two lines for each maintenance: its beginning and its end, as this node notices them. */
 import type { Logger } from 'pino'
 import type { Maintenance } from '../storage/storage.ts'
 

@@ -1,4 +1,6 @@
-/** Two lines of the log for each silence of a publisher or consumer: its beginning and its end, on one node of all (PROTOCOL §14.7). */
+/**
+ * Logs two lines for each silence of a publisher or consumer: its beginning and its end. Only one node of all logs them (PROTOCOL §14.7).
+ */
 import type { Logger } from 'pino'
 import type { SilenceChange } from '../feed/watching-silence.ts'
 

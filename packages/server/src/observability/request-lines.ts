@@ -1,27 +1,27 @@
 /**
- * The log lines of requests. Those that were answered with a fault of ours come in thousands while the store is away: the first of a
- * second have a line each, and the others of that second one line together, with the ids that their answers told.
+ * The log lines of requests. While the store is away, requests answered with a server fault come in thousands. The first ones of each
+ * second get a line each, and the others of that second share one line with the ids from their answers.
  */
 import type { Logger } from 'pino'
 
 export interface RequestLine {
   readonly requestId: string
   readonly status: number
-  /** Why it was refused. */
+  /** Why the request was refused. */
   readonly problem?: string
   readonly [more: string]: unknown
 }
 
 export interface RequestLines {
-  /** False: a line of this status would not be written, so it need not be made. */
+  /** False: a line with this status would not be written, so it need not be built. */
   isWritten(status: number): boolean
   write(line: RequestLine): void
-  /** Writes what is gathered. */
+  /** Writes the collected lines. */
   close(): void
 }
 
 const faultsFrom = 500
-/** A support that looks for an id finds it here; a second's line has 10 kB at most for ids of ours. */
+/** Support staff who look for an id find it here. A second's line contains at most 10 kB of our ids. */
 const linesASecond = 10
 const namedASecond = 250
 

@@ -1,4 +1,4 @@
-/** What is counted of each request. On the way of every read: no more here than a look-up for each number. */
+/** Counts of each request. Every read passes here, so each number costs no more than one look-up. */
 import type { FeedKey } from '../storage/storage.ts'
 import type { MetricJson } from './metric-json.ts'
 import { namedCounts } from './named-counts.ts'
@@ -14,34 +14,34 @@ export interface DoneRequest {
   /** The route's pattern, or `none`: paths are not labels, because strangers could add new ones without end. */
   readonly route: string
   readonly method: string
-  /** 0: nobody was there to be answered. */
+  /** 0: the client was no longer there. */
   readonly status: number
   readonly seconds: number
   /** On the clock of `performance.now()`. */
   readonly endedMs: number
-  /** Why it was refused; `undefined`: it was not. */
+  /** Why the request was refused; `undefined`: it was not. */
   readonly problem: string | undefined
-  /** Of a key that is one. */
+  /** Only for a valid key. */
   readonly keyId: string | undefined
   readonly tenantId: string | undefined
-  /** Of the answer, without its head; 0 where it has none, and for streams, which count theirs as they go. */
+  /** The answer's bytes without its head. 0 if it has no body, and for streams, which count their bytes as they send them. */
   readonly bodyBytes: number
 }
 
 export interface RequestMetrics {
   done(request: DoneRequest): void
-  /** Bytes of an answer that is sent as it is made. */
+  /** Adds bytes of an answer that is sent while it is made. */
   streamed(tenantId: string, bytes: number): void
   stored(key: FeedKey, events: number): void
-  /** A site has said that it shows the latest event of a property, so long after its commit. */
+  /** A site has reported that it shows the latest event of a property, this many seconds after its commit. */
   wentLive(keyId: string, consumer: string, seconds: number): void
   json(): readonly MetricJson[]
-  /** What was counted by name since the last call. */
+  /** The counts by name since the last call. */
   takeCounts(): NameCounts
   slowest(): readonly SlowRequest[]
 }
 
-/** By tenant: reads and their bytes, and events stored. By key: refusals. By consumer: what went live, and after how long. */
+/** By tenant: reads and their bytes, and events stored. By key: refusals. By consumer: properties that went live, and after how long. */
 export interface NameCounts {
   readonly reads: CountsByName
   readonly stored: CountsByName
@@ -49,7 +49,7 @@ export interface NameCounts {
   readonly wentLive: CountsByName
 }
 
-/** How they are shown; `of`: where they are counted. */
+/** How the counts are shown. `of`: where they are counted. */
 export const topCounters: readonly (TopCounterOptions & { readonly of: keyof NameCounts })[] = [
   {
     of: 'reads',

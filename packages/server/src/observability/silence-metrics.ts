@@ -1,4 +1,4 @@
-/** What is shown of silent publishers and stalled consumers: how many there are, and those that are silent for longest. */
+/** Shows how many publishers are silent and how many consumers have stalled, and which have been silent for longest. */
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { TaskReport } from '../background-task.ts'
@@ -8,7 +8,7 @@ import { namesShown } from './top-counter.ts'
 
 type Store = Pick<SilenceStore, 'silent' | 'countSilent'>
 
-/** The store is asked, so all nodes show the same. No values while it does not answer. */
+/** The values come from the store, so all nodes show the same. There are none while it does not answer. */
 export function addSilenceGauges(register: Registry, store: Store, report: TaskReport): void {
   const count = askedOnce(() => store.countSilent(), report)
   const counts: Gauge<'of'> = new Gauge({
@@ -30,7 +30,7 @@ export function addSilenceGauges(register: Registry, store: Store, report: TaskR
   )
 }
 
-/** Of both kinds together no more than have a label in other metrics. */
+/** Of both kinds together, no more than other metrics have labels. */
 function addLongest(register: Registry, ask: () => Promise<readonly Presence[] | undefined>): void {
   const publishers: Gauge<'tenant' | 'feed'> = new Gauge({
     name: 'property_events_publisher_silent_seconds',

@@ -1,11 +1,11 @@
-/** The slowest requests of the last minutes, for the question which ones they were. */
+/** Keeps the slowest requests of the last minutes, to show which ones they were. */
 
 export interface SlowRequest {
-  /** When the answer had left, as an ISO date. */
+  /** When the answer had been sent, as an ISO date. */
   readonly endedAt: string
   readonly requestId: string
   readonly method: string
-  /** The route's pattern: the path of a contact names it (D18). */
+  /** The route's pattern, because the path of a contact would name it (D18). */
   readonly route: string
   readonly status: number
   readonly durationMs: number
@@ -14,10 +14,10 @@ export interface SlowRequest {
 }
 
 export interface SlowestRequests {
-  /** Whether it is among the slowest: nearly no request is, and the others need not be described. */
+  /** Whether it is among the slowest. Hardly any request is, and the others need no description. */
   isSlow(durationMs: number, nowMs: number): boolean
   note(request: SlowRequest, nowMs: number): void
-  /** Of the last five to ten minutes, the slowest first. */
+  /** Those of the last five to ten minutes, slowest first. */
   list(nowMs: number): readonly SlowRequest[]
 }
 
@@ -28,7 +28,7 @@ export function slowestRequests(): SlowestRequests {
   let before: readonly SlowRequest[] = []
   let present: SlowRequest[] = []
   let sinceMs = 0
-  /** What a request has to take longer than, to be kept. */
+  /** A request must take longer than this to be kept. */
   let leastMs = 0
 
   const turn = (nowMs: number): void => {
@@ -53,7 +53,7 @@ export function slowestRequests(): SlowestRequests {
   }
 }
 
-/** The slowest of all of them, the slowest first. */
+/** The slowest of all of them, slowest first. */
 export function slowest(requests: readonly SlowRequest[]): SlowRequest[] {
   return requests.toSorted((one, other) => other.durationMs - one.durationMs).slice(0, slowestShown)
 }

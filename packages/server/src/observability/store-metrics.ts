@@ -1,4 +1,4 @@
-/** What is shown of the store: how long it is waited for, what was tried again, and its state. */
+/** Metrics of the store: how long requests wait for it, what was retried, and its state. */
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { TaskReport } from '../background-task.ts'
@@ -7,9 +7,9 @@ import { askedOnce } from './asked-once.ts'
 import { addSilenceGauges } from './silence-metrics.ts'
 
 export interface StoreMetrics extends Pick<StoreObserver, 'waited' | 'retried'> {
-  /** How to find, at each scrape, what an engine of a thread is doing. */
+  /** Sets the function that returns, at each scrape, what an engine of a thread is doing. */
   watchWork(work: () => StoreWork): void
-  /** The same of the store itself, which is one for all threads. */
+  /** The same for the store itself, which all threads share. */
   watchStore(
     storage: Pick<StorageEngine, 'heldSnapshots' | 'epochNeed' | 'maintenance' | 'silence'>,
     report: TaskReport,
@@ -77,7 +77,7 @@ const workGauges = [
   },
 ] as const
 
-/** Without a value where the engine has none. */
+/** There is no value if the engine has none. */
 function addWorkGauges(register: Registry, work: () => StoreWork): void {
   for (const { of, ...metric } of workGauges) {
     const gauge: Gauge = new Gauge({
@@ -153,7 +153,7 @@ const snapshotGauges = [
   },
 ] as const
 
-/** By kind of holder. Both are collected together, with one query. No values while the store does not answer. */
+/** By kind of holder. Both are collected together, with one query. There are no values while the store does not answer. */
 function addSnapshotGauges(
   register: Registry,
   ask: () => Promise<readonly HeldSnapshot[] | undefined>,

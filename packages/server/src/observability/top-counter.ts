@@ -7,7 +7,7 @@ export { namesShown } from './top-sums.ts'
 
 /** A metric of the names that count most. */
 export interface TopMetric {
-  /** Adds what was counted since the last time. */
+  /** Adds the counts since the last call. */
   add(counts: CountsByName): void
   json(): MetricJson
 }
@@ -16,7 +16,7 @@ export interface TopCounterOptions {
   readonly name: string
   readonly help: string
   readonly label: string
-  /** Which of the numbers of a name. */
+  /** Which of a name's numbers the metric shows. */
   readonly column: 0 | 1
 }
 

@@ -1,39 +1,38 @@
 /**
- * Sums of a few numbers by name, for the names that count most, and those of all others together: however many tenants, keys or
- * consumers there are, there are never more than that.
+ * Sums of a few numbers by name, for the names that count most, and for all others together. The result stays this small however many
+ * tenants, keys or consumers there are.
  */
 import type { CountsByName } from './named-counts.ts'
 
 export interface TopSums {
-  /** Adds what was counted since the last time. */
+  /** Adds the counts since the last call. */
   add(counts: CountsByName): void
-  /** By name, and last those of all others, as `other`. */
+  /** By name; the last entry is the sum of all others, as `other`. */
   shown(): readonly (readonly [name: string, sums: readonly number[]])[]
 }
 
 export interface TopSumsOptions {
-  /** How much a name counts. */
+  /** The weight of a name. */
   readonly weightOf: (counts: readonly number[]) => number
-  /** 5 minutes by default. */
+  /** Default: 5 minutes. */
   readonly halfLifeMs?: number
   /** Milliseconds, never set back. */
   readonly clock?: (() => number) | undefined
 }
 
-/** Names of their own. */
+/** The names that are shown separately. */
 export const namesShown = 20
-/** Who counts most is judged by the last while: what is older than this counts half. */
+/** Recent counts decide which names count most: a count older than this weighs half. */
 const usualHalfLifeMs = 300_000
-/** A name stays until another counts so much more: each change begins a new series in Prometheus. */
+/** A shown name is replaced only when another one counts this much more, because each change begins a new series in Prometheus. */
 const staysFor = 1.25
-/** Names that are remembered and not shown. */
+/** Names that are remembered but not shown. */
 const rememberedAtMost = 40_000
 
 /**
- * What is counted is added once: to the sums of its name, if that is shown at the time, else to `other`. So no sum ever falls, and a
- * rate is right at any time; a name that is no longer shown takes its sums away, and one that comes back begins at 0.
- *
- * A name that is shown and counts no longer stays until another one needs its place: what counts seldom would come and go.
+ * Each count is added once: to the sums of its name, if that is shown at the time, else to `other`. So no sum ever falls, and a rate is
+ * right at any time. A name that is no longer shown takes its sums away, and one that comes back begins at 0. A shown name that no longer
+ * counts stays until another one needs its place, because rare names would otherwise come and go.
  */
 export function topSums({
   weightOf,

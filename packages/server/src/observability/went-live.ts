@@ -1,22 +1,22 @@
-/** How long it takes until a site shows what was published, by its own word (PROTOCOL §14.5). By consumer, for those that say most. */
+/** How long it takes until a site reports that it shows what was published (PROTOCOL §14.5), by consumer, for those that report most. */
 import { bucketOf, histogramSamples } from './histogram-samples.ts'
 import type { CountsByName } from './named-counts.ts'
 import type { TopMetric } from './top-counter.ts'
 import { topSums } from './top-sums.ts'
 
-/** Seconds: from a site that follows to one that imports every few days. */
+/** In seconds: from a site that follows the feed to one that imports every few days. */
 const bounds = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 86_400, 259_200]
-/** Of each consumer: a count for each bucket, and the sum of the seconds. */
+/** For each consumer: a count for each bucket, and the sum of the seconds. */
 const numbersEach = bounds.length + 2
 const sumAt = numbersEach - 1
-/** Sites say little and seldom: those of the last days count. */
+/** Sites report little and seldom, so those of the last days count. */
 const halfLifeMs = 86_400_000
 /** Until the next scrape. */
 const consumersAtMost = 2_000
 
 export interface WentLiveCounts {
   add(keyId: string, consumer: string, seconds: number): void
-  /** What was counted since the last call. */
+  /** The counts since the last call. */
   take(): CountsByName
 }
 

@@ -1,16 +1,16 @@
-/** What a serving thread asks of the thread that started it. */
+/** The questions of a serving thread to the thread that started it. */
 import type { Finding } from '../http/recent-findings.ts'
 import type { NodeAnswers, ThreadReply } from './messages.ts'
 import { soon } from './soon.ts'
 
 interface AskingNode {
   readonly answers: NodeAnswers
-  /** The answers that have come, by the number of the question. */
+  /** Passes on an answer, by the number of its question. */
   told(question: number, found: readonly Finding[] | undefined): void
   added(question: number): void
 }
 
-/** `addAllReadings` resolves within 2 s; `findings` rejects when they could not be made. */
+/** `addAllReadings` resolves within 2 s; `findings` rejects if the findings could not be made. */
 export function askingNode(send: (reply: ThreadReply) => void): AskingNode {
   const questions = new Map<number, (found: readonly Finding[] | undefined) => void>()
   const additions = new Map<number, () => void>()

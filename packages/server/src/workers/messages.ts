@@ -1,6 +1,4 @@
-/**
- * The data that a serving thread is given when it starts, and the messages between it and the thread that started it.
- */
+/** The data that a serving thread receives at its start, and the messages between it and the thread that started it. */
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ConsoleOptions } from '../http/console/console-door.ts'
@@ -48,18 +46,18 @@ export type ThreadQuestion =
   | { readonly verb: 'answers' }
   | { readonly verb: 'drain' }
   | { readonly verb: 'forgetFeed'; readonly key: FeedKey }
-  /** Adds to the store what the thread has noted of consumers. */
+  /** Adds the thread's notes about consumers to the store. */
   | { readonly verb: 'addReadings' }
-  /** The answer to what the thread has asked; `undefined`: it failed. */
+  /** The answer to the thread's question; `undefined`: it failed. */
   | { readonly verb: 'tell'; readonly question: number; readonly findings: readonly Finding[] | undefined }
-  /** All threads have been asked to add what they have noted, as the thread wanted. */
+  /** All threads have been asked to add their notes, as this thread wanted. */
   | { readonly verb: 'added'; readonly question: number }
   | { readonly verb: 'close' }
 
 export interface ThreadAnswers {
   readonly listen: { readonly url: string; readonly port: number }
   readonly measure: TakenMetrics
-  /** Nothing is checked: any answer shows that the thread is awake. */
+  /** Checks nothing: any answer shows that the thread is awake. */
   readonly awake: true
   /** Whether the thread is awake and the store answers it. */
   readonly answers: boolean
@@ -74,7 +72,7 @@ export interface ThreadAnswers {
 /** What a thread can ask of the node. */
 export interface NodeAnswers {
   readonly findings: () => Promise<readonly Finding[]>
-  /** Has all threads add to the store what they have noted of consumers. */
+  /** Makes all threads add their notes about consumers to the store. */
   readonly addAllReadings: () => Promise<void>
 }
 
@@ -82,7 +80,7 @@ export type ThreadRequest = ThreadQuestion & { readonly id: number }
 
 export type ThreadReply =
   | { readonly kind: 'prepared' }
-  /** The thread asks for findings about the node, or that all threads add what they have noted of consumers. */
+  /** The thread asks for findings about the node, or wants all threads to add their notes about consumers. */
   | { readonly kind: 'question'; readonly id: number; readonly about: 'findings' | 'readings' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   /** The message and the code of a system error, because its class is lost between threads. */

@@ -1,4 +1,4 @@
-/** One serving thread, as seen from the thread that started it. */
+/** One serving thread, seen from the thread that started it. */
 import { Worker } from 'node:worker_threads'
 import type { Transferable } from 'node:worker_threads'
 import type { Finding } from '../http/recent-findings.ts'
@@ -14,7 +14,7 @@ import type {
 export interface ServingThread {
   /** Rejects with an error that has the code of the thread's error, or when the thread has ended. */
   ask<Q extends ThreadQuestion>(question: Q): Promise<ThreadAnswers[Q['verb']]>
-  /** Resolves when the thread has ended, with the error that ended it, if one did. */
+  /** Resolves when the thread has ended. The value is the error that ended it, if any. */
   readonly ended: Promise<Error | undefined>
   /** Ends the thread at once, whatever it is doing. */
   terminate(): Promise<void>

@@ -1,4 +1,4 @@
-/** A serving thread: the whole of the HTTP side and of reading, over a store that another thread holds open. */
+/** A serving thread: all of the HTTP side and all reading, over a store that another thread holds open. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectAtRest } from '../collect-at-rest.ts'
 import { answers } from '../http/service.ts'
@@ -59,7 +59,7 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
     } catch (error) {
       send({ kind: 'failure', id, ...factsOf(error) })
     }
-    // This keeps the thread alive.
+    // The open port keeps the thread alive.
     if (verb === 'close') port.close()
   }
 

@@ -1,7 +1,6 @@
 /**
- * A service on several threads: each serves the whole of HTTP and reads by itself, and one writes for all of them. This
- * thread holds everything that exists once: the port, the file of sealed pages, the metrics, and the end of the service
- * (docs/decisions/0008).
+ * A service on several threads. Each serves all of HTTP and reads by itself, and one writes for all of them. This thread holds everything
+ * that exists once: the port, the file of sealed pages, the metrics, and the end of the service (docs/decisions/0008).
  */
 import { carryOutDeletions } from '../feed/deleting.ts'
 import type { TenantExporter } from '../feed/deleting.ts'
@@ -53,46 +52,46 @@ import { closeThread, listenTogether, threadStarter } from './threads.ts'
 
 export interface ThreadedServiceOptions extends ListenOptions {
   readonly workers: number
-  /** Stays open when the service closes: the caller that opened it closes it. */
+  /** It stays open when the service closes: the caller that opened it closes it. */
   readonly store: SharedStorage
   readonly peppers: readonly Pepper[]
   readonly logLevel: LogLevel
-  /** JSON if left out. */
+  /** Default: JSON. */
   readonly logForm?: LogForm
   readonly metrics: ListenOptions | undefined
-  /** Of all threads together. */
+  /** For all threads together. */
   readonly pages: Omit<SealedPagesOptions, 'shared'>
   readonly basePath?: string
   readonly limits?: Partial<ServiceLimits>
   readonly trustedProxies?: number
   readonly plainConnections?: boolean
   readonly deprecations?: Deprecations
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly pictures?: boolean
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly testKeys?: boolean
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly console?: ConsoleOptions | undefined
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly corsOrigins?: readonly string[]
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly erasureList?: ErasureList | undefined
   readonly retention?: RetentionDefaults
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly deletionSettleMs?: number
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly shownSettings?: readonly ShownSetting[]
   readonly findings?: (() => Promise<readonly Finding[]>) | undefined
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly exportTenant?: TenantExporter | undefined
 }
 
 export interface ThreadedService extends Service {
-  /** Resolves when a thread has ended although the service was not closed, with the error that ended it. */
+  /** Resolves when a thread has ended although the service was not closed. The value is the error that ended it. */
   readonly broken: Promise<Error>
 }
 
-/** Everything that exists once, as far as the start has come. */
+/** Everything that exists once, as far as it has been started. */
 interface Whole {
   readonly options: ThreadedServiceOptions
   readonly log: Logger
@@ -102,14 +101,14 @@ interface Whole {
   readonly stopObserving: () => void
   readonly publisher: Publisher
   readonly threads: ServingThread[]
-  /** Of `NodeWords`, which the threads share. */
+  /** The memory of `NodeWords`, which the threads share. */
   readonly node: SharedArrayBuffer
   operations: OperationsServer | undefined
   draining: boolean
   closing: Promise<void> | undefined
 }
 
-/** Rejects with the system's error when it cannot listen on an address; `ENOTSUP`: threads cannot share a port here. */
+/** Rejects with the system's error if it cannot listen on an address. `ENOTSUP`: threads cannot share a port here. */
 export async function createThreadedService(options: ThreadedServiceOptions): Promise<ThreadedService> {
   const basePath = normalBasePath(options.basePath ?? '')
   if (basePath === undefined)
@@ -154,7 +153,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   const { options, threads, file, publisher, outages } = whole
   const { storage } = options.store
   whole.operations = await startOperations(whole)
-  // Before it answers: an erasure waits for the nodes that are announced.
+  // The node is announced before it answers requests, because an erasure waits for the nodes that are announced.
   const announcing = await announceNode(storage.nodes, {
     peppers: options.peppers,
     words: nodeWords(whole.node),
@@ -209,7 +208,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   }
 }
 
-/** What is kept for a time, and what is told of it. */
+/** Removes notes that were kept long enough, and reports what they show. */
 function lookAfterNotes({ options: { store }, log, outages }: Whole): readonly { close(): Promise<void> }[] {
   const { storage } = store
   return [
@@ -220,7 +219,7 @@ function lookAfterNotes({ options: { store }, log, outages }: Whole): readonly {
   ]
 }
 
-/** A thread that does not answer leaves the erasure as it is: it may still have pages of before. */
+/** If a thread does not answer, the erasure stays as it is: the thread may still hold older pages. */
 function carryOut(whole: Whole, nodeId: string): Erasing {
   const { options, file, outages } = whole
   return carryOutErasures({
@@ -246,7 +245,7 @@ async function startOperations(whole: Whole): Promise<OperationsServer | undefin
   return startOperationsServer({ ...options.metrics, ...answers, report: outages })
 }
 
-/** `tasks`: tasks beside the threads, closed when no thread answers any more. */
+/** `tasks` run beside the threads. They are closed once no thread answers any longer. */
 async function shutDown(
   { threads, publisher, file, operations, metrics, outages, stopObserving }: Whole,
   tasks: readonly { close(): Promise<void> }[],
@@ -282,7 +281,7 @@ function ownPublisher(
     events: storage.events,
     catalogue: storage.settings.catalogue,
     ...(limits?.publication === undefined ? {} : { limits: limits.publication }),
-    // The threads that serve write the log's lines about it.
+    // The serving threads write the log lines about it.
     maintenance: watchMaintenance(storage),
     observer: metrics.commits,
     onStored(key, events) {

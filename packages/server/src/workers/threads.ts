@@ -1,7 +1,4 @@
-/**
- * The serving threads together: the data each is given, the address they listen on, and their answers within a time
- * limit.
- */
+/** The serving threads together: the data that each receives, the address that they listen on, and their answers within a time limit. */
 import { createServer } from 'node:net'
 import { noRetention } from '../feed/retention-rules.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
@@ -20,7 +17,7 @@ import type { ThreadedServiceOptions } from './threaded-service.ts'
 interface SharedParts {
   readonly node: SharedArrayBuffer
   readonly outages: OutageMemories
-  /** Those that have been started. */
+  /** The threads that have been started. */
   readonly threads: readonly ServingThread[]
 }
 
@@ -72,7 +69,7 @@ export async function listenTogether(
   threads: readonly ServingThread[],
   { host, port }: ListenOptions,
 ): Promise<ThreadAnswers['listen']> {
-  // A shared port could be shared with another program too, so the first thread asks for one of its own.
+  // Another program could share a shared port too, so the first thread asks for a port of its own.
   if (port !== 0) await mustBeFree({ host, port })
   const [first, ...rest] = threads
   if (first === undefined) throw new RangeError('a service needs a thread that serves')
