@@ -1,6 +1,6 @@
-/** What a key may be limited to in a contact feed (D11): contacts with some roles, and some members of their payloads. */
+/** What a key can be limited to in a contact feed (D11): contacts with some roles, and some members of their payloads. */
 
-/** `roles` of a contact, as the code list of contacts has them. */
+/** The `roles` of a contact, as in the code list of contacts. */
 export const contactRoleNames = [
   'applicant',
   'buyer',
@@ -18,7 +18,7 @@ export const contactRoleNames = [
 
 export type ContactRole = (typeof contactRoleNames)[number]
 
-/** Members of a contact's payload that a key can be given or not. Its reference, and that it is gone, every key is given. */
+/** The members of a contact's payload that a key can include or leave out. Every key sees a contact's reference and its removal. */
 export const contactFields = [
   'kind',
   'title',
@@ -43,12 +43,12 @@ export const contactFields = [
 
 export type ContactField = (typeof contactFields)[number]
 
-/** Of a limited key that names no fields: all but free text. */
+/** What a limited key sees if it names no fields: everything but free text. */
 export const usualContactFields: readonly ContactField[] = contactFields.filter((field) => field !== 'notes')
 
 export interface ContactLimits {
-  /** Only contacts with one of these roles, for the agency or for a property. Left out: all contacts. */
+  /** Only contacts that have one of these roles, for the agency or for a property. Default: all contacts. */
   readonly roles?: readonly ContactRole[]
-  /** Only these members. Left out: `usualContactFields`. */
+  /** Only these members. Default: `usualContactFields`. */
   readonly fields?: readonly ContactField[]
 }

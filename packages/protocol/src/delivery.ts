@@ -1,4 +1,4 @@
-/** What became of a property's latest event at one consumer (D28, PROTOCOL §14), and the one sentence that says so. */
+/** What became of a property's latest event at one consumer (D28, PROTOCOL §14), and the sentence that says so. */
 
 export const deliveryStates = [
   'live',
@@ -14,49 +14,51 @@ export const deliveryStates = [
 ] as const
 
 /**
- * `live`, `held`, `refused`: the consumer says so of this event. `applied`: it says that it has done everything up to it. `sent`: an answer
- * with it was taken, which says nothing of what was done with it. `pending`: it asks, and has not been sent it. `refused_by_us`: its
- * requests are refused.
+ * `live`, `held`, `refused`: the consumer reported this for the event. `applied`: the consumer reported that it has processed everything
+ * up to the event. `sent`: the consumer has taken an answer that contained the event, which does not show what it did with it. `pending`:
+ * the consumer makes requests, and has not been sent the event yet. `refused_by_us`: the service refuses the consumer's requests.
  */
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** Times are ISO 8601 with `Z`. Null: it does not apply, or is not known. */
+/** Times are ISO 8601 with `Z`. Null: does not apply, or is not known. */
 export interface ConsumerDelivery {
   readonly keyId: string
-  /** `default`: the key itself. */
+  /** `default` is the key itself. */
   readonly name: string
-  /** Of the key. */
+  /** The label of the key. */
   readonly label: string
   readonly state: DeliveryState
   /**
-   * `live`, `held`, `refused`, `applied`: when the consumer said so. `sent`: the minute of the first time; null where that is kept no
-   * longer. `refused_by_us`: since when.
+   * `live`, `held`, `refused`, `applied`: when the consumer reported it. `sent`: the minute in which it was first sent; null once that is
+   * no longer kept. `refused_by_us`: when the refusals began.
    */
   readonly at: string | null
-  /** How it was sent: `list`, `stream`, `snapshot`, … */
+  /** How the event was sent: `list`, `stream`, `snapshot`, … */
   readonly route: string | null
-  /** Why it was held or refused. */
+  /** Why the consumer held or refused it. */
   readonly code: string | null
   readonly message: string | null
   readonly url: string | null
-  /** Of `refused_by_us`: requests refused since then; null where the key has ended. */
+  /** Requests refused since then, for `refused_by_us`; null when the key has ended. */
   readonly refusals: number | null
-  /** When it was last answered, and when it was last told that there is nothing new. */
+  /** When the consumer last received an answer, and when it last heard that there was nothing new. */
   readonly lastAskedAt: string | null
   readonly lastNothingNewAt: string | null
-  /** It has read nothing of any feed since then, which is longer than is expected of it (PROTOCOL §14.7); null: it is not silent. */
+  /**
+   * The consumer has read nothing from any feed since this time, which is longer than expected (PROTOCOL §14.7). Null: it is not silent.
+   */
   readonly silentSince: string | null
-  /** What it says to have done everything up to. */
+  /** The consumer reports that it has processed everything up to this number. */
   readonly acknowledged: number | null
-  /** Of an earlier event of the property, what it said last; null: nothing. */
+  /** What the consumer last reported about an earlier event of the property. Null: nothing. */
   readonly earlier: { readonly outcome: string; readonly sequenceNumber: number } | null
-  /** What it reads: `all`, `sales`, `lettings`. Empty: single events alone, or nothing. */
+  /** The views that the consumer reads: `all`, `sales`, `lettings`. Empty: only single events, or nothing. */
   readonly views: readonly string[]
-  /** The number that this consumer is shown for the event's type, where the key has others than the store. */
+  /** The number that this consumer sees for the event's type, if its key uses another catalogue than the store. */
   readonly eventType: { readonly catalogue: string; readonly number: number } | null
 }
 
-/** The event that it is about. */
+/** The event that the delivery is about. */
 export interface DeliveredEvent {
   readonly sequenceNumber: number
   readonly eventTypeShortCode: string
@@ -65,7 +67,7 @@ export interface DeliveredEvent {
   readonly category: string | null
 }
 
-/** How a time is written in a sentence. Left out: in UTC, without the day where that is `now`'s. */
+/** Formats a time for a sentence. Default: in UTC, without the day if it is the same day as `now`. */
 export type TimeWords = (at: string, now: Date) => string
 
 export function utcTime(at: string, now: Date): string {
@@ -73,7 +75,7 @@ export function utcTime(at: string, now: Date): string {
   return isToday ? at.slice(11, 16) : `${at.slice(0, 10)} ${at.slice(11, 16)}`
 }
 
-/** One sentence, or two, for people: it never claims more than is known. */
+/** One or two sentences for people. They never claim more than is known. */
 export function deliverySentence(
   event: DeliveredEvent,
   delivery: ConsumerDelivery,
@@ -189,7 +191,7 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
   return `Not sent: it asked at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it asked for.${before}`
 }
 
-/** Not where its requests are refused, which is no silence, and not where the event is not for it. */
+/** A consumer is not called silent when its requests are refused, or when the event is not meant for it. */
 const silentStates: readonly DeliveryState[] = [
   'live',
   'held',
@@ -202,7 +204,7 @@ const silentStates: readonly DeliveryState[] = [
 
 function silence({ delivery: { silentSince, state, lastAskedAt }, now, time }: Words): string {
   if (silentSince === null || !silentStates.includes(state)) return ''
-  // The sentence has said that it last asked then.
+  // The sentence has already said when the consumer last asked.
   const isSaid = lastAskedAt === silentSince && (state === 'sent' || state === 'pending')
   const ago = duration(now.getTime() - Date.parse(silentSince))
   const since = isSaid ? '' : ` since ${time(silentSince)} (${ago}),`
@@ -210,7 +212,7 @@ function silence({ delivery: { silentSince, state, lastAskedAt }, now, time }: W
 }
 
 const minuteMs = 60_000
-/** An event that is younger waits for nothing yet. */
+/** Nothing is late for an event younger than this. */
 const silentMs = 10 * minuteMs
 
 const codeWords: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
-/** Why personal data is erased: a code, so that no name and no story stands beside what was erased (D17). */
+/** Why personal data is erased. It is a code, so that no name and no story is stored next to what was erased (D17). */
 export const erasureReasons = [
   /** The person has asked for it. */
   'data_subject_request',
   'consent_withdrawn',
   'objection',
-  /** What it was kept for is over. */
+  /** The purpose it was kept for has ended. */
   'no_longer_needed',
   'unlawful',
   'legal_obligation',
@@ -12,10 +12,10 @@ export const erasureReasons = [
   'published_in_error',
 ] as const
 
-/** Of an erasure that was carried out again, because an older state of the store had come back. Nobody can ask for it. */
+/** The reason of an erasure that was repeated because an older state of the store had been restored. Nobody can request it. */
 export const replayedReason = 'replayed'
 
-/** What a receipt can say. */
+/** The reasons that a receipt can contain. */
 export const receiptReasons = [...erasureReasons, replayedReason] as const
 
 export type ErasureReason = (typeof receiptReasons)[number]

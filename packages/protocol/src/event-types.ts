@@ -24,7 +24,7 @@ export const standardCodes: Readonly<Record<FeedName, StandardCodes>> = {
   contact: { appeared: 'ContactCreated', changed: 'ContactUpdated', gone: 'ContactErased' },
 }
 
-/** The catalogues that have a name: a store is made with one, or with one of its own, and a key may read with the numbers of one. */
+/** The named catalogues. A store is created with one of these or with its own, and a key can read with the numbers of one of these. */
 export const numberingNames = ['default', 'published-0'] as const
 export type NumberingName = (typeof numberingNames)[number]
 

@@ -61,7 +61,7 @@ export interface FeedDefinition {
   readonly readScope: Scope
   readonly publishScope: Scope
   readonly eraseScope: Scope
-  /** `apiEventType` values (canonical spelling, D1) and the view each one lists. The first is the default. */
+  /** The values of `apiEventType` (canonical spelling, D1) and the view that each one lists. The first is the default. */
   readonly apiEventTypes: Readonly<Record<string, ViewName>>
 }
 
@@ -90,7 +90,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
   },
 }
 
-/** The views that have ordinals of their own. The whole feed needs none: its ordinal is the position. */
+/** The views with ordinals of their own. The whole feed needs none: its ordinal is the position. */
 export function viewsOf(feed: FeedName): readonly Category[] {
   return feed === 'property' ? categories : []
 }

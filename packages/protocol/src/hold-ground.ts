@@ -1,8 +1,8 @@
-/** Why personal data must be kept although it could be erased: a code, so that no name and no story stands beside it (D17). */
+/** Why personal data must be kept although it could be erased. It is a code, so that no name and no story is stored next to it (D17). */
 export const holdGrounds = [
   /** To establish, exercise or defend a legal claim. */
   'legal_claim',
-  /** A law asks for it to be kept, as for customer checks or taxes. */
+  /** A law requires it to be kept, as for customer checks or taxes. */
   'legal_obligation',
   /** A complaint is being dealt with. */
   'complaint',

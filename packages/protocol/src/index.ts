@@ -1,6 +1,6 @@
 /**
- * Everything both ends of the wire share: what a feed is, what an event is, and how their texts are read. Of the schemas
- * only the types: TypeBox is a tool of development, and the schemas themselves are in `schemas.ts`.
+ * Everything that both ends of the wire share: what a feed is, what an event is, and how their texts are read. Of the schemas it exports
+ * only the types: TypeBox is a development tool, and the schemas themselves are in `schemas.ts`.
  */
 export type * from './event.ts'
 export * from './plain.ts'

@@ -1,6 +1,6 @@
 /**
- * Where a text stops being JSON, for the person who has to mend it. Looked for only after a text was refused, in pieces: between two
- * of them others can have a turn.
+ * Finds where a text stops being JSON, for the person who has to correct it. This runs only after a text was refused, in pieces, so that
+ * other work gets a turn in between.
  */
 import {
   backslash,
@@ -26,11 +26,11 @@ export interface TextPlace {
   readonly excerpt: string
 }
 
-/** Looked at between two turns of others: some 2 ms where each value has one byte, measured manually. */
+/** The bytes to look at before other work gets a turn: some 2 ms where each value has one byte, measured manually. */
 const pieceBytes = 16_384
-/** Deeper texts are refused for that. */
+/** Deeper texts are refused for their depth. */
 const maxDepth = 1_000
-/** Longer numbers are refused for that. */
+/** Longer numbers are refused for their length. */
 const maxNumberBytes = 400
 const excerptBefore = 30
 const excerptAfter = 20
@@ -45,8 +45,8 @@ interface Scalar {
 }
 
 /**
- * The first byte at which a UTF-8 text is no JSON any more; its length where it is cut off. `undefined`: it is JSON, or it cannot be
- * looked through because it is too deep or holds a number that is too long.
+ * The first byte at which a UTF-8 text is no longer JSON, or its length if it is cut off. `undefined`: the text is JSON, or it is too
+ * deep or contains too long a number to be examined.
  */
 export function* findSyntaxFault(text: Uint8Array): Generator<undefined, number | undefined> {
   const open: number[] = []
@@ -80,7 +80,7 @@ export function* findSyntaxFault(text: Uint8Array): Generator<undefined, number 
   return expected === 'nothing' ? undefined : text.length
 }
 
-/** What is expected after a byte of structure, which opens or closes; `undefined`: the byte is none, or not here. */
+/** What can follow a byte of structure, which opens or closes. `undefined`: the byte is not such a byte, or is not allowed here. */
 function afterStructure(byte: number, expected: Expected, open: number[]): Expected | undefined {
   const isValue = expected === 'value' || expected === 'firstValue'
   const inside = open.at(-1)
@@ -116,7 +116,7 @@ function readNumberOrLiteral(text: Uint8Array, start: number): Scalar | undefine
   return numberOrLiteral.test(word) ? { isWhole: true, end } : { isWhole: false, end: start }
 }
 
-/** A letter, a digit, or what else a number may hold. */
+/** A letter, a digit, or another character of a number. */
 function isOfWord(byte: number): boolean {
   return isDigit(byte) || isLetter(byte | 0x20) || byte === minus || byte === 0x2b || byte === 0x2e
 }
@@ -139,7 +139,7 @@ function* readString(text: Uint8Array, start: number): Generator<undefined, Scal
   return { isWhole: false, end: text.length }
 }
 
-/** Line, column and surroundings of a byte. */
+/** The line, column and surroundings of a byte. */
 export function* placeOf(text: Uint8Array, offset: number): Generator<undefined, TextPlace> {
   let line = 1
   let column = 1

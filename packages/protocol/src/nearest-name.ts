@@ -2,8 +2,8 @@
 export const longestWritten = 100
 
 /**
- * The candidate that was most likely meant: at most a third of its letters differ, or as many as `atMost` says. The
- * nearest one, and of equally near ones the first; `undefined` when none is near. Upper and lower case are the same.
+ * The candidate that was most likely meant: at most a third of its letters differ, or as many as `atMost` says. It is the nearest one, or
+ * the first of several that are equally near; `undefined` if none is near. Upper and lower case are the same.
  */
 export function nearestName(
   written: string,
@@ -16,7 +16,7 @@ export function nearestName(
   let bestDistance = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
     const limit = Math.min(atMost(candidate), bestDistance - 1)
-    // Each letter of difference in length is one to insert or to leave out.
+    // Each letter of difference in length has to be inserted or left out.
     if (Math.abs(candidate.length - written.length) > limit || candidate.length > longestName) continue
     const distance = levenshtein(lower, candidate.toLowerCase(), limit)
     if (distance === undefined) continue
@@ -31,8 +31,8 @@ function aThird(candidate: string): number {
 }
 
 /**
- * Letters to insert, leave out or change to get from one text to the other; `undefined`: more than the limit. No cell further from the
- * diagonal than the limit can be on the way, so a limit of 8 costs a fifth of the whole table for a path of 80 letters.
+ * The letters to insert, leave out or change to get from one text to the other; `undefined`: more than the limit. Cells further from the
+ * diagonal than the limit cannot be on the way, so with a limit of 8 a path of 80 letters costs a fifth of the whole table.
  */
 function levenshtein(from: string, to: string, limit: number): number | undefined {
   const most = Math.floor(limit)
@@ -66,7 +66,7 @@ function levenshtein(from: string, to: string, limit: number): number | undefine
   return distance > most ? undefined : distance
 }
 
-/** Rows of the table, for one comparison after the other. A candidate of more letters than fit is none that was meant. */
+/** Rows of the table, reused for every comparison. A candidate with more letters than this cannot be what was meant. */
 const longestName = 400
 const rowOne = new Uint16Array(longestName + 1)
 const rowTwo = new Uint16Array(longestName + 1)

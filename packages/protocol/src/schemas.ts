@@ -1,6 +1,6 @@
 /**
- * The schemas themselves, as TypeBox objects, and the files made of them. For tests and for `npm run openapi`: an installed
- * program has no TypeBox.
+ * The schemas themselves, as TypeBox objects, and the files generated from them. They are for tests and for `npm run openapi`: an
+ * installed program has no TypeBox.
  */
 export { EventPage, FeedEvent } from './event.ts'
 export { Problem, ProblemError } from './problem.ts'
