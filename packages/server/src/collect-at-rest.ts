@@ -1,42 +1,42 @@
 /**
- * V8 collects garbage when new objects come. A thread that comes to rest keeps what its last burst left for as long as nothing comes, so it is
- * told to collect then. A collection takes some tens of milliseconds, and V8 forgets the code that it has compiled: after one, each
- * publication cost up to 40 µs more for some seconds. So it happens once after a burst, and never under a light but steady load.
+ * V8 collects garbage when new objects are allocated, so an idle thread keeps what its last burst left behind. This makes an idle thread
+ * collect. A collection takes some tens of milliseconds, and V8 forgets the code that it has compiled: after one, each publication cost up
+ * to 40 µs more for some seconds. It therefore happens once after a burst, and never under a light but steady load.
  *
- * What the C library keeps of a burst is given back as soon as the thread is calm. That forgets nothing, so it needs no rest.
+ * Memory that the C library keeps after a burst is returned as soon as the thread is calm. That forgets nothing, so it needs no rest.
  */
 import { performance } from 'node:perf_hooks'
 import { trimMemory } from './trim-memory.ts'
 
 interface RestOptions {
   readonly collect?: (() => void) | undefined
-  /** Gives back to the system what the C library keeps. */
+  /** Returns to the system what the C library keeps. */
   readonly trim?: () => void
   readonly lookMs?: number
-  /** A burst keeps the thread busy for at least so long. */
+  /** A burst keeps the thread busy for at least this long. */
   readonly burstMs?: number
-  /** How busy the thread has been since the last look. Left out: as Node measures it. */
+  /** How busy the thread has been since the last check. Default: Node's own measurement. */
   readonly busySince?: () => Busy
 }
 
 interface Busy {
   readonly activeMs: number
-  /** Of the time since the last look, from 0 to 1. */
+  /** As a share of the time since the last check, from 0 to 1. */
   readonly share: number
 }
 
-/** A thread that is busy for less of its time than this is at rest. */
+/** A thread that is busy for less than this share of its time is at rest. */
 const restShare = 0.05
 
 /** One that is busy for no more of its time than this is calm: nobody notices the millisecond or so that trimming takes. */
 const calmShare = 0.2
 
-/** So many looks in a row have to find the thread at rest: 15 s. */
+/** This many checks in a row must find the thread at rest: 15 s. */
 const looksAtRest = 3
 
 /**
- * For the thread that calls it; nothing where Node was started without `--expose-gc`, with which the program starts it for what serves.
- * Returns what ends it.
+ * Watches the calling thread. Does nothing if Node was started without `--expose-gc`, which the program passes to the processes that
+ * serve. Returns a function that stops it.
  */
 export function collectAtRest(options: RestOptions = {}): () => void {
   const { collect = collectAll(), trim = trimMemory, busySince = nodeLooks() } = options
@@ -99,7 +99,7 @@ function nodeLooks(): () => Busy {
   }
 }
 
-/** Everything that can be collected; the pages that it lay in are given back to the system. */
+/** Collects everything that can be collected, and returns the pages that it was in to the system. */
 function collectAll(): (() => void) | undefined {
   const { gc } = globalThis
   return gc && (() => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }))
