@@ -185,15 +185,9 @@ export interface ErasureRecipient {
   readonly lastSentAt: string | null
   /** The time by which it was sent the closing event; `null`: not so far, or nothing was closed. */
   readonly toldBy: string | null
-  /**
-   * The latest time at which one of its consumers acknowledged the closing event, once all of them have; `null`: one has not, or none is
-   * known.
-   */
+  /** The last time at which a consumer of it acknowledged the closing event, once all have; `null`: one has not, or none is known. */
   readonly acknowledgedAt: string | null
-  /**
-   * Its consumers, by name, with the time at which each last acknowledged, if that includes the closing event. Earlier services name
-   * none.
-   */
+  /** Its consumers, by name, and when each last acknowledged, including the closing event. Earlier services name none. */
   readonly consumers?: readonly { readonly name: string; readonly acknowledgedAt: string | null }[]
 }
 
