@@ -20,7 +20,7 @@ import type {
   PublishedMinuteName,
   WarningPlaces,
 } from '../storage/storage.ts'
-import { addInParts } from './add-in-parts.ts'
+import { addInParts } from '../add-in-parts.ts'
 import type { Notes } from './flushing.ts'
 
 export interface PublicationNotes extends Notes {

@@ -8,7 +8,7 @@ import { numberRanges } from '../storage/number-ranges.ts'
 import type { NumberRanges } from '../storage/number-ranges.ts'
 import { feedName, numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, LedgerStore, NumberRange, SentPiece, SentView } from '../storage/storage.ts'
-import { addInParts } from './add-in-parts.ts'
+import { addInParts } from '../add-in-parts.ts'
 import type { Sent } from './sent.ts'
 
 export interface SentLedger {

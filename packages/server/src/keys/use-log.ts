@@ -1,3 +1,4 @@
+import { addInParts } from '../add-in-parts.ts'
 import type { TaskReport } from '../background-task.ts'
 import type { KeyStore } from '../storage/storage.ts'
 
@@ -5,6 +6,9 @@ import type { KeyStore } from '../storage/storage.ts'
  * Collects the last uses of keys and writes each key once in half a minute instead of once for each request (D11: at most a minute late).
  */
 const flushEveryMs = 30_000
+/** Whoever changes a key waits for as many rows at most. */
+const usesPerStatement = 500
+const noRest = async (): Promise<void> => undefined
 
 export interface UseLog {
   record(keyId: string, usedMs: number): void
@@ -20,16 +24,16 @@ export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>, report: Task
 
   async function write(): Promise<void> {
     if (uses.size === 0) return
-    const taken = uses
+    const taken = [...uses].map(([keyId, usedMs]) => ({ keyId, usedMs }))
     uses = new Map()
-    try {
-      await keys.recordKeyUses([...taken].map(([keyId, usedMs]) => ({ keyId, usedMs })))
+    const left = await addInParts(taken, usesPerStatement, (some) => keys.recordKeyUses(some), noRest)
+    if (left === undefined) {
       report.worked('record_key_uses')
-    } catch (error) {
-      report.failed('record_key_uses', error)
-      for (const [keyId, usedMs] of taken) record(keyId, usedMs)
-      throw error
+      return
     }
+    report.failed('record_key_uses', left.failure)
+    for (const { keyId, usedMs } of left.rows) record(keyId, usedMs)
+    throw left.failure
   }
 
   function record(keyId: string, usedMs: number): void {

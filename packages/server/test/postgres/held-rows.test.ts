@@ -7,8 +7,11 @@ import type { Notes } from '../../src/feed/flushing.ts'
 import { notePublications } from '../../src/feed/publication-notes.ts'
 import { createReadings } from '../../src/feed/readings.ts'
 import { countUsage } from '../../src/feed/usage-counts.ts'
+import { unreported } from '../../src/background-task.ts'
+import { createUseLog } from '../../src/keys/use-log.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
+import { actor, keyOfBranches } from '../storage/support/branch-views.ts'
 import { draft, feedKey, tenantA } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -38,12 +41,24 @@ function partsOf(storage: StorageEngine): readonly Part[] {
   const readings = createReadings(storage.consumers, { sentDays: 14, clock })
   const refusals = createReadings(storage.consumers, { sentDays: 14, clock })
   const minute = hour * 60
+  const uses = createUseLog(storage.keys, unreported)
+  /** One later each time. */
+  const usedMs = new Map<string, number>()
   return [
     {
       table: 'usage_hour',
       note: (keyId) => usage.count(keyId, 'listPropertyEvents', 200, 10),
       notes: usage,
       sum: async (keyId) => (await storage.usage.hours(keyId, hour, hour))[0]?.requests ?? 0,
+    },
+    {
+      table: 'key',
+      note(keyId) {
+        usedMs.set(keyId, (usedMs.get(keyId) ?? 0) + 1)
+        uses.record(keyId, usedMs.get(keyId) ?? 0)
+      },
+      notes: uses,
+      sum: async (keyId) => (await storage.keys.keys()).find((one) => one.keyId === keyId)?.lastUsedMs ?? 0,
     },
     {
       table: 'published',
@@ -90,6 +105,10 @@ describe('rows of notes that another session holds', () => {
     const holder = new Client({ connectionString: url })
     await holder.connect()
     try {
+      await storage.keys.insertKey(keyOfBranches('pattern', ['Dale']), actor)
+      await holder.query(`INSERT INTO key OVERRIDING SYSTEM VALUE
+        SELECT (jsonb_populate_record(k, jsonb_build_object('key_no', 1000 + n, 'key_id', 'key' || lpad(n::text, 4, '0')))).*
+        FROM key k, generate_series(0, ${keyCount - 1}) AS n WHERE k.key_id = 'pattern'`)
       const parts = partsOf(storage)
       const noteAll = () => parts.forEach(({ note }) => ids.forEach(note))
       noteAll()
