@@ -1,6 +1,8 @@
 /** What the find box makes of a text, and what it asks for it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { distinctPlaces, lookEverywhere, nowhereYet, reachText } from '../src/find/everywhere.ts'
+import type { Reach } from '../src/find/everywhere.ts'
 import { planFind } from '../src/find/look-up.ts'
 import type { Send } from '../src/find/look-up.ts'
 import { recognise } from '../src/find/recognise.ts'
@@ -9,6 +11,7 @@ import { troubleOf } from '../src/service/trouble.ts'
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const uuid = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
 const operator = { operator: true, scopes: ['admin:inspect'], grants: [] }
+const inspector = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:inspect'] }] }
 const reader = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
 
 /** Answers each operation with the same, and notes what was asked. */
@@ -36,8 +39,24 @@ describe('a text in the find box', () => {
     const secret = 'abcdefghijklmnopqrstuvwx123456'
     const sought = recognise(`x-api-key: pev_4fgHt8Kq2LmN_${secret}`)
     assert.deepEqual(sought, { kind: 'key', keyId: '4fgHt8Kq2LmN' })
-    const plan = JSON.stringify(planFind(sought, operator, tenantId))
+    const plan = JSON.stringify(planFind(sought, inspector, tenantId))
     assert.ok(plan.includes('key=4fgHt8Kq2LmN') && !plan.includes(secret))
+  })
+
+  it('that is a key leads an operator to the keys of each agency that it opens (D31)', async () => {
+    const sought = recognise('pev_4fgHt8Kq2LmN')
+    const placesOf = async (grants: readonly { readonly tenantId: string }[]) => {
+      const { send, asked } = sender({ keyId: '4fgHt8Kq2LmN', label: 'website', grants })
+      const found = await planFind(sought, operator, undefined).lookUps[0]?.(send)
+      assert.deepEqual(asked, ['getKey /v1/admin/keys/4fgHt8Kq2LmN'])
+      return found === undefined || 'kind' in found ? [] : found.map(({ place }) => place)
+    }
+    assert.deepEqual(await placesOf([{ tenantId }, { tenantId: uuid }]), [
+      `/tenants/${tenantId}/keys?key=4fgHt8Kq2LmN`,
+      `/tenants/${uuid}/keys?key=4fgHt8Kq2LmN`,
+    ])
+    assert.deepEqual(await placesOf([]), ['/keys?key=4fgHt8Kq2LmN'])
+    assert.match(planFind(sought, reader, tenantId).left ?? '', /may not look at keys/)
   })
 
   it('that is an id is looked for among events, properties and agencies, by the door of the session (D31)', async () => {
@@ -68,7 +87,12 @@ describe('a text in the find box', () => {
       { kind: 'Property', name: 'Mill Lane, NR11 6AB', place: `/tenants/${tenantId}/properties/${uuid}` },
     ])
     assert.equal(plan.lookUps.length, 2)
-    assert.match(planFind(recognise('mill'), operator, undefined).left ?? '', /Choose an agency/)
+    assert.equal(plan.everywhere, 'NR11 6AB')
+    const anywhere = planFind(recognise('mill'), operator, undefined)
+    assert.deepEqual([anywhere.everywhere, anywhere.left], ['mill', undefined])
+    assert.equal(planFind(recognise('mi'), operator, undefined).everywhere, undefined, 'all have that')
+    assert.equal(planFind(recognise(uuid), operator, tenantId).everywhere, uuid)
+    assert.equal(planFind(recognise(uuid), inspector, tenantId).everywhere, undefined)
     assert.deepEqual(planFind(recognise('mill'), reader, tenantId).lookUps, [])
     assert.match(planFind(recognise('mill'), reader, tenantId).left ?? '', /may not search/)
   })
@@ -84,5 +108,89 @@ describe('a text in the find box', () => {
     assert.deepEqual(await lookUp?.(refuse(404)), [])
     const refused = await lookUp?.(refuse(503))
     assert.ok(refused !== undefined && 'kind' in refused && refused.status === 503)
+  })
+})
+
+describe('a search of all agencies', () => {
+  const thing = {
+    kind: 'property',
+    tenantId,
+    tenantName: 'Hill & Co',
+    feed: 'property',
+    agentRef: uuid,
+    contactRef: null,
+    live: true,
+    address: '12 Mill Lane',
+    postcode: 'NR11 6AB',
+    reference: null,
+    sequenceNumber: 7,
+    eventTypeShortCode: 'PropertyUpdated',
+  }
+  const none = { agentRef: null, address: null, postcode: null, live: null }
+
+  /** Answers of 100 agencies each, with these things in the first ones; `next` of the last is null. */
+  function service(calls: number, items: readonly (readonly object[])[] = []) {
+    const queries: unknown[] = []
+    const send: Send = async ({ query }) => {
+      const n = queries.push(query)
+      const value = {
+        items: items[n - 1] ?? [],
+        next: n === calls ? null : `${n}.`,
+        searched: { tenants: 100, of: calls * 100, properties: 9 },
+      }
+      return { kind: 'answer', value: value as never, status: 200, head: new Headers() }
+    }
+    return { send, queries }
+  }
+
+  async function look(send: Send, from = nowhereYet): Promise<Reach> {
+    let last = from
+    assert.equal(await lookEverywhere(send, 'mill', from, (reach) => (last = reach)), undefined)
+    return last
+  }
+
+  it('goes on call after call, says how far it has come, and goes further when it is asked to (PROTOCOL §12.12)', async () => {
+    const { send, queries } = service(8)
+    const first = await look(send)
+    assert.deepEqual([queries.length, first.looked], [6, 600])
+    assert.equal(reachText(first), '600 of 800 agencies were looked through.')
+    const last = await look(send, first)
+    assert.deepEqual(queries.at(6), { text: 'mill', limit: 20, after: '6.' })
+    assert.equal(reachText(last), 'All 800 agencies were looked through.')
+  })
+
+  it('names each thing with its agency, and leads there (D31)', async () => {
+    const contact = { ...thing, ...none, kind: 'contact', feed: 'contact', contactRef: uuid }
+    const event = { ...thing, ...none, kind: 'event' }
+    const { found } = await look(
+      service(1, [[thing, { ...thing, live: false, address: null, postcode: null }, contact, event]]).send,
+    )
+    assert.deepEqual(
+      found.map(({ kind, name, place }) => [kind, name, place]),
+      [
+        ['Property', '12 Mill Lane, NR11 6AB · Hill & Co', `/tenants/${tenantId}/properties/${uuid}`],
+        ['Removed property', `${uuid} · Hill & Co`, `/tenants/${tenantId}/properties/${uuid}`],
+        ['Contact', `${uuid} · Hill & Co`, `/tenants/${tenantId}/contacts/${uuid}`],
+        ['Event', 'Number 7, Updated · Hill & Co', `/tenants/${tenantId}/feeds/property?number=7`],
+      ],
+    )
+    assert.equal(distinctPlaces(found).length, 3)
+  })
+
+  it('ends once there is enough to choose from, and with a refusal (D31)', async () => {
+    const many = Array.from({ length: 20 }, () => thing)
+    const { send, queries } = service(3, [many])
+    assert.equal((await look(send)).next, '1.')
+    assert.equal(queries.length, 1)
+    const refuse: Send = async () => ({
+      kind: 'trouble',
+      trouble: troubleOf(
+        503,
+        JSON.stringify({ detail: 'No.', code: 'overloaded', requestId: 'r' }),
+        () => null,
+      ),
+    })
+    const trouble = await lookEverywhere(refuse, 'mill', nowhereYet, () => assert.fail('nothing was found'))
+    assert.equal(trouble?.status, 503)
   })
 })

@@ -61,6 +61,7 @@ const sent: readonly Operation<unknown>[] = [
   contacts.readMaskedHistory(id, id, { limit: 1, after: 'x' }),
   contacts.revealContact(id, id, 'support'),
   keys.listKeys({ tenant: id, limit: 1, after: 'x' }),
+  keys.getKey('x'),
   keys.createKey({}),
   keys.changeKey('x', {}),
   keys.rotateKey('x', 1),

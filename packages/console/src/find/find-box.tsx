@@ -8,8 +8,10 @@ import { signedIn } from '../session/session.ts'
 import { call } from '../service/call.ts'
 import type { Trouble } from '../service/trouble.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
+import { distinctPlaces, lookEverywhere, nowhereYet, reachText } from './everywhere.ts'
+import type { Reach } from './everywhere.ts'
 import { planFind } from './look-up.ts'
-import type { FindPlan, Found } from './look-up.ts'
+import type { FindPlan, Found, Send } from './look-up.ts'
 import { recognise } from './recognise.ts'
 import './find.css'
 
@@ -20,7 +22,7 @@ export function FindBox({ onClose }: { readonly onClose: () => void }) {
   const [chosen, choose] = useState(0)
   const { route } = useLocation()
   const plan = useMemo(() => planFind(recognise(text), signedIn().key, chosenTenant.value), [text])
-  const { found, trouble, isAsking } = useFound(plan)
+  const { found, trouble, isAsking, reach, lookFurther } = useFound(plan)
   const at = Math.min(chosen, Math.max(0, found.length - 1))
 
   function press(event: KeyboardEvent): void {
@@ -61,6 +63,16 @@ export function FindBox({ onClose }: { readonly onClose: () => void }) {
       <p class="quiet" role="status">
         {statusOf(text, found.length, isAsking)}
       </p>
+      {reach.of > 0 && (
+        <p class="quiet">
+          {reachText(reach)}{' '}
+          {reach.next !== null && !isAsking && (
+            <button type="button" onClick={lookFurther}>
+              Look further
+            </button>
+          )}
+        </p>
+      )}
       {plan.left !== undefined && <p class="quiet">{plan.left}</p>}
     </Dialog>
   )
@@ -103,30 +115,57 @@ interface Results {
   readonly found: readonly Found[]
   readonly trouble: Trouble | undefined
   readonly isAsking: boolean
+  readonly reach: Reach
 }
 
-/** What the plan finds: at once what is known, the rest as it comes. */
-function useFound(plan: FindPlan): Results {
-  const [results, setResults] = useState<Results>({ found: [], trouble: undefined, isAsking: false })
-  const turn = useRef(0)
+const noResults: Results = { found: [], trouble: undefined, isAsking: false, reach: nowhereYet }
+
+/** What the plan finds: at once what is known, the rest as it comes; what is near before what is anywhere. */
+function useFound(plan: FindPlan) {
+  const [results, setResults] = useState<Results>(noResults)
+  const running = useRef(new AbortController())
+  const { everywhere } = plan
+
+  async function look(controller: AbortController, from: Reach): Promise<void> {
+    const { signal } = controller
+    const send: Send = (operation) => call(operation, { signal })
+    const add = (part: Partial<Results>): void => {
+      if (!signal.aborted) setResults((before) => ({ ...before, ...part }))
+    }
+    const trouble =
+      everywhere === undefined
+        ? undefined
+        : await lookEverywhere(send, everywhere, from, (reach) => add({ reach }))
+    add({ isAsking: false, ...(trouble && { trouble }) })
+  }
+
   useEffect(() => {
-    turn.current += 1
-    const { current: own } = turn
     const controller = new AbortController()
-    setResults({ found: plan.found, trouble: undefined, isAsking: plan.lookUps.length > 0 })
+    running.current = controller
+    const { signal } = controller
+    const isAsking = plan.lookUps.length > 0 || everywhere !== undefined
+    setResults({ ...noResults, found: plan.found, isAsking })
     const timer = setTimeout(async () => {
-      const answers = await Promise.all(
-        plan.lookUps.map((lookUp) => lookUp((operation) => call(operation, { signal: controller.signal }))),
-      )
-      if (own !== turn.current) return
+      const send: Send = (operation) => call(operation, { signal })
+      const answers = await Promise.all(plan.lookUps.map((lookUp) => lookUp(send)))
+      if (signal.aborted) return
       const found = answers.flatMap((answer) => ('kind' in answer ? [] : answer))
       const trouble = answers.find((answer) => 'kind' in answer)
-      setResults({ found: [...found, ...plan.found], trouble, isAsking: false })
+      setResults((before) => ({ ...before, found: [...found, ...plan.found], trouble }))
+      await look(controller, nowhereYet)
     }, restMs)
     return () => {
       clearTimeout(timer)
       controller.abort()
     }
   }, [plan])
-  return results
+
+  return {
+    ...results,
+    found: distinctPlaces([...results.found, ...results.reach.found]),
+    lookFurther: (): void => {
+      setResults((before) => ({ ...before, isAsking: true }))
+      void look(running.current, results.reach)
+    },
+  }
 }

@@ -3,8 +3,9 @@ import type { FeedName } from '../base.ts'
 import { places } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'
 import type { Access } from '../session/access.ts'
-import type { FeedEvent, FoundProperty, Tenant } from '../service/answers.ts'
+import type { FeedEvent, FoundProperty, Key, Tenant } from '../service/answers.ts'
 import { getEvent, getSubject } from '../service/operations/feeds.ts'
+import { getKey } from '../service/operations/keys.ts'
 import type { FeedPlace } from '../service/operations/feeds.ts'
 import { getTenant, listProperties, listTenants } from '../service/operations/tenants.ts'
 import type { Operation } from '../service/operation.ts'
@@ -32,6 +33,8 @@ export interface FindPlan {
   /** Known without asking. */
   readonly found: readonly Found[]
   readonly lookUps: readonly LookUp[]
+  /** What is looked for in all agencies besides; `undefined`: nothing is. */
+  readonly everywhere?: string
   /** What this session cannot look for, in a sentence. */
   readonly left: string | undefined
 }
@@ -54,12 +57,23 @@ export function planFind(sought: Sought, access: Access, tenantId: string | unde
 }
 
 function planKey(keyId: string, access: Access, tenantId: string | undefined): FindPlan {
-  const name = `pev_${keyId}`
-  if (tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId))
-    return { ...nothing, found: [{ kind: 'Key', name, place: places.keys(tenantId, { key: keyId }) }] }
-  if (mayAdminister(access, 'admin:inspect'))
-    return { ...nothing, found: [{ kind: 'Key', name, place: places.operatorKeys({ key: keyId }) }] }
-  return { ...nothing, left: 'The key that you signed in with may not look at keys.' }
+  if (seesAllTenants(access)) return { ...nothing, lookUps: [lookUp(getKey(keyId), keyFound)] }
+  const isSeen = tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId)
+  if (!isSeen) return { ...nothing, left: 'The key that you signed in with may not look at keys.' }
+  const place = places.keys(tenantId, { key: keyId })
+  return { ...nothing, found: [{ kind: 'Key', name: `pev_${keyId}`, place }] }
+}
+
+/** It stands among the keys of each agency that it opens; one of operators among theirs. */
+function keyFound({ keyId, label, grants }: Key): readonly Found[] {
+  const name = `${label === '' ? '' : `${oneLine(label, 60)} · `}pev_${keyId}`
+  const query = { key: keyId }
+  const found = grants.map(({ tenantId }) => places.keys(tenantId, query))
+  return (found.length === 0 ? [places.operatorKeys(query)] : found).map((place) => ({
+    kind: 'Key',
+    name,
+    place,
+  }))
 }
 
 function planUuid(uuid: string, access: Access, tenantId: string | undefined): FindPlan {
@@ -67,17 +81,18 @@ function planUuid(uuid: string, access: Access, tenantId: string | undefined): F
     tenantId === undefined
       ? []
       : feedsOf(access, tenantId).flatMap((feed) => uuidIn(uuid, access, tenantId, feed))
+  const seesAll = seesAllTenants(access)
   const isMasked =
+    !seesAll &&
     tenantId !== undefined &&
     mayAdminister(access, 'admin:inspect', tenantId) &&
     feedDoor(access, tenantId, 'contact') !== 'own'
   const masked = isMasked
     ? [{ kind: 'Contact, if there is one', name: uuid, place: places.contact(tenantId, uuid) }]
     : []
-  const asTenant = seesAllTenants(access)
-    ? [lookUp(getTenant(uuid), (tenant) => [tenantFound(access, tenant)])]
-    : []
-  return { found: masked, lookUps: [...inFeeds, ...asTenant], left: undefined }
+  const asTenant = seesAll ? [lookUp(getTenant(uuid), (tenant) => [tenantFound(access, tenant)])] : []
+  const everywhere = seesAll ? { everywhere: uuid } : {}
+  return { found: masked, lookUps: [...inFeeds, ...asTenant], left: undefined, ...everywhere }
 }
 
 function uuidIn(uuid: string, access: Access, tenantId: string, feed: FeedName): readonly LookUp[] {
@@ -121,16 +136,18 @@ function planWords(words: string, access: Access, tenantId: string | undefined):
   return {
     found: [],
     lookUps: [...properties, ...tenants],
-    left: leftOut(isSearchable, seesAllTenants(access)),
+    left: isSearchable || seesAllTenants(access) ? undefined : mayNotSearch,
+    ...(seesAllTenants(access) && isLongEnough(words) ? { everywhere: words } : {}),
   }
 }
 
-function leftOut(isSearchable: boolean, seesAll: boolean): string | undefined {
-  if (isSearchable) return undefined
-  return seesAll
-    ? 'Choose an agency to look for its properties.'
-    : 'The key that you signed in with may not search. It finds numbers, and ids of events and properties.'
+/** Every property has one or two letters of anything. */
+function isLongEnough(words: string): boolean {
+  return (words.match(/[\p{L}\p{N}]/gu) ?? []).length >= 3
 }
+
+const mayNotSearch =
+  'The key that you signed in with may not search. It finds numbers, and ids of events and properties.'
 
 function propertyFound(
   tenantId: string,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { revealReasons } from '@property-events/protocol'
+import { contactChanges } from '../../src/views/contact/contact-changes.ts'
 import { contactLines } from '../../src/views/contact/contact-lines.ts'
 import { reasonChoices, revealMs, secondsLeft } from '../../src/views/contact/reveal.ts'
 
@@ -38,6 +39,44 @@ describe('the lines of a contact', () => {
     assert.equal(long?.value.startsWith('<script> x'), true)
     assert.equal(long?.value.length, 4_000)
     assert.deepEqual(contactLines(null).lines, [])
+  })
+})
+
+describe('what an event changed of a contact', () => {
+  const said = (before: unknown, after: unknown) =>
+    contactChanges(before, after).changes.map(({ label, was, is }) => [label, was, is])
+
+  it('is said field by field, and nothing of what is hidden (PROTOCOL §12.7)', () => {
+    const before = {
+      roles: ['vendor'],
+      last_name: '•••',
+      first_name: '•••',
+      branch_id: 'HQ',
+      communications: [{ channel: 'email', value: '•••', preferred: true }],
+    }
+    const after = {
+      ...before,
+      first_name: null,
+      branch_id: 'North',
+      communications: [
+        { channel: 'email', value: '•••', preferred: false },
+        { channel: 'mobile', value: '•••' },
+      ],
+    }
+    assert.deepEqual(said(before, after), [
+      ['first name', '(hidden)', undefined],
+      ['branch id', 'HQ', 'North'],
+      ['communications 1, preferred', 'yes', 'no'],
+      ['communications 2, channel', undefined, 'Mobile telephone'],
+      ['communications 2, value', undefined, '(hidden)'],
+    ])
+    assert.ok(contactChanges(before, { ...before, last_name: '•••' }).isUnchanged)
+  })
+
+  it('is nothing of the first event, and ends whatever a payload holds (PROTOCOL §12.7)', () => {
+    assert.deepEqual(contactChanges(undefined, { last_name: 'x' }), { changes: [], isUnchanged: false })
+    const wide = { list: Array.from({ length: 100_000 }, (_, n) => n) }
+    assert.equal(contactChanges({}, wide).changes.length, 300)
   })
 })
 

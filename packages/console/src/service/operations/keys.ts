@@ -26,6 +26,10 @@ export function listKeys({ tenant, limit, after }: KeysQuery): Operation<ListOf<
   return { id: 'listKeys', method: 'GET', path: '/v1/admin/keys', query: { tenant, limit, after } }
 }
 
+export function getKey(keyId: string): Operation<Key> {
+  return { id: 'getKey', method: 'GET', path: pathOf('/v1/admin/keys/{keyId}', keyId) }
+}
+
 export function createKey(body: object): Operation<IssuedKey> {
   return { id: 'createKey', method: 'POST', path: '/v1/admin/keys', body }
 }

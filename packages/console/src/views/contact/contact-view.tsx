@@ -6,7 +6,7 @@ import { Moment } from '../../parts/age.tsx'
 import type { FeedEvent } from '../../service/answers.ts'
 import { getMaskedContact, readMaskedHistory, revealContact } from '../../service/operations/contacts.ts'
 import type { MaskedEvent } from '../../service/operations/contacts.ts'
-import { getSubject } from '../../service/operations/feeds.ts'
+import { getSubject, readHistory } from '../../service/operations/feeds.ts'
 import { useAction } from '../../service/use-action.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { mayAdminister } from '../../session/access.ts'
@@ -15,6 +15,7 @@ import { now } from '../../state/clock.ts'
 import { typeName } from '../../words/plain.ts'
 import { ActionTrouble } from '../sign-in/action-trouble.tsx'
 import type { ViewProps } from '../view.ts'
+import { ContactHistory, historyLimit } from './contact-history.tsx'
 import { ContactTable } from './contact-table.tsx'
 import { reasonChoices, revealMs, secondsLeft } from './reveal.ts'
 import type { Revealed } from './reveal.ts'
@@ -50,6 +51,7 @@ function OwnContact({ tenantId, contactRef }: ContactProps) {
           </>
         )}
       </Answer>
+      <OwnHistory tenantId={tenantId} contactRef={contactRef} />
     </article>
   )
 }
@@ -107,7 +109,7 @@ function MaskedContact({ tenantId, contactRef }: ContactProps) {
           onClose={() => setAsking(false)}
         />
       )}
-      <ContactHistory tenantId={tenantId} contactRef={contactRef} />
+      <MaskedHistory tenantId={tenantId} contactRef={contactRef} />
     </article>
   )
 }
@@ -195,26 +197,31 @@ function contactOf(payload: string): unknown {
   return contact
 }
 
-const historyLimit = 100
-
-function ContactHistory({ tenantId, contactRef }: ContactProps) {
+function MaskedHistory({ tenantId, contactRef }: ContactProps) {
   const history = useAnswer(readMaskedHistory(tenantId, contactRef, { limit: historyLimit }))
   return (
     <section>
       <h2>History</h2>
       <Answer of={history} what="the history of the contact">
-        {({ items, next }) => (
-          <>
-            <ol class="events">
-              {items.map((event) => (
-                <li key={event.id}>
-                  <Moment at={event.createdDate} /> {typeName(event.eventTypeShortCode)}{' '}
-                  <span class="quiet">#{event.sequenceNumber}</span>
-                </li>
-              ))}
-            </ol>
-            {next !== null && <p class="quiet">There are later events than the first {historyLimit}.</p>}
-          </>
+        {({ items, next }) => <ContactHistory events={items} hasMore={next !== null} isMasked />}
+      </Answer>
+    </section>
+  )
+}
+
+function OwnHistory({ tenantId, contactRef }: ContactProps) {
+  const place = { tenantId, feed: 'contact', door: 'own' } as const
+  const history = useAnswer(readHistory(place, contactRef, { limit: historyLimit }))
+  return (
+    <section>
+      <h2>History</h2>
+      <Answer of={history} what="the history of the contact">
+        {({ items, next, head }) => (
+          <ContactHistory
+            events={items.map((event) => ({ ...event, contact: contactOf(event.payload) }))}
+            hasMore={items.length === historyLimit && next < head}
+            isMasked={false}
+          />
         )}
       </Answer>
     </section>

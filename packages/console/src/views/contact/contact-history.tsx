@@ -1,0 +1,65 @@
+/** The events of a contact with what each changed, the oldest first. */
+import { Moment } from '../../parts/age.tsx'
+import { countText } from '../../words/numbers.ts'
+import { typeName } from '../../words/plain.ts'
+import { contactChanges } from './contact-changes.ts'
+import type { ContactChange } from './contact-changes.ts'
+
+export interface ContactEvent {
+  readonly id: string
+  readonly sequenceNumber: number
+  readonly eventTypeShortCode: string
+  readonly createdDate: string
+  /** Masked, or as it stands in the feed. */
+  readonly contact: unknown
+}
+
+interface Props {
+  readonly events: readonly ContactEvent[]
+  readonly hasMore: boolean
+  readonly isMasked: boolean
+}
+
+export const historyLimit = 100
+
+export function ContactHistory({ events, hasMore, isMasked }: Props) {
+  return (
+    <>
+      {isMasked && <p class="quiet">Changes of what is hidden are not shown.</p>}
+      <ol class="events">
+        {events.map((event, n) => (
+          <li key={event.id}>
+            <Moment at={event.createdDate} /> {typeName(event.eventTypeShortCode)}{' '}
+            <span class="quiet">#{countText(event.sequenceNumber)}</span>
+            <Changes before={events[n - 1]?.contact} after={event.contact} />
+          </li>
+        ))}
+      </ol>
+      {hasMore && <p class="quiet">There are later events than the first {historyLimit}.</p>}
+    </>
+  )
+}
+
+function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+  const { changes, isUnchanged } = contactChanges(before, after)
+  if (isUnchanged) return <p class="quiet">Nothing that is shown has changed.</p>
+  return (
+    changes.length > 0 && (
+      <ul class="changes">
+        {changes.map((change) => (
+          <li key={change.pointer}>
+            <Change change={change} />
+          </li>
+        ))}
+      </ul>
+    )
+  )
+}
+
+function Change({ change: { label, was, is } }: { readonly change: ContactChange }) {
+  return (
+    <>
+      {label}: {was !== undefined && <del>{was}</del>} {is === undefined ? 'taken out' : <ins>{is}</ins>}
+    </>
+  )
+}
