@@ -102,6 +102,11 @@ describe('what needs somebody', () => {
         'Hill & Co: nothing was published to the property feed for 2 h',
         'publications',
       ],
+      [
+        { code: 'publication_refused', feed: 'property', reason: 'invalid_body', refusals: 3 },
+        'Hill & Co: what “website” publishes is refused (invalid_body): 3 refusals within 2 h',
+        'publications',
+      ],
       [{ code: 'consumer_silent' }, 'Hill & Co: “website” has asked for nothing for 2 h', 'consumers'],
       [
         { code: 'key_ending', endsAt: ago(-50 * hourMs) },

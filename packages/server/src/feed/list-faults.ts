@@ -1,6 +1,6 @@
 /**
  * What needs somebody, over all tenants (PROTOCOL §12.11): publishers and consumers that are silent, keys that are refused, and keys in use
- * that end soon. Silences are one run of an index. Keys are walked through in the order of their making, some hundreds at a step, each step with
+ * that end soon. Silences are one run of an index. Keys are walked through in the order of their making, a hundred at a step, each step with
  * the refusals of its keys.
  */
 import type { FeedName } from '@property-events/protocol'
@@ -8,7 +8,13 @@ import { turnForStep } from '../step-turns.ts'
 import type { ConsumerRefusal, KeyRecord, Presence, StorageEngine } from '../storage/storage.ts'
 
 /** The worst first. Further ones may come. */
-export const faultCodes = ['key_refused', 'publisher_silent', 'consumer_silent', 'key_ending'] as const
+export const faultCodes = [
+  'key_refused',
+  'publication_refused',
+  'publisher_silent',
+  'consumer_silent',
+  'key_ending',
+] as const
 export type FaultCode = (typeof faultCodes)[number]
 
 export interface ServiceFault {
@@ -48,18 +54,26 @@ export const refusedWithinMs = hourMs
 export const endsWithinMs = 7 * dayMs
 /** Of each kind. Whoever has more has one cause for them. */
 export const mostFaults = 1_000
-const keysPerStep = 500
+/** Some 5 ms of a thread on SQLite. */
+const keysPerStep = 100
 
-type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'silence'>
+/** Refused publications that are looked at: 100 of a key and hour are kept. */
+const mostPublications = 5_000
+const minuteMs = 60_000
+
+type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'publications' | 'silence'>
 
 export async function listFaults(store: Store, nowMs: number): Promise<FoundFaults> {
   const silent = await store.silence.silent(mostFaults + 1)
   const silences = await silenceFaults(store, silent.slice(0, mostFaults))
-  const { refused, ending } = await keyFaults(store, nowMs)
-  const found = [refused.slice(0, mostFaults), silences, ending.slice(0, mostFaults)].flat()
+  const publications = await refusedPublications(store, nowMs)
+  const { refused, ending, labels } = await keyFaults(store, nowMs, publications)
+  const unpublished = publications.map((one) => ({ ...one, label: labels.get(one.keyId ?? '') }))
+  const kinds = [refused, unpublished, ending]
+  const found = [...silences, ...kinds.flatMap((kind) => kind.slice(0, mostFaults))]
   return {
     faults: found.toSorted((one, other) => (one.place < other.place ? -1 : 1)),
-    hasMore: [silent, refused, ending].some(({ length }) => length > mostFaults),
+    hasMore: [silent, ...kinds].some(({ length }) => length > mostFaults),
   }
 }
 
@@ -79,7 +93,25 @@ async function silenceFaults({ keys }: Store, silent: readonly Presence[]): Prom
   return faults
 }
 
-async function keyFaults({ admin, consumers }: Store, nowMs: number) {
+/** One for each key and feed, without the label of the key. */
+async function refusedPublications({ publications }: Store, nowMs: number): Promise<readonly ServiceFault[]> {
+  const from = Math.floor((nowMs - refusedWithinMs) / minuteMs)
+  const rows = await publications.refusedSince(from, mostPublications)
+  const byKey = Map.groupBy(rows, ({ key, keyId }) => `${keyId}.${key.tenantId}.${key.feed}`)
+  return [...byKey].flatMap(([id, refusals]) => {
+    const [last] = refusals.toSorted((a, b) => b.atMs - a.atMs)
+    if (last === undefined) return []
+    const { key, keyId, code: reason } = last
+    const sinceMs = refusals.reduce((least, { atMs }) => Math.min(least, atMs), last.atMs)
+    const members = { ...key, keyId, reason, refusals: refusals.length }
+    return [fault('publication_refused', sinceMs, id, members)]
+  })
+}
+
+/** Also the labels of the keys whose publications were refused. */
+async function keyFaults({ admin, consumers }: Store, nowMs: number, publications: readonly ServiceFault[]) {
+  const labels = new Map<string, string>()
+  const publishing = new Set(publications.map(({ keyId }) => keyId))
   const refused: ServiceFault[] = []
   const ending = new Map<string, ServiceFault>()
   for (let after = 0; ;) {
@@ -91,6 +123,7 @@ async function keyFaults({ admin, consumers }: Store, nowMs: number) {
       if (record !== undefined && isRecent && refused.length <= mostFaults) refused.push(refusal(record, one))
     }
     for (const record of records.values()) {
+      if (publishing.has(record.keyId)) labels.set(record.keyId, record.label)
       const { expiresMs = Infinity, lastUsedMs = -Infinity, replaces } = record
       // Whoever has the new key has somebody already. It is made later, and stands later in the list.
       if (replaces !== undefined) ending.delete(replaces)
@@ -102,7 +135,8 @@ async function keyFaults({ admin, consumers }: Store, nowMs: number) {
       ending.set(record.keyId, fault('key_ending', lastUsedMs, `${expiresMs}.${record.keyId}`, members))
     }
     const last = step.at(-1)
-    if (last === undefined || step.length < keysPerStep) return { refused, ending: [...ending.values()] }
+    if (last === undefined || step.length < keysPerStep)
+      return { refused, ending: [...ending.values()], labels }
     after = last.place
     await turnForStep()
   }

@@ -15,6 +15,7 @@ export function guardedPublications(verbs: Unguarded<PublicationStore>, guard: G
   return {
     add: (minutes, refusals) => guard(() => verbs.add(minutes, refusals)),
     list: (query) => guard(() => verbs.list(query)),
+    refusedSince: (minute, limit) => guard(() => verbs.refusedSince(minute, limit)),
     age: (nowMs) => guard(() => verbs.age(nowMs)),
   }
 }

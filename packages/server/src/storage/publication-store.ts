@@ -40,6 +40,9 @@ export interface PublicationRefusal extends PublishedMinuteName {
   readonly faults: readonly PublicationFault[]
 }
 
+/** What is asked of refusals over all tenants. */
+export type RefusedPublication = Pick<PublicationRefusal, 'key' | 'keyId' | 'atMs' | 'code'>
+
 export interface PublicationFault {
   /** JSON pointer into the body. `*` stands for names of members that the service does not know. */
   readonly pointer: string
@@ -81,6 +84,11 @@ export interface PublicationStore {
   add(minutes: readonly PublishedMinute[], refusals: readonly PublicationRefusal[]): Promise<void>
   /** The newest first; within a minute by feed and key, in a fixed order. */
   list(query: PublicationQuery): Promise<readonly KeptMinute[]>
+  /**
+   * Refusals that are kept singly, of all tenants, from this minute on: those of the newest minutes, and of a minute in no order. One run of
+   * an index.
+   */
+  refusedSince(minute: number, limit: number): Promise<readonly RefusedPublication[]>
   /**
    * Takes one step: removes some of what is no longer kept. Returns the number of rows: 0 when nothing is left to do. Any number of nodes
    * may call it at the same time.

@@ -54,7 +54,7 @@ function Overview({ search, limit }: OverviewProps) {
   const asked = useAnswer(operation, { everyMs })
   const health = useAnswer(readHealth(), { everyMs: 30_000 })
   const [mostFaults, setMostFaults] = useState(firstFaults)
-  const told = useAnswer(listFaults({ limit: mostFaults }), { everyMs: 15_000 })
+  const told = useAnswer(listFaults({ limit: mostFaults }), { everyMs: 30_000 })
   const show = (changes: { readonly search?: string; readonly limit?: number }): void =>
     route(
       hrefOf(places.overview({ search, limit: limit === firstRows ? undefined : limit, ...changes })),

@@ -89,7 +89,7 @@ export function faultOf(fault: ServiceFault, nowMs: number): Fault {
     sentence: `${tenantName ?? 'Several agencies'}: ${sentenceOf(fault, nowMs)}`,
     remedy: undefined,
     action: actionOf(fault),
-    isBad: code === 'key_refused',
+    isBad: code.endsWith('_refused'),
   }
 }
 
@@ -105,14 +105,19 @@ function sentenceOf(
     return ending === undefined
       ? `${name} is refused (${reason ?? ''}): ${times} within ${span}`
       : `key ${name} ${ending}, and is still used: ${times} within ${span}`
+  if (code === 'publication_refused')
+    return `what ${name} publishes is refused (${reason ?? ''}): ${times} within ${span}`
   if (code === 'publisher_silent') return `nothing was published to the ${feed ?? ''} feed for ${span}`
   if (code === 'consumer_silent') return `${name} has asked for nothing for ${span}`
   return code === 'key_ending' ? `key ${name} ends in ${span}, and is in use` : `${name}: ${code}`
 }
 
 function actionOf({ code, tenantId, keyId }: ServiceFault): Fault['action'] {
-  if (code === 'publisher_silent' && tenantId !== null)
-    return { name: 'Look at what was published', place: places.publications(tenantId) }
+  if (tenantId !== null && (code === 'publisher_silent' || code === 'publication_refused'))
+    return {
+      name: 'Look at what was published',
+      place: places.publications(tenantId, { key: keyId ?? undefined }),
+    }
   if (code === 'consumer_silent' && tenantId !== null)
     return { name: 'Look at its consumers', place: places.consumers(tenantId) }
   const query = { key: keyId ?? undefined }

@@ -28,6 +28,14 @@ export function memoryPublications(store: MemoryStore): PublicationStore {
         .filter((one) => before === undefined || compare(one, before) < 0)
         .slice(0, limit)
     },
+    async refusedSince(from, limit) {
+      return [...openState(store).publications.values()]
+        .filter(({ minute }) => minute >= from)
+        .toSorted((a, b) => b.minute - a.minute)
+        .flatMap(({ refusals }) => refusals)
+        .slice(0, limit)
+        .map(({ key, keyId, atMs, code }) => ({ key, keyId, atMs, code }))
+    },
     async age(nowMs) {
       const { publications } = openState(store)
       let removed = 0

@@ -101,6 +101,11 @@ const listRefusals: Statement = {
   text: `SELECT minute, feed, key_id, at_ms, request_id, code, faults FROM refusal WHERE ${within} ORDER BY at_ms, place`,
 }
 
+export const refusedSince: Statement = {
+  name: 'refusal-since',
+  text: 'SELECT tenant::text AS tenant, feed, key_id, at_ms, code FROM refusal WHERE minute >= $1 ORDER BY minute DESC LIMIT $2',
+}
+
 export function databasePublications(database: Database): PublicationStore {
   return {
     add: (minutes, refusals) =>
@@ -110,6 +115,13 @@ export function databasePublications(database: Database): PublicationStore {
         if (kept.length > 0) await session.query(addRefusals, refusalValues(kept))
       }, noteLockWaitMs),
     list: (query) => listKept(database, query),
+    async refusedSince(minute, limit) {
+      const rows = await database.read<RefusedRow>(refusedSince, [minute, limit])
+      return rows.map(({ tenant: tenantId, feed, key_id: keyId, at_ms, code }) => {
+        const key = { tenantId, feed: feed === feedNumbers.property ? 'property' : 'contact' } as const
+        return { key, keyId, atMs: Number(at_ms), code }
+      })
+    },
     age: (nowMs) =>
       database.write(async (session) => {
         const first = firstKeptMinute(nowMs)
@@ -222,6 +234,8 @@ interface RefusalRow extends Row {
   readonly code: string
   readonly faults: readonly PublicationFault[]
 }
+
+type RefusedRow = Pick<RefusalRow, 'feed' | 'key_id' | 'at_ms' | 'code'> & { readonly tenant: string } & Row
 
 async function listKept(database: Database, query: PublicationQuery): Promise<readonly KeptMinute[]> {
   const { tenantId, keyId = null, fromMinute, toMinute, before, limit } = query

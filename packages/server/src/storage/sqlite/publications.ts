@@ -29,6 +29,7 @@ export interface PublicationWrites {
 export function filePublications(db: Connection, link: WriterLink): Unguarded<PublicationStore> {
   return {
     list: publicationReader(db),
+    refusedSince: refusedReader(db),
     add: (minutes, refusals) => link.call('addPublished', minutes, refusals),
     age: (nowMs) => link.call('agePublished', nowMs),
   }
@@ -130,6 +131,24 @@ interface RefusalRow {
   readonly request_id: string
   readonly code: string
   readonly faults: string
+}
+
+/** The text that plans are looked at of. */
+export const refusedSinceText =
+  'SELECT tenant, feed, key_id, at_ms, code FROM refusal WHERE minute >= ? ORDER BY minute DESC LIMIT ?'
+
+function refusedReader(db: Connection): Unguarded<PublicationStore>['refusedSince'] {
+  type RefusedRow = Pick<RefusalRow, 'feed' | 'key_id' | 'at_ms' | 'code'> & { readonly tenant: string }
+  const select = db.prepare<[number, number], RefusedRow>(refusedSinceText)
+  return (minute, limit) =>
+    select.all(minute, limit).map(({ tenant: tenantId, feed, key_id: keyId, at_ms: atMs, code }) => {
+      return {
+        key: { tenantId, feed: feed === feedNumbers.property ? 'property' : 'contact' },
+        keyId,
+        atMs,
+        code,
+      }
+    })
 }
 
 function publicationReader(db: Connection): (query: PublicationQuery) => readonly KeptMinute[] {

@@ -117,6 +117,33 @@ export function publicationsContract(factory: StoreFactory): void {
       assert.deepEqual(await list(store, { toMinute: minute - 1 }), [])
     })
 
+    it('lists refusals of all tenants from a minute on, those of the newest minutes (PROTOCOL §12.11)', async () => {
+      await using store = await withTenants(await factory.create())
+      const { publications } = store
+      const [second, third] = [
+        { minute: minute + 1, atMs: (minute + 1) * 60_000 },
+        { key: feedKey(tenantB, 'contact'), keyId: 'other', minute: minute + 2, atMs: (minute + 2) * 60_000 },
+      ]
+      await publications.add(
+        [published(), published({ minute: minute + 1 }), published({ ...third })].map(({ ...one }) => ({
+          ...one,
+          refused: 1,
+        })),
+        [refusal(), refusal(second), refusal({ ...third, code: 'body_too_large' })],
+      )
+      const newest = {
+        key: feedKey(tenantB, 'contact'),
+        keyId: 'other',
+        atMs: third.atMs,
+        code: 'body_too_large',
+      }
+      const before = { key: feedKey(tenantA), keyId: 'key', atMs: second.atMs, code: 'invalid_body' }
+      assert.deepEqual(await publications.refusedSince(minute + 1, 10), [newest, before])
+      assert.deepEqual(await publications.refusedSince(minute, 1), [newest])
+      assert.equal((await publications.refusedSince(minute, 10)).length, 3)
+      assert.deepEqual(await publications.refusedSince(minute + 3, 10), [])
+    })
+
     it('keeps the same few examples of where a warning came, in whatever order they are added (PROTOCOL §14.2)', async () => {
       const places = Array.from(
         { length: 3 * placesPerWarning },

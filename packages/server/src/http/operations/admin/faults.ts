@@ -21,7 +21,7 @@ export function listFaults(context: HttpContext): Operation {
     operationId: 'listFaults',
     summary: 'See what needs somebody, over all tenants',
     description:
-      'Keys that were refused within the last hour, publishers and consumers that are silent for longer than is expected of them, and keys in use that end within 7 days: the worst kind first, and of each kind what began first. As of `at`, some 15 seconds ago at most. 1,000 of a kind are known; `hasMore`: there are others. Ask again with `after` = `next` until `next` is null.',
+      'Keys and publications that were refused within the last hour, publishers and consumers that are silent for longer than is expected of them, and keys in use that end within 7 days: the worst kind first, and of each kind what began first. As of `at`, some 30 seconds ago at most. 1,000 of a kind are known; `hasMore`: there are others. Ask again with `after` = `next` until `next` is null.',
     query: {
       limit: limitSchema,
       after: {
