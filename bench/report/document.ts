@@ -1,13 +1,19 @@
 /** `docs/performance.md` from the raw results: what was measured how, what was aimed at, and where we lose. */
+import type { ConsoleResults } from '../console/results.ts'
 import type { JobResults } from '../support/recorder.ts'
 import type { TargetResult } from '../support/targets.ts'
+import { consoleSection } from './console-section.ts'
 import { jobTexts } from './job-texts.ts'
 import type { ReportedJob } from './read-results.ts'
 import { caseTable, number, targetTable } from './tables.ts'
 import { whySection } from './why.ts'
 import type { WhyResult } from '../why.ts'
 
-export function performanceDocument(jobs: readonly ReportedJob[], whys: readonly WhyResult[] = []): string {
+export function performanceDocument(
+  jobs: readonly ReportedJob[],
+  whys: readonly WhyResult[] = [],
+  console?: ConsoleResults,
+): string {
   const targets = jobs.flatMap((job) => job.targets)
   const missed = targets.filter(({ reached }) => !reached)
   return `${[
@@ -35,6 +41,7 @@ export function performanceDocument(jobs: readonly ReportedJob[], whys: readonly
     ...skippedPeers(jobs),
     ...jobs.flatMap(section),
     ...whySection(whys),
+    ...consoleSection(console),
   ]
     .map(wrapped)
     .join('\n\n')}\n`

@@ -102,7 +102,8 @@ function targetLine({ text, ratio, wanted, reached }: TargetResult): string {
   return `     ${reached ? 'reached' : 'MISSED '}  ${text}: ${ratio} (wanted: ${limit})`
 }
 
-function machine(): JobResults['machine'] {
+/** Of this machine: figures of another one are others. */
+export function machine(): JobResults['machine'] {
   return {
     cpu: cpus()[0]?.model ?? '',
     cores: cpus().length,

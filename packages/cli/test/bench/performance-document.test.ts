@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import type { ConsoleResults } from '../../../../bench/console/results.ts'
+import { readConsoleResults } from '../../../../bench/report/console-section.ts'
 import { performanceDocument } from '../../../../bench/report/document.ts'
 import { readResults } from '../../../../bench/report/read-results.ts'
 import { readWhys } from '../../../../bench/report/why.ts'
@@ -50,13 +52,11 @@ function jobWith(atLeast: number): ReportedJob {
 
 describe('docs/performance.md', () => {
   it('is what the generator makes of the committed results', () => {
-    const jobs = readResults(join(root, 'bench/results'), join(root, 'bench/remarks'))
+    const results = join(root, 'bench/results')
+    const jobs = readResults(results, join(root, 'bench/remarks'))
     const document = readFileSync(join(root, 'docs/performance.md'), 'utf8')
-    const whys = readWhys(join(root, 'bench/results'))
-    assert.ok(
-      document === performanceDocument(jobs, whys),
-      'run `npm run bench:report` and commit what it writes',
-    )
+    const made = performanceDocument(jobs, readWhys(results), readConsoleResults(results))
+    assert.ok(document === made, 'run `npm run bench:report` and commit what it writes')
   })
 
   it('names every target that was missed, with its ratio', () => {
@@ -94,6 +94,33 @@ describe('docs/performance.md', () => {
     assert.match(text, /`--events 1000000`\sof\ssome\s3,600\sbytes,\s3\sruns/)
     assert.match(text, /- Redis and webdis: redis-server is not installed/)
     assert.match(text, /What limits it: the kernel\./)
+  })
+
+  it('has the figures of the console beside what they aim at, once they were measured', () => {
+    const { machine } = jobWith(1)
+    const results: ConsoleResults = {
+      name: 'console',
+      takenAt: '2026-01-02T03:04:05.000Z',
+      machine,
+      browser: '140.0',
+      events: 1_000_000,
+      paints: [{ page: 'feed', line: 'loopback', firstPaintMs: [90, 70, 80], shownMs: [200, 210, 190] }],
+      scrolls: [{ way: 'a fling', frameMs: [16, 17, 16, 40], mostRows: 58, pagesAsked: 1 }],
+      propertyPage: { requests: ['/a', '/b'], shownMs: [120] },
+      starts: [{ build: 'now', start: 'first', readyMs: [900, 1_100], memoryMiB: [110, 120] }],
+      sizes: [{ file: 'console.js', bytes: 216_000, gzippedBytes: 77_200 }],
+    }
+    const text = performanceDocument([jobWith(0.5)], [], results)
+    for (const line of [
+      '| feed, loopback: first paint | 80 ms | ≤ 300 ms |',
+      '| a fling, 4 frames: 95 % of them (99 %; most rows, pages asked for) | 40 ms (40 ms; 58, 1) | ≤ 20 ms |',
+      '| page of a property: requests | 2 | 2 |',
+      '| demo, first start, this build | 1000 ms, 115 MiB | as before |',
+      '| console.js, gzipped (as it is) | 77.2 kB (216) | ≤ 80 kB |',
+    ]) {
+      assert.ok(text.includes(line), `${line} in ${text}`)
+    }
+    assert.doesNotMatch(performanceDocument([jobWith(0.5)]), /## The console/)
   })
 })
 
