@@ -7,16 +7,15 @@ import type { TestService, TestServiceOptions } from '../../../server/test/suppo
 import { visit, waitMs } from './visit.ts'
 import type { Look, Visit } from './visit.ts'
 
+export const builtFolder = join(import.meta.dirname, '../../built')
+
 export interface ConsoleService extends TestService {
   /** The text of an operator key with every scope. */
   readonly operatorKey: string
 }
 
-export async function startConsoleService({
-  clock,
-}: Pick<TestServiceOptions, 'clock'> = {}): Promise<ConsoleService> {
-  const folder = join(import.meta.dirname, '../../built')
-  const service = await startTestService({ console: { folder }, ...(clock && { clock }) })
+export async function startConsoleService(options: TestServiceOptions = {}): Promise<ConsoleService> {
+  const service = await startTestService({ console: { folder: builtFolder }, ...options })
   const { text } = await service.issue({ operator: true, adminScopes: [...adminScopes] })
   return { ...service, operatorKey: text }
 }

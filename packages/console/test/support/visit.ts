@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const pictures = process.env['PROPERTY_EVENTS_TEST_SCREENSHOTS'] ?? ''
@@ -15,6 +15,7 @@ export interface Visit {
   readonly strangers: string[]
   /** Errors of scripts, messages of the console and violations of the policy. */
   readonly complaints: string[]
+  /** Ends it. Fails for a stranger or a complaint. */
   readonly close: () => Promise<void>
 }
 
@@ -27,30 +28,58 @@ export const everyLook: readonly Look[] = [360, 768, 1_440].flatMap((width) =>
   (['light', 'dark'] as const).map((scheme) => ({ width, scheme })),
 )
 
-export async function visit(browser: Browser, url: string, { width, scheme }: Look): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme })
+/** What a visit begins with beside its look. */
+export interface VisitOptions {
+  /** For a certificate that nobody has signed. */
+  readonly ignoreHTTPSErrors?: boolean
+}
+
+/** Closing it fails where any page of it asked another host for something or had something to complain of. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  { width, scheme }: Look,
+  options: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    ...options,
+  })
+  const { strangers, complaints } = listenTo(context, new URL(url).host)
+  const listen = `addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
+  await context.addInitScript({ content: listen })
   const page = await context.newPage()
+  await page.goto(url, { timeout: waitMs })
+  return {
+    page,
+    strangers,
+    complaints,
+    close: async () => {
+      await context.close()
+      assert.deepEqual({ strangers, complaints }, { strangers: [], complaints: [] }, url)
+    },
+  }
+}
+
+function listenTo(context: BrowserContext, host: string): Pick<Visit, 'strangers' | 'complaints'> {
   const strangers: string[] = []
   const complaints: string[] = []
-  const { host } = new URL(url)
-  page.on('request', (request) => {
+  context.on('request', (request) => {
     const address = request.url()
-    if (!address.startsWith('data:') && new URL(address).host !== host) strangers.push(address)
+    if (!/^(?:data|blob):/.test(address) && new URL(address).host !== host) strangers.push(address)
   })
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('dialog', (dialog) => {
+  context.on('weberror', (error) => complaints.push(error.error().message))
+  context.on('dialog', (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
-  page.on('console', (message) => {
+  context.on('console', (message) => {
     // The browser itself writes a line for each answer that is an error: some of these are asked for.
     const isAnswer = message.text().startsWith('Failed to load resource')
     if (['error', 'warning'].includes(message.type()) && !isAnswer) complaints.push(message.text())
   })
-  const listen = `addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
-  await page.addInitScript({ content: listen })
-  await page.goto(url, { timeout: waitMs })
-  return { page, strangers, complaints, close: () => context.close() }
+  return { strangers, complaints }
 }
 
 /** The rules of axe-core find nothing. */

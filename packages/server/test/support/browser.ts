@@ -18,11 +18,13 @@ export const withBrowser = {
       : false,
 } as const
 
-export async function startBrowser(): Promise<Browser> {
+/** `further`: arguments of the program. */
+export async function startBrowser(further: readonly string[] = []): Promise<Browser> {
   const found = spawnSync('/bin/sh', ['-c', `command -v "${browserProgram}"`])
     .stdout.toString()
     .trim()
   // Chromium has no sandbox for root, as whom containers run; it opens pages of our own service alone.
-  const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const args = ['--disable-dev-shm-usage', ...sandbox, ...further]
   return chromium.launch({ executablePath: found, args, timeout: 60_000 })
 }

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { until } from './until.ts'
 
@@ -51,6 +52,44 @@ export async function startNginx(
 ): Promise<ChildProcess> {
   const folder = join(root, 'nginx')
   const adapted = replaced(plainNginx(port, nodePorts, folder), replacements)
+  return runNginx(folder, adapted, () => answers(port))
+}
+
+/** What people reach it by. */
+export interface NginxTls {
+  /** The files of a certificate. */
+  readonly certificate: string
+  readonly key: string
+  /** Where the service lies, as with `serve --base-path`. */
+  readonly prefix: string
+}
+
+/** nginx as it is deployed, with TLS, at a prefix. Resolves once it takes connections. */
+export async function startNginxWithTls(
+  root: string,
+  port: number,
+  [one, two]: readonly [number, number],
+  { certificate, key, prefix }: NginxTls,
+): Promise<ChildProcess> {
+  const folder = join(root, 'nginx')
+  const adapted = adaptedNginx([
+    [/127\.0\.0\.1:8081/, `127.0.0.1:${one}`],
+    [/127\.0\.0\.1:8082/, `127.0.0.1:${two}`],
+    [/ {2}listen 443 ssl http2;\n {2}listen \[::\]:443 ssl http2;/, `  listen 127.0.0.1:${port} ssl http2;`],
+    [/\/etc\/property-events\/tls\/fullchain\.pem/, certificate],
+    [/\/etc\/property-events\/tls\/privkey\.pem/, key],
+    [/location \/ \{/, `location ${prefix}/ {`],
+    [/\/var\/log\/nginx\/property-events\.log/, `${folder}/access.log`],
+    [/^# A key that is sent without TLS[\s\S]*$/m, ''],
+  ])
+  return runNginx(folder, adapted, () => connects(port))
+}
+
+async function runNginx(
+  folder: string,
+  adapted: string,
+  isUp: () => Promise<boolean>,
+): Promise<ChildProcess> {
   mkdirSync(folder)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
@@ -67,10 +106,21 @@ ${adapted}
   )
   const child = spawn(nginx ?? '', ['-c', path, '-e', `${folder}/error.log`], { stdio: 'ignore' })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('nginx ended')))
-  const answering = until(() => answers(port), { what: 'an answer through nginx' })
+  const answering = until(isUp, { what: 'an answer of nginx' })
   await Promise.race([answering, ended])
   ended.catch(() => undefined)
   return child
+}
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
 }
 
 async function answers(port: number): Promise<boolean> {
