@@ -129,6 +129,7 @@ describe('addresses of the console', () => {
 
   it('with a link to sign in have its secret in the fragment alone (D31)', () => {
     assert.equal(loginOf('#login=Ab-_0123456789abcdefgh'), 'Ab-_0123456789abcdefgh')
+    assert.equal(loginOf('https://feed.example.com/console/#login=Ab-_01'), 'Ab-_01', 'as it is pasted')
     for (const text of ['', '#login=', '#login=a b', '#other=1', '?login=abc'])
       assert.equal(loginOf(text), undefined)
   })

@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router } from 'preact-iso'
 import { Waiting } from '../parts/empty.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { base } from '../root.ts'
+import { rightsOf } from '../session/access.ts'
 import { sessionState, takeUp } from '../session/session.ts'
 import { NoView, placeOf } from '../views/place.tsx'
 import { views } from '../views/index.ts'
@@ -20,7 +21,7 @@ export function App() {
   if (state.kind === 'away') return <Problem trouble={state.why} again={() => void takeUp()} />
   if (state.kind === 'signedOut') return <SignInView why={state.why} />
   return (
-    <LocationProvider key={state.session.key.keyId} scope={base}>
+    <LocationProvider key={rightsOf(state.session.key)} scope={base}>
       <Frame>
         <Router>
           {routes.map(({ path, component }) => (

@@ -107,7 +107,8 @@ function isProblem(value: unknown): value is ProblemDocument {
 /** For people who look at a service; the reference has what programs should do. */
 const remedies: Readonly<Record<string, string>> = {
   login_link_spent: 'Get a fresh link: property-events console.',
-  console_needs_fresh_sign_in: 'Paste the key again, or get a fresh link: property-events console.',
+  console_needs_fresh_sign_in:
+    'Paste the key again, or a fresh link: property-events console prints one. The link can also be opened in another tab.',
   console_foreign_request: 'Open the console at its own address, and not within another page.',
   console_needs_https: 'Open the console by https, or on the machine of the service itself.',
   unauthorized: 'Paste the whole key, from pev_ to its end. If it is right, ask an operator for a new one.',

@@ -7,6 +7,14 @@ export type AdminScope = 'admin:inspect' | 'admin:manage' | 'admin:reveal' | 'ad
 
 export type Access = Pick<Key, 'operator' | 'scopes' | 'grants'>
 
+/**
+ * The same text for keys that may do the same. A view stays as it is, with all that was typed, when somebody signs in again with another
+ * key of the same rights: a link is often one of a key of its own.
+ */
+export function rightsOf({ operator, scopes, grants }: Access): string {
+  return JSON.stringify([operator, scopes, grants])
+}
+
 /** What a tenant's key must hold for an operation of administration in its own tenant (PROTOCOL §12). */
 export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
   'admin:inspect': [['tenant:inspect']],

@@ -1,14 +1,28 @@
 /** Why something was not done, and the key where the door asks for it. */
+import { useState } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
-import { KeyForm } from './sign-in-view.tsx'
 import type { Action } from '../../service/use-action.ts'
+import { signedIn } from '../../session/session.ts'
+import { KeyForm } from './sign-in-view.tsx'
 
 export function ActionTrouble<T>({ action }: { readonly action: Action<T> }) {
   if (action.trouble === undefined) return null
   return (
     <>
       <Problem trouble={action.trouble} />
-      {action.needsKey && <KeyForm action="Continue" onDone={action.runAgain} />}
+      {action.needsKey && <SignInAgain action={action} />}
     </>
+  )
+}
+
+/** A key that is pasted here continues at once. After a link that was opened in another tab somebody presses a button first: it may have been somebody else. */
+function SignInAgain<T>({ action }: { readonly action: Action<T> }) {
+  const { freshUntil } = signedIn()
+  const [before] = useState(freshUntil)
+  if (freshUntil === before) return <KeyForm action="Continue" onDone={action.runAgain} />
+  return (
+    <button type="button" class="main" disabled={action.isBusy} onClick={action.runAgain}>
+      Continue
+    </button>
   )
 }

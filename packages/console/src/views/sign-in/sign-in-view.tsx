@@ -1,6 +1,7 @@
-/** Signing in by pasting a key. A link signs in before this is shown. */
+/** Signing in by pasting a key, or a link. A link that is opened signs in before this is shown. */
 import { useState } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
+import { loginOf } from '../../session/login-link.ts'
 import { signIn } from '../../session/session.ts'
 import type { Trouble } from '../../service/trouble.ts'
 import { keyFault } from './key-fault.ts'
@@ -34,7 +35,7 @@ interface KeyFormProps {
   readonly onDone?: () => void
 }
 
-/** Also where the door asks for the key again. The key is sent once and kept nowhere. */
+/** Also where the door asks for the key again. It takes a link in its place. What is pasted is sent once and kept nowhere. */
 export function KeyForm({ action, onDone }: KeyFormProps) {
   const [key, setKey] = useState('')
   const [trouble, setTrouble] = useState<Trouble>()
@@ -43,12 +44,13 @@ export function KeyForm({ action, onDone }: KeyFormProps) {
   async function submit(event: Event): Promise<void> {
     event.preventDefault()
     const text = key.trim()
-    const found = keyFault(text)
+    const login = loginOf(text)
+    const found = login === undefined ? keyFault(text) : undefined
     setFault(found)
     setTrouble(undefined)
     if (found !== undefined || isAsking) return
     setAsking(true)
-    const refusal = await signIn({ key: text })
+    const refusal = await signIn(login === undefined ? { key: text } : { login })
     setAsking(false)
     setTrouble(refusal)
     if (refusal !== undefined) return
