@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { startBrowser, withBrowser } from '../../server/test/support/browser.ts'
 import { isLongRun } from '../../server/test/support/on-engines.ts'
+import { until } from '../../server/test/support/until.ts'
 import { dateOf, fakeTenant, startFakeService } from './support/fake-service.ts'
 import type { FakeService } from './support/fake-service.ts'
 import { everyLook, fitsItsWidth, hasNoFindings, picture, visit, waitMs } from './support/visit.ts'
@@ -126,6 +127,38 @@ describe('the list in a browser', withBrowser, () => {
     await close()
   })
 
+  it('tells those who listen of what is new every five seconds at most, and leaves nothing out (D31)', async () => {
+    service.count = 1_000
+    const { page, close } = await open(feedPath)
+    await shows(page, 1_000)
+    // From the first line of its script on, so that nothing of the page goes by another clock.
+    await page.clock.install()
+    await page.reload()
+    await shows(page, 1_000)
+    await page.evaluate(`window.told = []
+      new MutationObserver(() => {
+          const { textContent } = document.querySelector('.live [role=status]')
+          if (textContent !== '') window.told.push([Date.now(), textContent])
+        })
+        .observe(document.querySelector('.live [role=status]'), { childList: true, characterData: true, subtree: true })`)
+    const told = () => page.evaluate<readonly (readonly [number, string])[]>('window.told')
+    // Three events a second for as long as it takes to be told three times.
+    const goesOn = async (): Promise<boolean> => {
+      service.count += 3
+      await page.clock.runFor(1_000)
+      return (await told()).length >= 3
+    }
+    await until(goesOn, { what: 'the third announcement' })
+    const heard = await told()
+    for (const [index, [atMs, text]] of heard.entries()) {
+      const before = heard[index - 1]
+      if (before === undefined) continue
+      assert.ok(atMs - before[0] >= 5_000, `${text} after ${atMs - before[0]} ms`)
+      assert.equal(totalOf(text), totalOf(before[1]) + Number(/^\d+/.exec(text)?.[0]))
+    }
+    await close()
+  })
+
   it('says how old it is while the service is away, and goes on by itself (D31)', inLongRun, async () => {
     service.count = 500
     const { page, close } = await open(feedPath)
@@ -197,6 +230,11 @@ describe('the list in a browser', withBrowser, () => {
     await isWell('find')
     assert.deepEqual([strangers, complaints], [[], []], name)
     await close()
+  }
+
+  /** Of `15 new events, 1,045 events in all`. */
+  function totalOf(text: string): number {
+    return Number(/([\d,]+) events in all$/.exec(text)?.[1]?.replaceAll(',', ''))
   }
 
   /** The row of an event has come, and is seen. */

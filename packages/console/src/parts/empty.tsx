@@ -5,12 +5,15 @@ import './empty.css'
 interface Props {
   readonly title: string
   readonly children?: ComponentChildren
+  /** It stands in place of a whole view, and so is its heading. */
+  readonly isView?: boolean
 }
 
-export function Empty({ title, children }: Props) {
+export function Empty({ title, children, isView }: Props) {
+  const Title = isView === true ? 'h1' : 'p'
   return (
     <div class="empty">
-      <p class="title">{title}</p>
+      <Title class="title">{title}</Title>
       {children}
     </div>
   )

@@ -30,7 +30,7 @@ export function placeOf({ component: Component, title, isOpen }: View): Componen
 
 function NotForThisKey() {
   return (
-    <Empty title="The key that you signed in with may not see this.">
+    <Empty title="The key that you signed in with may not see this." isView>
       <p>Sign in with a key that may, ask an operator for one, or choose what the menu has.</p>
     </Empty>
   )
@@ -39,7 +39,7 @@ function NotForThisKey() {
 /** For an address that no view has. */
 export function NoView() {
   return (
-    <Empty title="There is no such page in the console.">
+    <Empty title="There is no such page in the console." isView>
       <p>Look at the address, or choose what the menu has.</p>
     </Empty>
   )
