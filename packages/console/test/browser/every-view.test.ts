@@ -36,7 +36,13 @@ describe('every view', withBrowser, () => {
   let browser: Browser
   /** Of an agency, with every scope that it can have: what operators do not do, such as publishing. */
   let agencyKey: string
-  const parts = { tenantId: '', feed: 'property', agentRef: randomUUID(), contactRef: randomUUID() }
+  const parts = {
+    tenantId: '',
+    feed: 'property',
+    agentRef: randomUUID(),
+    contactRef: randomUUID(),
+    operationId: 'getPropertyEvent',
+  }
 
   before(async () => {
     service = await startConsoleService()

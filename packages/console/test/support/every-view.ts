@@ -11,9 +11,12 @@ const listed = readFileSync(join(import.meta.dirname, '../../src/views/index.ts'
 export function viewPlaces(parts: Readonly<Record<string, string>>): readonly string[] {
   const paths = [...listed.matchAll(/^ +path: '([^']+)'/gm)].map(([, path]) => path ?? '')
   assert.equal(paths.length, listed.match(/^ +component: /gm)?.length, 'every view has been found')
-  return paths.map((path) =>
-    path.replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? assert.fail(`no value for :${name}`)),
-  )
+  const whole = (path: string): string =>
+    path.replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? assert.fail(`no value for :${name}`))
+  // A part that may be left out makes two addresses.
+  return paths
+    .flatMap((path) => (path.endsWith('?') ? [path.replace(/\/:\w+\?$/, ''), path.slice(0, -1)] : [path]))
+    .map(whole)
 }
 
 /** Resolves once the view waits for nothing more. */
