@@ -1,7 +1,7 @@
 /** Light, dark, or as the system has it. */
 import { theme, themes } from '../state/theme.ts'
 
-const names = { system: 'As the system', light: 'Light', dark: 'Dark' } as const
+const names = { system: 'System', light: 'Light', dark: 'Dark' } as const
 
 export function ThemeSwitch() {
   return (

@@ -46,7 +46,7 @@ export function Field({
     onInput: ({ currentTarget }: { currentTarget: { value: string } }) => onValue(currentTarget.value),
   }
   return (
-    <div class="field">
+    <div class="form-field">
       <label for={id}>{isRequired === true ? `${name} (needed)` : name}</label>
       {among !== undefined && among.length > 0 ? (
         <select {...shared}>

@@ -40,6 +40,7 @@ export async function shownParts(page: Page): Promise<readonly string[]> {
     const wanted = 'a[href], button, input, select, textarea, summary, h1, h2, h3, th, dt, [role=columnheader], [role=grid]'
     return [...document.querySelectorAll(wanted)]
       .filter((part) => part.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+      .filter((part) => part.getBoundingClientRect().width > 0)
       .filter((part) => part.closest('[role=row][data-row]') === null)
       .map((part) => part.tagName + ' ' + (part.ariaLabel ?? part.labels?.[0]?.innerText ?? part.textContent).trim())
       // Ages and counts go on.
