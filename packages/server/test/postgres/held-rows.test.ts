@@ -15,6 +15,7 @@ import { actor, keyOfBranches } from '../storage/support/branch-views.ts'
 import { draft, feedKey, tenantA } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { holdFeed } from './support/hold-feed.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 const keyCount = 1_200
@@ -97,18 +98,28 @@ function partsOf(storage: StorageEngine): readonly Part[] {
   ]
 }
 
+async function openStore() {
+  const url = await (await sharedDatabases()).create()
+  const given = { kind: 'postgres', url, readConnections: 1, create: true } as const
+  const storage = await withTenants(await openStorage({ ...given, catalogue: catalogues.default }))
+  return { url, storage, [Symbol.asyncDispose]: () => storage.close() }
+}
+
+async function makeKeys(storage: StorageEngine, database: Client): Promise<void> {
+  await storage.keys.insertKey(keyOfBranches('pattern', ['Dale']), actor)
+  await database.query(`INSERT INTO key OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(k, jsonb_build_object('key_no', 1000 + n, 'key_id', 'key' || lpad(n::text, 4, '0')))).*
+    FROM key k, generate_series(0, ${keyCount - 1}) AS n WHERE k.key_id = 'pattern'`)
+}
+
 describe('rows of notes that another session holds', () => {
   it('keep back their own statement alone, no commit of events, and no sum (PROTOCOL §14)', async () => {
-    const url = await (await sharedDatabases()).create()
-    const given = { kind: 'postgres', url, readConnections: 1, create: true } as const
-    await using storage = await withTenants(await openStorage({ ...given, catalogue: catalogues.default }))
+    await using opened = await openStore()
+    const { url, storage } = opened
     const holder = new Client({ connectionString: url })
     await holder.connect()
     try {
-      await storage.keys.insertKey(keyOfBranches('pattern', ['Dale']), actor)
-      await holder.query(`INSERT INTO key OVERRIDING SYSTEM VALUE
-        SELECT (jsonb_populate_record(k, jsonb_build_object('key_no', 1000 + n, 'key_id', 'key' || lpad(n::text, 4, '0')))).*
-        FROM key k, generate_series(0, ${keyCount - 1}) AS n WHERE k.key_id = 'pattern'`)
+      await makeKeys(storage, holder)
       const parts = partsOf(storage)
       const noteAll = () => parts.forEach(({ note }) => ids.forEach(note))
       noteAll()
@@ -146,5 +157,26 @@ describe('rows of notes that another session holds', () => {
     } finally {
       await holder.end()
     }
+  })
+
+  it('is not what a commit of events that waits for its feed keeps back (PROTOCOL §14)', async () => {
+    await using opened = await openStore()
+    const { url, storage } = opened
+    const counter = await holdFeed(url, key)
+    const state = { isOver: false }
+    const commit = publish(storage, [draft({ subject: 'house' })]).finally(() => (state.isOver = true))
+    try {
+      for (const { table, note, notes, sum } of partsOf(storage)) {
+        // There are no such keys, whose uses could be noted.
+        if (table === 'key') continue
+        ids.slice(0, 20).forEach(note)
+        await notes.flush(rest)
+        assert.equal(await sum(ids[7] ?? ''), 1, table)
+      }
+      assert.equal(state.isOver, false)
+    } finally {
+      await counter.release()
+    }
+    await commit
   })
 })
