@@ -61,15 +61,18 @@ function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, stri
     ...(names.has('page') ? { page: '1' } : {}),
     ...(names.has('pageSize') ? { pageSize: '50' } : {}),
     ...(names.has('limit') ? { ...(beginsAtZero(parameters) ? { after: '0' } : {}), limit: '50' } : {}),
+    ...(names.has('text') ? { text: 'SW19' } : {}),
     // A stream begins somewhere.
     ...(names.has('last-event-id') ? { after: '0' } : {}),
   }
 }
 
-/** The places of some lists are ids, and those of lists with a window of time are no numbers either: they begin without one. */
+/** The places of some lists are ids or texts that the service makes, and those of lists with a window of time are no numbers either: they begin without one. */
 function beginsAtZero(parameters: readonly Parameter[]): boolean {
   if (parameters.some(({ name }) => name === 'from')) return false
-  return parameters.some(({ name, schema }) => name === 'after' && schema?.format !== 'uuid')
+  return parameters.some(
+    ({ name, schema }) => name === 'after' && schema?.format !== 'uuid' && schema?.pattern === undefined,
+  )
 }
 
 function valuesOf(

@@ -234,7 +234,7 @@ onEngines('isolation', {}, (service) => {
 
   it('answers one list, requested alternately with keys of two tenants, with the events of each alone (P10)', async () => {
     const { tenant, otherTenant } = service()
-    const path = `${feeds.property.eventsPath}/getevents?page=1&pageSize=7&apiEventType=all`
+    const path = `${feeds.property.eventsPath}/getevents?page=1&pageSize=7`
     const tags = new Map<string, unknown>()
     for (const [turn, coding] of ['gzip', 'identity', 'gzip', 'identity'].entries()) {
       for (const owner of turn < 2 ? [tenant, otherTenant] : [otherTenant, tenant]) {
@@ -242,8 +242,8 @@ onEngines('isolation', {}, (service) => {
           key: owner.readKey,
           headers: { 'accept-encoding': coding },
         })
-        assert.equal(answer.headers['content-encoding'], coding === 'gzip' ? 'gzip' : undefined)
-        const text = coding === 'gzip' ? gunzipSync(answer.body).toString() : answer.text
+        const isPacked = answer.headers['content-encoding'] === 'gzip'
+        const text = isPacked ? gunzipSync(answer.body).toString() : answer.text
         const { items } = pageOf({ ...answer, text })
         assert.ok(items.length > 0)
         assert.ok(items.every(({ tenantId }) => tenantId === owner.tenantId))

@@ -200,6 +200,11 @@ onEngines('the overview of all tenants', {}, (service) => {
     )
     assert.equal(last?.furthest, null)
     assert.deepEqual([own?.furthest?.label, own?.furthest?.lagEvents], ['portal', 1])
+    const latest = await get<Listed<Facts>>('/tenant-facts')
+    assert.ok(latest.items.length >= 2 && latest.items.length <= 25)
+    const published = latest.items.map(({ sequenceNumber }) => sequenceNumber > 0)
+    const firstEmpty = published.indexOf(false)
+    assert.ok(!published.includes(true, firstEmpty === -1 ? published.length : firstEmpty), 'latest first')
   })
 
   it('finds a property, contact or event of any tenant by its id, and says how far it has looked (PROTOCOL §12.12)', async () => {
@@ -263,7 +268,7 @@ onEngines('the overview of all tenants', {}, (service) => {
       '/faults?after=1',
       '/faults?limit=0',
       '/faults?kind=x',
-      '/tenant-facts',
+      '/tenant-facts?tenants=',
       '/tenant-facts?tenants=1,2',
       `/tenant-facts?tenants=${Array.from({ length: 26 }, () => randomUUID()).join(',')}`,
       '/find',

@@ -27,13 +27,17 @@ export function readTenantFacts(context: HttpContext): Operation {
       tenants: {
         type: 'string',
         pattern: '^[0-9A-Fa-f-]{36}(,[0-9A-Fa-f-]{36})*$',
-        description: `Ids of tenants, 1 to ${mostTenants}, with commas between them.`,
+        description: `Ids of tenants, 1 to ${mostTenants}, with commas between them. Left out: the ${mostTenants} that published last.`,
       },
     },
-    ok: { description: 'The tenants, in the order in which they were named.', schema: 'TenantFacts' },
+    ok: {
+      description: 'The tenants, in the order in which they were named, or the latest first.',
+      schema: 'TenantFacts',
+    },
     read: (values, errors) => readTenants(values, errors),
-    async answer({ parameters: tenantIds }) {
+    async answer({ parameters }) {
       const nowMs = Date.now()
+      const tenantIds = parameters ?? (await publishedLast(context))
       const left = [...tenantIds.entries()]
       const found: (object | undefined)[] = []
       const work = async (): Promise<void> => {
@@ -45,6 +49,13 @@ export function readTenantFacts(context: HttpContext): Operation {
       return adminAnswer({ items: found.filter((facts) => facts !== undefined), next: null })
     },
   })
+}
+
+async function publishedLast({
+  lastPublished,
+}: Pick<HttpContext, 'lastPublished'>): Promise<readonly string[]> {
+  const tenants = await lastPublished.sorted()
+  return tenants.slice(0, mostTenants).map(({ tenantId }) => tenantId)
 }
 
 async function factsOf(context: HttpContext, tenantId: string, nowMs: number): Promise<object | undefined> {
@@ -92,8 +103,12 @@ function furthestOf(consumers: readonly ListedConsumer[], nowMs: number): object
   return behind.toSorted((a, b) => b.lagEvents - a.lagEvents || b.lagSeconds - a.lagSeconds)[0] ?? null
 }
 
-function readTenants(values: ReadonlyMap<string, string>, errors: ProblemError[]): readonly string[] {
-  const text = values.get('tenants') ?? ''
+function readTenants(
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): readonly string[] | undefined {
+  const text = values.get('tenants')
+  if (text === undefined) return undefined
   const ids = text === '' ? [] : text.split(',').map((one) => parseUuid(one))
   const found = ids.filter((id) => id !== undefined)
   if (found.length === ids.length && found.length >= 1 && found.length <= mostTenants)
