@@ -146,7 +146,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('would be found to ask for what is not there: this test can fail', () => {
+  it('would fail if they asked for a metric that does not exist: this test can fail', () => {
     assert.deepEqual(labelsInDocument('property_events_store_connections'), new Set(['pool', 'state']))
     assert.deepEqual(labelsInDocument('property_events_commit_duration_seconds_bucket'), new Set(['outcome']))
     assert.equal(metrics.has('property_events_missing_nmubers'), false)
@@ -160,7 +160,7 @@ describe('alerts and dashboard', () => {
     })
   })
 
-  it('are rules that Prometheus takes: named once, with a time, a severity, words and a runbook', () => {
+  it('are rules that Prometheus accepts: named once, with a time, a severity, words and a runbook', () => {
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
     for (const rule of rules) {
       assert.deepEqual(Object.keys(rule), ['alert', 'expr', 'for', 'labels', 'annotations'])
@@ -173,7 +173,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('show panels beside each other, each with an id of its own', () => {
+  it('show panels side by side, each with its own id', () => {
     const { panels } = dashboard
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
     const places = panels.flatMap(({ title, gridPos: { x, y, w, h } }) => {
@@ -185,7 +185,7 @@ describe('alerts and dashboard', () => {
 })
 
 describe('the runbooks', () => {
-  it('are one for each alert, and of no other, each with what is seen, what to do and when to wake somebody', () => {
+  it('cover each alert and no other, each with the symptoms, what to do and when to wake somebody', () => {
     const headings = [...textOf('docs/runbooks.md').matchAll(/^## (.*)$/gm)].map(
       ([, heading = '']) => heading,
     )
@@ -203,7 +203,7 @@ describe('the runbooks', () => {
   })
 
   for (const { alert } of rules) {
-    it(`has commands for ${alert} that run, and print what it says a well service prints`, async () => {
+    it(`has commands for ${alert} that run and print what the runbook shows for a healthy service`, async () => {
       const { code, output } = await shell.run(blockIn(alert, 'sh'))
       assert.equal(code, 0, output)
       for (const expected of blockIn(alert, 'text').split('\n')) {

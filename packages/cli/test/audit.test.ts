@@ -35,7 +35,7 @@ describe('the audit at the command line', () => {
       .filter((line) => line !== '')
       .map((line): Row => JSON.parse(line))
 
-  it('says of each command what it changed and by which opaque id, newest first, and never a name', async () => {
+  it('records for each command what it changed and by which opaque id, newest first, and never a name', async () => {
     const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...data])
     const made = await runJson<{ keyId: string }>(
       ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'contact:read', '--label', 'Anna', ...data],
@@ -115,7 +115,7 @@ describe('the audit at the command line', () => {
     }
   })
 
-  it('goes with a copy, where what the copy changed has rows of its own', async () => {
+  it('is copied with the store, and what the copy changed has its own rows', async () => {
     const to = temporaryFolder()
     try {
       const before = (await list()).toReversed()

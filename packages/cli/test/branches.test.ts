@@ -62,7 +62,7 @@ describe('a key of branches', () => {
     assert.equal(await publish([{ payload: newHome('North') }], key), 403, 'it was not made for publishing')
   })
 
-  it('is refused with what it cannot be limited to, and says what to do (D11)', async () => {
+  it('is refused with the values that it cannot be limited to, and says what to do (D11)', async () => {
     const refused: readonly [readonly string[], RegExp][] = [
       [
         ['--branch', 'North', '--scope', 'contact:read'],
@@ -118,7 +118,7 @@ describe('branches move', () => {
     assert.ok(steps.every((properties) => properties <= 100))
   })
 
-  it('says what is wrong, and moves nothing while publishing is stopped (P11)', async () => {
+  it('names the fault, and moves nothing while publishing is stopped (P11)', async () => {
     assert.equal(await publish([{ payload: newHome('East') }]), 201)
     for (const [args, words] of [
       [['--from', 'East', '--to', 'East'], /the same branch/],

@@ -171,7 +171,7 @@ describe('erasures of a data folder', () => {
     assert.match(twice.stdout, /0 were carried out again; 3 were known here/)
   })
 
-  it('stay as a backup has brought them back where an operator accepts that (D17)', async () => {
+  it('stay as a backup has restored them if an operator accepts that (D17)', async () => {
     const place = restored('accepted')
     const both = ['--erasures', list, '--accept-lost-erasures']
     const epoch = ['epoch', 'start', '--continue-after', '100', '--data', place]
@@ -192,7 +192,7 @@ describe('erasures of a data folder', () => {
     assert.match(served.stderr, /an older copy: it holds again what 3 of the erasures/)
   })
 
-  it('are not written where the list would be lost with the store, or is something else (D18)', async () => {
+  it('are not written if the list would be lost with the store, or is something else (D18)', async () => {
     const inside = await run(['serve', '--port', '0', ...data, '--erasures', join(folder, 'erasures')])
     assert.match(inside.stderr, /lies in the data folder/)
     const other = join(root, 'other')

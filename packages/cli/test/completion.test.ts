@@ -69,7 +69,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
 `
 
 describe('completion in bash', () => {
-  it('is a script that bash takes, and that names the program it is for', async () => {
+  it('is a script that bash accepts, and that names the program it is for', async () => {
     await execute('bash', ['-n', join(folder, 'completion.bash')])
     const { stdout } = await execute('bash', [
       '-c',
@@ -129,7 +129,7 @@ awaiting done
 `
 
 describe('completion in zsh', { skip: needsZsh }, () => {
-  it('is a script that zsh takes', async () => {
+  it('is a script that zsh accepts', async () => {
     await execute('zsh', ['-n', join(folder, 'completion.zsh')])
   })
 

@@ -81,7 +81,7 @@ describe('property-events console', () => {
     assert.equal((await node.stop()).code, 0)
   })
 
-  it('is told where the console cannot be, before a service starts (PROTOCOL §15.2)', async () => {
+  it('reports where the console cannot be, before a service starts (PROTOCOL §15.2)', async () => {
     const data = ['--data', `${root}/none`]
     const path = await run(['serve', '--console', '--url', 'https://example.com/feeds', ...data])
     assert.match(path.stderr, /--url is "https:\/\/example\.com\/feeds", but with --console it has no path/)

@@ -162,7 +162,7 @@ const pairs = [
 
 describe('what consumers have seen and said', () => {
   for (const [one, other] of pairs) {
-    it(`goes with a copy from ${one} to ${other}, once however often it is made, without what was erased (D28)`, async () => {
+    it(`is copied from ${one} to ${other}, once however often the copy is made, without what was erased (D28)`, async () => {
       await using source = await engines[one].create()
       await using target = await engines[other].create()
       await addTenants(source)
@@ -190,7 +190,7 @@ describe('what consumers have seen and said', () => {
       )
     })
 
-    it(`moves with a tenant from ${one} to ${other}, and stays where its keys do (D28)`, async () => {
+    it(`moves with a tenant from ${one} to ${other}, and stays with its keys (D28)`, async () => {
       await using source = await engines[one].create()
       await using target = await engines[other].create()
       await addTenants(source)
@@ -206,7 +206,7 @@ describe('what consumers have seen and said', () => {
   }
 
   for (const [one, other] of pairs) {
-    it(`goes from a copy on ${other} with what an erasure takes, when the copy is made again (D17)`, async () => {
+    it(`disappears from a copy on ${other} with what an erasure takes, when the copy is made again (D17)`, async () => {
       await using source = await engines[one].create()
       await using target = await engines[other].create()
       await addTenants(source)
@@ -306,7 +306,7 @@ describe('intervals that were set', () => {
     })
   }
 
-  it('of a key of two tenants move with the tenant that the consumer reads, and take no place of what the target has set (PROTOCOL §14.7)', async () => {
+  it('of a key of two tenants move with the tenant that the consumer reads, and replace nothing that the target has set (PROTOCOL §14.7)', async () => {
     await using source = await engines.memory.create()
     await using target = await engines.sqlite.create()
     await addTenants(source)

@@ -49,7 +49,7 @@ function copy(from: StorageEngine, to: StorageEngine) {
 }
 
 describe('a copy of a store that is in use', () => {
-  it('takes in tenants that are made meanwhile, with their keys and what they had published at its moment (P9)', async () => {
+  it('includes tenants that are created meanwhile, with their keys and what they had published at its moment (P9)', async () => {
     await using source = await stores.create()
     await using target = await stores.create()
     await addTenantWithEvent(source, tenantA)
@@ -128,7 +128,7 @@ describe('a copy that reads back otherwise than the source', () => {
 })
 
 describe('a copy made again', () => {
-  it('takes in what was done to tenants and keys since: revoked, given another end or rate, suspended, used', async () => {
+  it('includes later changes of tenants and keys: revoked, given another end or rate, suspended, used', async () => {
     await using source = await stores.create()
     await using target = await stores.create()
     await addTenantWithEvent(source, tenantA)

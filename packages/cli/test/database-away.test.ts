@@ -56,7 +56,7 @@ describe('a database that is away', () => {
     }
   })
 
-  it('is waited for no longer than asked, and a signal ends the waiting at once', async () => {
+  it('is waited for no longer than requested, and a signal ends the waiting at once', async () => {
     await server.halt('fast')
     const place = ['--data', join(root, 'never'), '--port', '0']
     const given = await run(['serve', ...place, '--wait', '1s'], { environment: environment() })
@@ -71,7 +71,7 @@ describe('a database that is away', () => {
     await server.start()
   })
 
-  it('is not waited for where waiting cannot help', async () => {
+  it('is not waited for if waiting cannot help', async () => {
     const url = new URL(server.url())
     url.pathname = '/no_such_database'
     const { code, stderr } = await run(['serve', '--data', join(root, 'wrong'), '--port', '0'], {

@@ -218,7 +218,7 @@ async function endsWhenKilled(place: Place): Promise<void> {
 
 describe('deleting a tenant that is killed', () => {
   for (const [engine, within] of places) {
-    it(`is never half: export, rows, audit and certificate agree, and it goes on, on ${engine} (PROTOCOL §12.9, P7)`, () =>
+    it(`is never half done: export, rows, audit and certificate agree, and it continues, on ${engine} (PROTOCOL §12.9, P7)`, () =>
       within(endsWhenKilled))
   }
 })

@@ -65,7 +65,7 @@ describe('deleting a tenant at the command line', () => {
     )
   })
 
-  it('has a tenant that leaves go on leaving where it is moved to (PROTOCOL §5.10, D11)', async () => {
+  it('keeps a leaving tenant leaving after it was moved (PROTOCOL §5.10, D11)', async () => {
     await using from = await withTenants(await storeIn(join(root, 'from')))
     await using to = await storeIn(join(root, 'to'))
     await publish(from, [draft({ subject: 'p' })])

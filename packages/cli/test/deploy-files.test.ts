@@ -62,7 +62,7 @@ describe('the units for systemd', () => {
     }
   })
 
-  it('start programs of the clone that are there', () => {
+  it('start programs that exist in the clone', () => {
     for (const path of services) {
       const line = readUnit(path).last('Service', 'ExecStart') ?? ''
       const words = wordsOf(line).flatMap((word) => word.match(/\/opt\/property-events\/[\w./-]+/g) ?? [])
@@ -71,7 +71,7 @@ describe('the units for systemd', () => {
     }
   })
 
-  it('are what systemd takes for units', { skip: needsSystemd }, () => {
+  it('are units that systemd accepts', { skip: needsSystemd }, () => {
     const place = join(folder, 'units')
     mkdirSync(place)
     const names = units.map((path) => {
@@ -91,7 +91,7 @@ describe('the units for systemd', () => {
 
 describe('the proxies', () => {
   const options = { skip: needsCaddy }
-  it('nginx takes the file as it stands, with TLS', { skip: needsNginx }, () => {
+  it('nginx accepts the file unchanged, with TLS', { skip: needsNginx }, () => {
     const place = join(folder, 'nginx')
     mkdirSync(place)
     const { certificate, key } = signCertificate(place, 'feed.example.com')
@@ -114,7 +114,7 @@ describe('the proxies', () => {
     assert.doesNotMatch(stderr, /\[warn\](?!.*user)/)
   })
 
-  it('Caddy takes the file as it stands', options, () => {
+  it('Caddy accepts the file unchanged', options, () => {
     const file = join(deploy, 'caddy/Caddyfile')
     const { status, stderr } = spawnSync('caddy', ['validate', '--adapter', 'caddyfile', '--config', file], {
       encoding: 'utf8',

@@ -15,7 +15,7 @@ import type { ServiceLine } from './support/program.ts'
 const openFiles = 120
 
 describe('a service that may open few files', { skip: process.platform === 'win32' }, () => {
-  it('refuses connections before it runs out of them, says so in two lines, serves those it has, and goes on (D9)', async () => {
+  it('refuses connections before it runs out of them, logs this in two lines, serves those it has, and continues (D9)', async () => {
     const data = temporaryFolder()
     const store = ['--data', data]
     const running = await start(['serve', ...store, '--drain', '0'], { openFiles })

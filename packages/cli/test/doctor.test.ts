@@ -333,7 +333,7 @@ describe('doctor finds', () => {
     await diagnosed('careless settings', [...place, careless.url()], ['durability', 'checksums'])
   })
 
-  it('all of it in the same words as before: read the difference, then write the file anew with UPDATE=1', () => {
+  it('all of it in the same words as before: read the difference, then rewrite the file with UPDATE=1', () => {
     const text = said.join('\n')
     if (process.env['UPDATE'] === '1') writeFileSync(snapshotFile, text)
     assert.equal(text, readFileSync(snapshotFile, 'utf8'))

@@ -27,7 +27,7 @@ describe('the documents', () => {
     }
   })
 
-  it('lead with each link to a heading that is there', () => {
+  it('contain only links to headings that exist', () => {
     const slugs = (document: string) =>
       new Set(
         [

@@ -14,7 +14,7 @@ function posingAs(version: string, platform: string): readonly string[] {
 }
 
 describe('on a Node that is too old', () => {
-  it('where no Node is carried for the machine, one line says what to do', async () => {
+  it('if no Node is carried for the machine, one line says what to do', async () => {
     const { code, stdout, stderr } = await run(['--version'], { nodeArguments: posingAs('20.19.0', 'sunos') })
     assert.equal(code, 1)
     assert.equal(stdout, '')
@@ -25,7 +25,7 @@ describe('on a Node that is too old', () => {
     )
   })
 
-  it('where one is carried, it runs the command instead', async () => {
+  it('if one is carried, it runs the command instead', async () => {
     const { code, stdout, stderr } = await run(['--version'], {
       nodeArguments: posingAs('18.0.0', process.platform),
     })
@@ -47,7 +47,7 @@ describe('what Node makes of the sources', () => {
     removeFolder(folder)
   })
 
-  it('is not missed where it cannot be written', async () => {
+  it('is not missed if it cannot be written', async () => {
     const folder = temporaryFolder()
     const file = join(folder, 'file')
     writeFileSync(file, 'no folder')
@@ -75,7 +75,7 @@ if (existsSync('/proc/self/cmdline')) {
       return { args, variables }
     }
 
-    it('is the process that was started, with settings that spare memory, and with what Node was told', async () => {
+    it('is the process that was started, with settings that spare memory, and with Node’s own settings', async () => {
       const { args, variables } = await startedAs({ OF_THE_OPERATOR: '1' })
       assert.ok(args.includes('--max-semi-space-size=8') && args.includes('--no-warnings'), args.join(' '))
       assert.ok(args.includes('--expose-gc') && variables.includes('MALLOC_MMAP_THRESHOLD_=131072'))

@@ -222,14 +222,14 @@ describe('what was erased', () => {
     }
   }
 
-  it('is in no answer of three threads, in none of their pages on disk, in no copy and in nothing an operator is told (D17)', async () => {
+  it('is in no answer of three threads, in none of their pages on disk, in no copy and in nothing that an operator sees (D17)', async () => {
     const data = join(root, 'store')
     const place = await startPrograms([['--data', data, '--workers', '3']], data, {})
     await leavesNothing(join(root, 'copies of sqlite'), place, [data])
     assert.ok(!(await place.stop()).includes(canary))
   })
 
-  it('is in no answer of two nodes of a database, in no copy and in nothing an operator is told (D17)', async () => {
+  it('is in no answer of two nodes of a database, in no copy and in nothing that an operator sees (D17)', async () => {
     const data = join(root, 'first')
     const environment = {
       PROPERTY_EVENTS_DATABASE: await databases.create(),

@@ -28,7 +28,7 @@ interface Seen {
 
 const list = '/api/func/api/v1/contactevents/getevents'
 
-describe('exposure, over two nodes of which some are killed', () => {
+describe('exposure, over two nodes that are killed at times', () => {
   const root = temporaryFolder()
   let databases: TestDatabases
   const running: Running[] = []

@@ -30,7 +30,7 @@ async function parse(line: string): Promise<string> {
 }
 
 describe('the examples of the help', () => {
-  it('are there for every command that does something, and for none that is gone', async () => {
+  it('exist for every command that does something, and for none that was removed', async () => {
     const commands = commandsOf(await build())
     const acting = commands.filter(({ command }) => command.commands.length === 0).map(({ words }) => words)
     assert.ok(acting.length > 40)
@@ -43,7 +43,7 @@ describe('the examples of the help', () => {
     )
   })
 
-  it('are lines that the program takes, each for its own command', async () => {
+  it('are lines that the program accepts, each for its own command', async () => {
     for (const [words, list] of Object.entries(examples)) {
       for (const [, line] of list) {
         if (line.startsWith('help ')) continue
@@ -65,7 +65,7 @@ describe('the help', () => {
   })
 
   for (const columns of [48, 60, 80, 120]) {
-    it(`of every command has no line longer than a terminal of ${columns}, but for what is to be copied`, async () => {
+    it(`of every command has no line longer than a terminal of ${columns}, except lines to copy`, async () => {
       for (const { words, command } of commandsOf(await build())) {
         let text = ''
         command.configureOutput({
@@ -86,7 +86,7 @@ describe('the help', () => {
     })
   }
 
-  it('is plain in a pipe, coloured where that is forced, and plain again with NO_COLOR', async () => {
+  it('is plain in a pipe, coloured if forced, and plain again with NO_COLOR', async () => {
     const help = async (environment: Readonly<Record<string, string>>) =>
       (await run(['sync', '--help'], { environment })).stdout
     const plain = await help({})
@@ -110,7 +110,7 @@ describe('a command line that names a command', () => {
     }
   })
 
-  it('has all others beside it where they are asked for: without a name, with an unknown one, and with help', async () => {
+  it('lists all others on request: without a name, with an unknown one, and with help', async () => {
     const all = await namesOf()
     for (const first of ['help', '--help', 'tenant', 'constructor', '']) {
       assert.deepEqual(await namesOf(first), all, first)
@@ -119,7 +119,7 @@ describe('a command line that names a command', () => {
 })
 
 describe('a terminal', () => {
-  it('has colours where it says so, unless NO_COLOR stands against it', () => {
+  it('has colours where it says so, unless NO_COLOR is set', () => {
     const terminal = { isTTY: true, hasColors: () => true }
     assert.equal(hasColours(terminal, {}), true)
     assert.equal(hasColours({ isTTY: true, hasColors: () => false }, {}), false)

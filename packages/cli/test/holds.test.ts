@@ -116,7 +116,7 @@ describe('what must be kept', () => {
     assert.match(none.stderr, /is not restricted/)
   })
 
-  it('asks for a ground, a day and a reference that the service knows, and says what to do', async () => {
+  it('requires a ground, a day and a reference that the service knows, and says what to do', async () => {
     const ref = await newContact()
     const faults: readonly (readonly [readonly string[], RegExp])[] = [
       [['holds', 'add', ref, '--until', until], /--ground/],

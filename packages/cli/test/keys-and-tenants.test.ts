@@ -87,7 +87,7 @@ describe('keys, while the service runs', () => {
     assert.match(wrong.stderr, /there are admin:inspect/)
   })
 
-  it('a rotated key goes on for the time that was asked for, beside the new one (D11)', async () => {
+  it('a rotated key keeps working for the requested time, beside the new one (D11)', async () => {
     const { key, keyId } = await createKey('--label', 'rotated')
     const rotated = await runJson<KeyJson & { replaces: string; replaced: { expires: string } }>([
       'keys',
@@ -289,7 +289,7 @@ describe('keys, while the service runs', () => {
     removeFolder(own)
   })
 
-  it('a rate that is none is refused with what is allowed, and changes nothing (D10)', async () => {
+  it('an invalid rate is refused with what is allowed, and changes nothing (D10)', async () => {
     const { keyId } = await createKey('--rate', '5')
     for (const [args, said] of [
       [['rate', keyId, '0'], /a whole number from 1 to 9999999, but "0" was given/],
@@ -463,7 +463,7 @@ describe('tenants', () => {
     )
   })
 
-  it('tenants come from a file with their keys, once, and take another name (D11)', async () => {
+  it('tenants are imported from a file with their keys, once, and can take another name (D11)', async () => {
     const folder = temporaryFolder()
     const file = join(folder, 'agencies.ndjson')
     const line = { reference: 'crm-1', name: 'Fenn & Co', keys: [{ label: 'W', scopes: ['property:read'] }] }
@@ -483,7 +483,7 @@ describe('tenants', () => {
     removeFolder(folder)
   })
 
-  it('take a name once, and the refusal says how to go on (D11)', async () => {
+  it('take a name once, and the refusal says how to continue (D11)', async () => {
     const again = await run(['tenants', 'create', 'Hill & Co', ...data])
     assert.deepEqual([again.code, again.stdout], [1, ''])
     assert.match(again.stderr, /There is a tenant "Hill & Co" already.* Choose another name/)
@@ -500,7 +500,7 @@ describe('tenants', () => {
     assert.equal(list.filter(({ name }) => name === 'Same Moment').length, 1)
   })
 
-  it('of one name, made before names were given once, are told apart by their ids (D11)', async () => {
+  it('with the same name, made before names were unique, are distinguished by their ids (D11)', async () => {
     const folder = temporaryFolder()
     const ids = ['5b1f6f0e-0000-4000-8000-000000000001', '5b1f6f0e-0000-4000-8000-000000000002']
     const before = await openStorage({
@@ -565,7 +565,7 @@ describe('tenants', () => {
 })
 
 describe('a backup', () => {
-  it('is made with a line that lets its copy go on, wherever that will lie (D13)', async () => {
+  it('is made with a line that lets its copy continue, wherever it will be (D13)', async () => {
     const folder = temporaryFolder()
     const made = await run(['backup', join(folder, 'property-events.db'), ...data])
     const line = /^.* epoch start .*$/m.exec(made.stdout)?.[0] ?? ''

@@ -113,7 +113,7 @@ describe('roles with the least rights', () => {
     assert.doesNotMatch(stderr, /permission denied/)
   })
 
-  it('the owner compacts the store, and the role of nodes is told to leave that to it (D17)', async () => {
+  it('the owner compacts the store, and the role of nodes is refused and referred to the owner (D17)', async () => {
     const as = (role: 'node' | 'owner') => ({ environment: { PROPERTY_EVENTS_DATABASE: addressOf(role) } })
     const refused = await run(['compact', '--always'], as('node'))
     assert.equal(refused.code, 1)

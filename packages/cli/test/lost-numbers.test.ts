@@ -174,7 +174,7 @@ describe('numbers that were shown and are not there', () => {
     assert.deepEqual(JSON.stringify(after), noted.stdout.trim(), 'nothing was changed')
   })
 
-  it('cannot be said of a feed that is none', async () => {
+  it('cannot be reported of an invalid feed', async () => {
     const data = ['--data', join(root, 'moved from')]
     for (const [flags, sentence] of [
       [['--feed', 'property'], /name the tenant with --tenant/],

@@ -10,7 +10,7 @@ after(() => removeFolder(root))
 
 describe('serve --plain-connections', () => {
   for (const workers of [1, 2]) {
-    it(`has Node’s HTTP answer each request where it is off, with ${workers} threads (D9)`, async () => {
+    it(`lets Node’s HTTP answer each request when it is off, with ${workers} threads (D9)`, async () => {
       const flags = ['--data', join(root, `store-${workers}`), '--workers', String(workers)]
       const answers: string[] = []
       for (const more of [[], ['--plain-connections', 'off']]) {

@@ -177,7 +177,7 @@ describe('the published program', () => {
     await use(process.execPath, installed, join(folder, 'use'))
   })
 
-  it('says in one line what it needs where Node is too old', async () => {
+  it('says in one line what it needs if Node is too old', async () => {
     const posing = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })
       Object.defineProperty(process, 'version', { value: 'v20.19.0' })`
     const args = ['--import', `data:text/javascript,${encodeURIComponent(posing)}`]
@@ -212,7 +212,7 @@ describe('the published program, installed by npm from its archive and the regis
     await run('npm', ['install', archive, ...wanted, ...quiet], { cwd: project })
   })
 
-  it('brings all of ours with it, and asks the registry for none', () => {
+  it('contains all of our packages, and takes none from the registry', () => {
     const installed = join(project, 'node_modules/property-events')
     assert.ok(existsSync(join(installed, 'node_modules/@property-events/server/package.json')))
     assert.ok(!existsSync(join(project, 'node_modules/@property-events')))

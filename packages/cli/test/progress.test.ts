@@ -20,7 +20,7 @@ function outputTo(lines: string[], showsProgress = true): Output {
 }
 
 describe('progress', () => {
-  it('says nothing of what is done within a second', () => {
+  it('prints nothing for work that is done within a second', () => {
     const lines: string[] = []
     let nowMs = 0
     const progress = createProgress(outputTo(lines), 'events', () => nowMs)
@@ -29,7 +29,7 @@ describe('progress', () => {
     assert.deepEqual(lines, [''])
   })
 
-  it('tells how much, how fast and which part, and from the second second on how long it still takes', () => {
+  it('shows how much, how fast and which part, and from the second second on how long it will still take', () => {
     const lines: string[] = []
     let nowMs = 0
     const progress = createProgress(outputTo(lines), 'events', () => nowMs)
@@ -38,7 +38,7 @@ describe('progress', () => {
     assert.equal(lines.at(-1), '4,000 events · 1,000/s · 25 % · 12 s left')
   })
 
-  it('counts the time left from where a task that was cut off goes on', () => {
+  it('counts the time left from the point where an interrupted task continues', () => {
     const lines: string[] = []
     let nowMs = 0
     const progress = createProgress(outputTo(lines), 'events', () => nowMs)
@@ -47,7 +47,7 @@ describe('progress', () => {
     assert.equal(lines.at(-1), '9,100 events · 10/s · 91 % · 1 min 30 s left')
   })
 
-  it('names no time where the whole is not known, or nothing moves', () => {
+  it('shows no time if the total is not known, or nothing moves', () => {
     const lines: string[] = []
     let nowMs = 0
     const progress = createProgress(outputTo(lines), 'MB', () => nowMs)

@@ -79,7 +79,7 @@ async function lastRefs(count: number): Promise<readonly string[]> {
   })
 }
 
-describe('publish, where requests of its size are refused', () => {
+describe('publish, if requests of its size are refused', () => {
   const entries = (count: number) =>
     Array.from({ length: count }, () => ({ payload: { agent_ref: randomUUID(), published: false } }))
   const refsOf = (given: ReturnType<typeof entries>) => given.map(({ payload }) => payload.agent_ref)

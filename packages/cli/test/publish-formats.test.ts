@@ -127,7 +127,7 @@ describe('a reference that is not a UUID', () => {
     assert.match(file.stderr, expected)
   })
 
-  it('becomes the UUIDv5 that other programs make of the same words, for ever (D16, RFC 9562)', async () => {
+  it('becomes the UUIDv5 that other programs derive from the same words, for ever (D16, RFC 9562)', async () => {
     // Made with Python's uuid.uuid5(tenant, '1566\nsales\nS1'), and so on.
     for (const [args, expected] of [
       [['--branch', '1566', '--channel', 'sales', 'S1'], 'a7cfe13f-54c7-52e7-a6eb-0b05676972b2'],

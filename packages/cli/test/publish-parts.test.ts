@@ -56,7 +56,7 @@ describe('cutting a file', () => {
     )
   })
 
-  it('gives every element of an array as it is written, wherever chunks end (D22)', async () => {
+  it('yields every element of an array exactly as written, wherever chunks end (D22)', async () => {
     const element = fc.dictionary(fc.string(), fc.jsonValue())
     await fc.assert(
       fc.asyncProperty(
@@ -93,7 +93,7 @@ describe('cutting a file', () => {
     )
   })
 
-  it('says so when a document is cut off or goes on behind its end, after what came before', async () => {
+  it('reports a document that is cut off or continues after its end, after what came before', async () => {
     for (const [text, expected] of [
       ['[{"a":1},{"b":', /ends in the middle/],
       ['[{"a":1}] []', /has ended, and more text follows/],
@@ -162,7 +162,7 @@ describe('an event of a file', () => {
     assert.equal(reading.entry.text, `{"id":"${reading.entry.id}","payload":{"text":"a  b\\n"}}`)
   })
 
-  it('is refused here when it is no JSON object, with a stable code', () => {
+  it('is refused here if it is not a JSON object, with a stable code', () => {
     const refused: readonly (readonly [string | Buffer, string])[] = [
       ['{"payload":', 'invalid_json'],
       ['{"payload":{"a":1,"a":2}}', 'duplicate_key'],
@@ -210,7 +210,7 @@ describe('requests of a file', () => {
   })
 })
 
-describe('a service that does not take a file yet', () => {
+describe('a service that does not accept a file yet', () => {
   const eventId = run
   const problem = (status: number, code: string, retryAfter?: string) => () =>
     Response.json(
@@ -251,7 +251,7 @@ describe('a service that does not take a file yet', () => {
     return { ended, results, asks, waits, sentences }
   }
 
-  it('is asked until it does, after as long as it says, and the user is told why', async () => {
+  it('is asked again after the time it names until it does, and the user hears why', async () => {
     const { ended, results, waits, sentences } = await published(
       problem(429, 'rate_limited', '7'),
       problem(503, 'overloaded'),
@@ -278,7 +278,7 @@ describe('a service that does not take a file yet', () => {
     assert.ok(silent.ended instanceof NetworkError)
   })
 
-  it('is given up at once where waiting mends nothing', async () => {
+  it('is given up at once if waiting cannot help', async () => {
     for (const one of [
       problem(401, 'unauthorized'),
       problem(503, 'epoch_required'),
@@ -292,7 +292,7 @@ describe('a service that does not take a file yet', () => {
     }
   })
 
-  it('is not the service where another answers: nothing of that counts as published or repeated', async () => {
+  it('is not the service if something else answers: nothing of that counts as published or repeated', async () => {
     const { ended, results } = await published(() => new Response('<html>', { status: 200 }))
     assert.ok(ended instanceof InvalidAnswerError)
     assert.deepEqual(results, [])
@@ -300,7 +300,7 @@ describe('a service that does not take a file yet', () => {
 })
 
 describe('the journal of a run', () => {
-  it('is what was written, or damaged, and never half of it', async () => {
+  it('is complete as written, or damaged, and never half of it', async () => {
     const folder = temporaryFolder()
     const path = join(folder, 'journal.json')
     const journal = holdJournal(path) ?? assert.fail('taken')
@@ -341,7 +341,7 @@ describe('the journal of a run', () => {
     removeFolder(folder)
   })
 
-  it('lies where the user keeps state, on each platform', () => {
+  it('is kept where the user keeps state, on each platform', () => {
     const home = join('/', 'home', 'ada')
     const inHome = (...names: readonly string[]) => join(home, ...names, 'property-events')
     assert.equal(stateFolder({}, 'linux', home), inHome('.local', 'state'))

@@ -122,7 +122,7 @@ describe('every run of publish counts', () => {
     assert.deepEqual(await history(subject), [1, 'gone', 1, 'gone'])
   })
 
-  it('so is what is piped line by line; what has not changed is skipped and not stored twice (D14)', async () => {
+  it('does the same for lines from a pipe; what has not changed is skipped and not stored twice (D14)', async () => {
     const subject = newSubject()
     const { variables, journals } = stateHome()
     for (const [price, expected] of [
@@ -264,7 +264,7 @@ describe('a run that was cut off', () => {
     }
   })
 
-  it('is another one at another feed, for another tenant, and with other treatment of what is unchanged', async () => {
+  it('is a different one for another feed, another tenant, or another treatment of what is unchanged', async () => {
     const { variables } = stateHome()
     const file = fileOf(...others(501))
     await cutOff(file, 1, { variables })

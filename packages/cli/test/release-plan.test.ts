@@ -58,7 +58,7 @@ describe('a release', () => {
     return planned.kind === 'faults' ? planned.faults.join('\n') : 'none'
   }
 
-  it('is refused with a version that is none, or lower, and without a line in the changelog', () => {
+  it('is refused with an invalid or lower version, and without a line in the changelog', () => {
     assert.equal(faultsOf(current), 'none', 'the first release may have the version of the sources')
     for (const version of ['1.2', 'v1.2.3', '1.2.3-rc.1', '01.2.3', ''])
       assert.match(faultsOf(version), /is no version/)

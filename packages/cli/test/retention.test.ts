@@ -44,7 +44,7 @@ describe('retention at the command line', () => {
   const dry = (...args: readonly string[]) =>
     runJson<readonly Counted[]>(['retention', 'run', '--dry-run', ...args, ...data])
 
-  it('is off unless it is asked for, and says so', async () => {
+  it('is off unless requested, and says so', async () => {
     assert.deepEqual(await dry(), [])
     const { stdout, code } = await run(['retention', 'run', ...data])
     assert.equal(code, 0)
@@ -67,7 +67,7 @@ describe('retention at the command line', () => {
     assert.deepEqual([row?.action, row?.detail], ['retention.set', { rule: 'retain-contacts', days: null }])
   })
 
-  it('refuses what is no number of days, in a sentence that says what is', async () => {
+  it('refuses an invalid number of days, in a sentence that says what is valid', async () => {
     for (const [args, said] of [
       [
         ['set', 'Hill', '--retain-contacts', '400'],
@@ -85,7 +85,7 @@ describe('retention at the command line', () => {
     }
   })
 
-  it('takes the payloads at once, and none a second time; a copy of the store has the rules and what is left', async () => {
+  it('removes the payloads at once, and none a second time; a copy of the store has the rules and what is left', async () => {
     await runJson(['retention', 'set', 'Hill', '--retain-contacts', '200d', ...data])
     const taken = await runJson<readonly Counted[]>(['retention', 'run', ...data])
     assert.deepEqual(taken, [{ tenantId, feed: 'contact', days: 200, events: 2 }])

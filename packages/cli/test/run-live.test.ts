@@ -56,7 +56,7 @@ describe('a demo that is left open', () => {
     assert.equal(full.said.length, full.published.length, 'each that cannot be stored is told, and left out')
   })
 
-  it('stands still once its store has as much as a demo takes, and says so', async () => {
+  it('stops once its store has as much as a demo can hold, and says so', async () => {
     const full = await runFor(hourMs, 320, 300)
     assert.equal(full.published.length, 20)
     assert.match(full.said.at(-1) ?? '', /stands still.*320 events/)

@@ -103,11 +103,11 @@ describe('SECURITY.md', () => {
     )
   })
 
-  it('names a test that is there for all that holds, and a reason for all that does not', () => {
+  it('names an existing test for each requirement that is met, and a reason for each that is not', () => {
     for (const row of [...topTen, ...asvs]) assert.equal(faultOfClaim(row), undefined, row.what)
   })
 
-  it('would be found to name a test that is gone, or none: this test can fail', () => {
+  it('would fail if it named a test that is gone, or none: this test can fail', () => {
     const row = { what: 'V1.1.1', state: 'holds' } as const
     assert.match(
       faultOfClaim({ ...row, why: 'Well (`packages/cli/test/gone.test.ts`)' }) ?? '',
@@ -118,7 +118,7 @@ describe('SECURITY.md', () => {
     assert.throws(() => claimsIn('| V1.1.1 | mostly | Well |'))
   })
 
-  it('says of the time of refusals what was measured', () => {
+  it('gives the measured times of refusals', () => {
     const { requests, timings }: { requests: number; timings: readonly KeyTiming[] } = JSON.parse(
       readFileSync(join(root, 'bench/results/key-timing.json'), 'utf8'),
     )

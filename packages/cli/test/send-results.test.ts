@@ -68,7 +68,7 @@ describe('results of a website', () => {
     assert.deepEqual(totals, { sent: 2_345, refused: 0, unknown: 0, throughLine: 4_689 })
   })
 
-  it('of nothing are no request', async () => {
+  it('make no request if there are none', async () => {
     for (const text of ['', '\n\n', '\ufeff']) {
       assert.deepEqual((await sent(chunksOf(text))).requests, [], JSON.stringify(text))
     }

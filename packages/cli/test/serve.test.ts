@@ -434,7 +434,7 @@ describe('demo', () => {
     assert.match(stderr, new RegExp(`photographs of this market are at ${new URL(address).origin}`))
   })
 
-  it('serves the market of an earlier version as it is, and says how to have a new one', async () => {
+  it('serves the market of an earlier version unchanged, and says how to get a new one', async () => {
     const old = join(root, 'old')
     const running = await start(['demo', '--no-live', '--data', old])
     const [tenant] = running.line.tenants ?? []

@@ -13,7 +13,7 @@ after(() => removeFolder(folder))
 const store = join(folder, 'store')
 
 describe('settings', () => {
-  it('all faults are told at once, each with its place, what was seen and what is allowed', async () => {
+  it('all faults are reported at once, each with its place, the value and what is allowed', async () => {
     const { code, stdout, stderr } = await run(
       ['serve', '--data', store, '--port', '80800', '--base-path', 'feed', '--rate-limit', 'fast'],
       { environment: { PROPERTY_EVENTS_MAX_PAGE_SIZE: '1e3', PROPERTY_EVENTS_LOG_LEVEL: 'loud' } },
@@ -62,7 +62,7 @@ describe('settings', () => {
     assert.match(withKey.stderr, /--key is not usable/)
   })
 
-  it('a secret may stand in a file that a variable names, as systemd and containers hand secrets over (D11)', () => {
+  it('a variable can name a file that contains the secret, as systemd and containers hand secrets over (D11)', () => {
     const file = join(folder, 'secret')
     const pepper = (environment: Record<string, string>, flags: Record<string, unknown> = {}) => {
       const reader = readSettings(flags, environment)
@@ -127,7 +127,7 @@ describe('settings', () => {
     assert.equal(port({}, {}), 8080)
   })
 
-  it('each kind of value takes what it says and nothing else', () => {
+  it('each kind of value accepts what it describes and nothing else', () => {
     const accepted: readonly (readonly [keyof typeof settings, string, unknown])[] = [
       ['basePath', '/', ''],
       ['basePath', '/a/b-c/', '/a/b-c'],
@@ -165,7 +165,7 @@ describe('settings', () => {
     }
   })
 
-  it('a catalogue file is refused with what is wrong in it (D12)', async () => {
+  it('a catalogue file is refused with its faults (D12)', async () => {
     const file = join(folder, 'catalogue.json')
     writeFileSync(file, JSON.stringify({ property: { PropertyPublished: 2 }, contact: {} }))
     const { code, stderr } = await run(['serve', '--data', store, '--catalogue', file])
@@ -173,7 +173,7 @@ describe('settings', () => {
     assert.match(stderr, /In the catalogue .*lacks the short code Property/)
   })
 
-  it('a catalogue file that is not JSON is said to have been read, and where it goes wrong (D12)', async () => {
+  it('for a catalogue file that is not JSON, the refusal says that it was read and where it goes wrong (D12)', async () => {
     const file = join(folder, 'comma.json')
     writeFileSync(file, '{"property": {"PropertyPublished": 2,}}')
     const { code, stderr } = await run(['serve', '--data', store, '--catalogue', file])
@@ -191,7 +191,7 @@ describe('a place that may not be written', () => {
   // The one that is read-only for root as well.
   const options = process.platform === 'linux' ? {} : { skip: 'needs /sys' }
 
-  it('is told with the remedy that the command has', options, async () => {
+  it('is reported with the remedy of the command', options, async () => {
     const place = '/sys/property-events'
     const key = ['--key', 'a']
     const [sync, serve] = await Promise.all([

@@ -15,7 +15,7 @@ const commands: readonly (readonly [readonly string[], RunOptions])[] = [
 ]
 
 describe('a command after others in one process', () => {
-  it('writes and ends with what it does in a process of its own', async (context) => {
+  it('writes and ends as it does in its own process', async (context) => {
     context.after(() => removeFolder(folder))
     const once = []
     for (const [args, options] of commands) once.push(await runInTurn(args, options))

@@ -56,7 +56,7 @@ function onDisk(target: string): number {
 
 describe('two syncs at once', () => {
   for (const target of ['a folder', 'a file.ndjson']) {
-    it(`are one too many for ${target}: the second is refused, until the first is gone, even killed`, async (context) => {
+    it(`are one too many for ${target}: the second is refused until the first is gone, even killed`, async (context) => {
       const path = join(market.folder, `wanted twice, ${target}`)
       const { url, asked } = await silence(context)
       const first = await runUntil(['sync', path, '--url', url], asked, { environment })
@@ -71,7 +71,7 @@ describe('two syncs at once', () => {
     })
   }
 
-  it('spoil nothing where a copy cannot be locked: that is said', async () => {
+  it('spoil nothing if a copy cannot be locked: a message says so', async () => {
     const folder = join(market.folder, 'not to be locked')
     mkdirSync(folder)
     writeFileSync(join(folder, '.sync.lock'), 'This is the file of somebody else.\n')
@@ -130,7 +130,7 @@ describe('a copy that somebody has emptied', () => {
   })
 
   for (const target of ['a folder', 'a file.ndjson']) {
-    it(`is not one that is rightly empty: that goes on, and says nothing (${target})`, async () => {
+    it(`is not the same as a rightly empty one, which continues without a message (${target})`, async () => {
       const path = join(market.folder, `rightly empty, ${target}`)
       const args = ['sync', path, '--type', 'lettingsproperty']
       const synced = async () => {
@@ -152,51 +152,55 @@ describe('a copy that somebody has emptied', () => {
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-describe('the files of a copy, since contacts may lie in it', { skip: process.platform === 'win32' }, () => {
-  const modesIn = (folder: string): Readonly<Record<string, string>> =>
-    Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]))
+describe(
+  'the files of a copy, since they may contain contacts',
+  { skip: process.platform === 'win32' },
+  () => {
+    const modesIn = (folder: string): Readonly<Record<string, string>> =>
+      Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]))
 
-  it('can be read by their owner alone, in a folder that only the owner enters', async () => {
-    const folder = join(market.folder, 'new', 'for me alone')
-    await runJson<Summary>(['sync', folder], { environment })
-    assert.deepEqual([modeOf(folder), modeOf(join(market.folder, 'new'))], ['700', '700'])
-    assert.deepEqual([...new Set(Object.values(modesIn(folder)))], ['600'])
-    const file = join(market.folder, 'new', 'mine.ndjson')
-    await runJson<Summary>(['sync', file], { environment })
-    for (const path of [file, `${file}.checkpoint`, `${file}.lock`]) assert.equal(modeOf(path), '600', path)
-  })
+    it('can be read by their owner alone, in a folder that only the owner enters', async () => {
+      const folder = join(market.folder, 'new', 'for me alone')
+      await runJson<Summary>(['sync', folder], { environment })
+      assert.deepEqual([modeOf(folder), modeOf(join(market.folder, 'new'))], ['700', '700'])
+      assert.deepEqual([...new Set(Object.values(modesIn(folder)))], ['600'])
+      const file = join(market.folder, 'new', 'mine.ndjson')
+      await runJson<Summary>(['sync', file], { environment })
+      for (const path of [file, `${file}.checkpoint`, `${file}.lock`]) assert.equal(modeOf(path), '600', path)
+    })
 
-  it('are closed to others once when a build from before has left them open; rights given later stay', async () => {
-    const folder = join(market.folder, 'open to others')
-    await runJson<Summary>(['sync', folder], { environment })
-    const notes = join(folder, 'notes.json')
-    writeFileSync(notes, '{}')
-    chmodSync(folder, 0o755)
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
-    await runJson<Summary>(['sync', folder], { environment })
-    assert.equal(modeOf(folder), '700')
-    const { '.sync.lock': _, 'notes.json': theirs, ...ours } = modesIn(folder)
-    assert.deepEqual([theirs, ...new Set(Object.values(ours))], ['644', '600'])
-    chmodSync(folder, 0o750)
-    await runJson<Summary>(['sync', folder], { environment })
-    assert.equal(modeOf(folder), '750')
-  })
+    it('are closed to others once when a build from before has left them open; rights given later stay', async () => {
+      const folder = join(market.folder, 'open to others')
+      await runJson<Summary>(['sync', folder], { environment })
+      const notes = join(folder, 'notes.json')
+      writeFileSync(notes, '{}')
+      chmodSync(folder, 0o755)
+      for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
+      await runJson<Summary>(['sync', folder], { environment })
+      assert.equal(modeOf(folder), '700')
+      const { '.sync.lock': _, 'notes.json': theirs, ...ours } = modesIn(folder)
+      assert.deepEqual([theirs, ...new Set(Object.values(ours))], ['644', '600'])
+      chmodSync(folder, 0o750)
+      await runJson<Summary>(['sync', folder], { environment })
+      assert.equal(modeOf(folder), '750')
+    })
 
-  it('leave nothing of a sync that was killed while it wrote one', async () => {
-    const folder = join(market.folder, 'cut off while writing')
-    await runJson<Summary>(['sync', folder], { environment })
-    const theirs = join(folder, 'notes.json.new')
-    for (const name of [
-      `${refOf(1)}.json.new`,
-      `${refOf(99)}.json.new`,
-      '.checkpoint.new',
-      'notes.json.new',
-    ]) {
-      writeFileSync(join(folder, name), '{"half')
-    }
-    await runJson<Summary>(['sync', folder], { environment })
-    const left = readdirSync(folder).filter((name) => name.endsWith('.new'))
-    assert.deepEqual(left, ['notes.json.new'])
-    assert.equal(readFileSync(theirs, 'utf8'), '{"half')
-  })
-})
+    it('leave nothing behind from a sync that was killed while it wrote one', async () => {
+      const folder = join(market.folder, 'cut off while writing')
+      await runJson<Summary>(['sync', folder], { environment })
+      const theirs = join(folder, 'notes.json.new')
+      for (const name of [
+        `${refOf(1)}.json.new`,
+        `${refOf(99)}.json.new`,
+        '.checkpoint.new',
+        'notes.json.new',
+      ]) {
+        writeFileSync(join(folder, name), '{"half')
+      }
+      await runJson<Summary>(['sync', folder], { environment })
+      const left = readdirSync(folder).filter((name) => name.endsWith('.new'))
+      assert.deepEqual(left, ['notes.json.new'])
+      assert.equal(readFileSync(theirs, 'utf8'), '{"half')
+    })
+  },
+)

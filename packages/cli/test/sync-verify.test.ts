@@ -131,7 +131,7 @@ describe('sync --verify', () => {
     assert.match(bad.stdout, new RegExp(`${refOf(501)} +not in the copy`))
   })
 
-  it('is refused where a copy is not up to date, or is not one', async () => {
+  it('is refused if a copy is not up to date, or is not a copy', async () => {
     const folder = join(market.folder, 'other')
     const follow = await run(['sync', folder, '--verify', '--follow'], { environment })
     assert.equal(follow.code, 1)

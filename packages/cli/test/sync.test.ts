@@ -180,7 +180,7 @@ describe('sync', () => {
     assert.equal(allowed.held, held - 60)
   })
 
-  it('says in a sentence what is wrong: a key, an address, a file of something else', async () => {
+  it('names the fault in a sentence: a key, an address, a file of something else', async () => {
     const folder = join(market.folder, 'none')
     const wrongKey = await run(['sync', folder], {
       environment: { ...environment, PROPERTY_EVENTS_KEY: 'wrong' },
@@ -282,7 +282,7 @@ describe('sync, while the service is away', () => {
     assert.ok(held > 0 && changes >= held, stdout)
   })
 
-  it('says what it waits for, and in the end why it gave up', async () => {
+  it('says what it waits for, and finally why it gave up', async () => {
     const road = await openRoad('cut')
     const target = join(market.folder, 'given up.ndjson')
     const args = ['sync', target, '--url', road.url]

@@ -92,12 +92,12 @@ describe('events tail', () => {
     assert.match(lines[5]?.[4] ?? '', /^Withdrawn \\u001b\[31mnow/)
   })
 
-  it('asks the service what stood before, where the event before is not in sight (P1)', async () => {
+  it('asks the service for the state before, if it has not seen the event before (P1)', async () => {
     const whole = await tail(6)
     for (const last of [1, 2, 3, 4]) assert.deepEqual(await tail(last), whole.slice(-last))
   })
 
-  it('is coloured where that is asked for, whole for machines, and shows nothing personal of contacts (D18)', async () => {
+  it('is coloured on request, complete for machines, and shows nothing personal of contacts (D18)', async () => {
     const plain = await tail(6)
     const coloured = await tail(6, { FORCE_COLOR: '1' })
     assert.notDeepEqual(coloured, plain)
@@ -149,7 +149,7 @@ describe('events tail', () => {
     }
   })
 
-  it('is readable on a terminal of 80 columns: what changed stands below, and no line is longer', async () => {
+  it('is readable on a terminal of 80 columns: changes are listed below, and no line is longer', async () => {
     const client = createClient({ baseUrl: market.url, key: market.readKey })
     const { items } = await client.after({ after: 0 })
     const kept = earlierListings(client)

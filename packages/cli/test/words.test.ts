@@ -13,7 +13,7 @@ describe('text from elsewhere on a terminal', () => {
     assert.equal(plainText(hostile), String.raw`a\u001b[2Jb\u0007c\u009b31md\u202ee\u000d\u000af\u007f`)
   })
 
-  it('keeps line ends where there are lines, and every letter of every language', () => {
+  it('keeps line ends if there are lines, and every letter of every language', () => {
     assert.equal(plainText('a\nb\tc\r', { multiline: true }), 'a\nb\tc\\u000d')
     assert.equal(plainText('£450,000 – café, ул. Ленина 🏠'), '£450,000 – café, ул. Ленина 🏠')
   })
@@ -25,7 +25,7 @@ describe('text from elsewhere on a terminal', () => {
     assert.match(json, /^[\x20-\x7e]*$/)
   })
 
-  it('stands in columns and frames as wide as its longest line', () => {
+  it('is shown in columns and frames as wide as its longest line', () => {
     assert.equal(
       tableText(
         ['id', 'name'],

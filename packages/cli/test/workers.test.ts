@@ -104,7 +104,7 @@ describe('serve --workers 3', () => {
     }
   })
 
-  it('lets nobody who polls by the time of asking miss an event, whoever publishes meanwhile (P3)', async () => {
+  it('lets nobody who polls by the time of the request miss an event, whoever publishes meanwhile (P3)', async () => {
     const { url } = running.line
     const published: string[] = []
     const stop = new AbortController()
@@ -169,7 +169,7 @@ describe('serve --workers 3', () => {
     }
   })
 
-  it('stops in the middle of publishing without losing what it acknowledged, and so when it is killed (P7)', async () => {
+  it('stops in the middle of publishing without losing what it acknowledged, and also when it is killed (P7)', async () => {
     const { url } = running.line
     const acknowledged: string[] = []
     const load = (from: string, until: number) => {
@@ -252,7 +252,7 @@ describe('a serving thread that fails', () => {
     return items.map(({ sequenceNumber }) => sequenceNumber)
   }
 
-  it('ends the program with a sentence when it dies, and takes nothing that was acknowledged with it (P7)', async () => {
+  it('ends the program with a sentence when it dies, and loses nothing that was acknowledged (P7)', async () => {
     const { store, running, numbers, cause } = await startWithMischief('dies')
     const { promise: ended, resolve } = Promise.withResolvers<number | null>()
     running.child.once('exit', resolve)
@@ -264,7 +264,7 @@ describe('a serving thread that fails', () => {
     assert.deepEqual(await stored(store), numbers)
   })
 
-  it('shows on /livez when it hangs, takes nothing from the counters, and the program still stops when it is told to', async () => {
+  it('shows on /livez when it hangs, loses no counts, and the program still stops on request', async () => {
     const { store, running, numbers, cause } = await startWithMischief('hangs')
     const livez = new URL('/livez', running.line.metricsUrl)
     const published = async () => {

@@ -97,7 +97,7 @@ describe('a sync that has caught up', () => {
     })
   })
 
-  it('says nothing of what the copy did not take, or has not stored yet (PROTOCOL §14.5)', async () => {
+  it('reports nothing that the copy did not take, or has not stored yet (PROTOCOL §14.5)', async () => {
     const { clientOf, options, numbers, publish: add } = scene()
     const failing = { ...options, apply: () => Promise.reject(new RangeError('no room')) }
     await assert.rejects(clientOf().sync(failing), RangeError)
@@ -125,7 +125,7 @@ describe('a sync that has caught up', () => {
     assert.deepEqual(numbers(), [2, 2])
   })
 
-  it('says nothing when it is told to, nor of one category without a name: others may read with the same key (PROTOCOL §14.5)', async () => {
+  it('reports nothing if switched off, nor for one category without a name: others may read with the same key (PROTOCOL §14.5)', async () => {
     const { clientOf, options, numbers } = scene()
     await clientOf().sync({ ...options, acknowledge: false })
     const sales = { ...options, checkpoint: memoryCheckpoint(), apiEventType: 'salesproperty' }
@@ -136,7 +136,7 @@ describe('a sync that has caught up', () => {
   })
 
   for (const status of [403, 404, 405, 301]) {
-    it(`goes on where ${status} is the answer, and asks once (PROTOCOL §14.5)`, async () => {
+    it(`continues when the answer is ${status}, and asks once (PROTOCOL §14.5)`, async () => {
       const {
         clientOf,
         options,
@@ -156,7 +156,7 @@ describe('a sync that has caught up', () => {
     })
   }
 
-  it('tries again later where the service is busy or away, and not before it may (PROTOCOL §14.5)', async () => {
+  it('tries again later when the service is busy or away, and never sooner than allowed (PROTOCOL §14.5)', async () => {
     const answers = [
       () => new Response('', { status: 503, headers: { 'retry-after': '120' } }),
       () => Promise.reject(new TypeError('cut')),
@@ -174,7 +174,7 @@ describe('a sync that has caught up', () => {
     assert.deepEqual(asked, [1, 1, 2, 2, 3, 4, 4])
   })
 
-  it('asks nothing of a server that has the contract alone (PROTOCOL §14.5)', async () => {
+  it('sends nothing to a server that has only the contract (PROTOCOL §14.5)', async () => {
     const server = createPlainServer({ random: randomOf(3), order: 'ascending', orderBy: 'number' })
     server.publish()
     server.settle()

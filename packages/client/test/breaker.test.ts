@@ -35,7 +35,7 @@ describe('the breaker', () => {
     return { feed, copied, checkpoint, run, wait: (ms: number) => void (nowMs += ms) }
   }
 
-  it('takes the size the copy has now, not the one it had when the first of the day went', async () => {
+  it('counts with the present size of the copy, not with its size when the first removal of the day happened', async () => {
     const hour = 3_600_000
     const { feed, copied, run, wait } = growing(30)
     await run()
@@ -133,7 +133,7 @@ describe('the breaker', () => {
     assert.equal(copied.size, 1_000)
   })
 
-  it('goes on with what an earlier version has counted', async () => {
+  it('continues from the counts of an earlier version', async () => {
     for (const [ageMs, passes] of [
       [3_600_000, false],
       [90_000_000, true],

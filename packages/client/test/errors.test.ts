@@ -160,13 +160,13 @@ describe('the errors of the client', () => {
     }
   })
 
-  it('never have a code of the client itself because a service says so', async () => {
+  it('never take a code of the client itself from a service’s answer', async () => {
     const error = await errorOf(503, '{"code":"mass_removal"}')
     assert.deepEqual([error.code, error.name], ['unavailable', 'UnavailableError'])
     assert.equal((await errorOf(503, '{"code":"constructor"}')).code, 'unavailable')
   })
 
-  it('tell what asking again is worth', async () => {
+  it('say whether a retry can help', async () => {
     const again = async (status: number, code?: string) =>
       (await errorOf(status, JSON.stringify({ code }))).again
     assert.deepEqual(

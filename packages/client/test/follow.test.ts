@@ -77,14 +77,14 @@ describe('a following sync', () => {
     ])
   })
 
-  it('outlives a service that is away, and tells of it', async () => {
+  it('survives an absence of the service, and reports it', async () => {
     const { troubles, waits, result } = await followed((wait) => (wait === 9 ? 'end' : 'go on'))
     assert.equal(result.ended, 'aborted')
     assert.equal(troubles.length, 1)
     assert.equal(waits.length, 9)
   })
 
-  it('is there again after an operator has mended what no wait does (PROTOCOL §7)', async () => {
+  it('continues once an operator has repaired what waiting does not (PROTOCOL §7)', async () => {
     const problem = { code: 'storage_damaged', detail: 'Restore it.' }
     const { troubles, result } = await followed(
       (wait) => (wait === 8 ? 'end' : 'go on'),

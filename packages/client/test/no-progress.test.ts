@@ -72,7 +72,7 @@ describe('a plain server whose nodes do not show the same', () => {
     for (const { transactionId } of all.slice(150)) assert.ok(consumer.rows.has(transactionId), transactionId)
   })
 
-  it('ends with an error when every page tells of fewer events than the one before, after waits', async () => {
+  it('ends with an error, after waits, when every page reports fewer events than the one before', async () => {
     const inner = pagesOver(() => all)
     const shrinking: typeof fetch = async (input, init) => {
       const answer = await inner(input, init)
@@ -180,7 +180,7 @@ describe('a service whose own reads lead nowhere', () => {
 })
 
 describe('an answer out of an old cache', () => {
-  it('with events at or below the number asked for is not applied: none comes after a newer one', async () => {
+  it('with events at or below the requested number is not applied: none comes after a newer one', async () => {
     const events = [eventOf(1, 'a'), eventOf(2, 'b'), eventOf(3, 'a')]
     const feed = () => ({ tenantId: 't', epoch: 'a', events })
     const consumer = createConsumer('applyThenSave')

@@ -26,7 +26,7 @@ describe('a checkpoint in a file', () => {
     assert.deepEqual(await readdir(folder), ['a.json'])
   })
 
-  it('is the last one that was saved whole, whatever a crash left beside it', async () => {
+  it('is the last one that was saved whole, whatever a crash left next to it', async () => {
     const path = join(folder, 'b.json')
     const store = fileCheckpoint(path)
     const checkpoint = newCheckpoint({ feed: 'property', apiEventType: null })

@@ -15,7 +15,7 @@ describe('a copy that is synced with the key of another tenant', () => {
   }
   for (const [title, feed] of Object.entries(theirs)) {
     for (const withCopy of [true, false]) {
-      it(`is left as it is, and told so, when that one has ${title} (${withCopy ? 'with' : 'without'} a view)`, async () => {
+      it(`is left as it is and reports so when that one has ${title} (${withCopy ? 'with' : 'without'} a view)`, async () => {
         let served: SmallFeed = { tenantId: 't', epoch: 'a', events: eventsOf(30) }
         const consumer = createConsumer('applyThenSave')
         const checkpoint = memoryCheckpoint()

@@ -35,7 +35,7 @@ const bundler = 'esbuild@0.28.2'
 const isHere = process.platform === 'linux' && process.arch === 'x64'
 const skip = !isLongRun ? 'only in test:long' : isHere ? false : 'the runtimes are those of Linux on x64'
 
-describe('the published package, wherever it is said to run', { skip }, () => {
+describe('the published package, in each runtime that it names', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-runtimes-'))
   const [consumer, tools] = [join(folder, 'consumer'), join(folder, 'tools')]
 
@@ -63,7 +63,7 @@ describe('the published package, wherever it is said to run', { skip }, () => {
     })
   }
 
-  it('is bundled for browsers, runs there without a global of Node, and carries listings only where they are used', async (context) => {
+  it('is bundled for browsers, runs there without a global of Node, and contains listings only if they are used', async (context) => {
     const bundle = async (source: string): Promise<string> => {
       writeFileSync(join(consumer, 'page.js'), source)
       const esbuild = join(tools, 'node_modules/.bin/esbuild')

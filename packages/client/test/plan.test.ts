@@ -36,7 +36,7 @@ function read(reading: PagesReading, page: EventPage, lastPage: readonly FeedEve
 }
 
 describe('the plan of a walk over pages', () => {
-  it('lays the next window from what was there when the walk began, not from what came during it', () => {
+  it('plans the next window from what existed when the walk began, not from what came during it', () => {
     const first = pageOf([event(1, at(0)), event(2, at(1))], 1, 2)
     assert.equal(wantsLastPage(firstWalk, first), true)
     const more = read(firstWalk, first, [event(4, at(10))])
@@ -109,7 +109,7 @@ describe('the plan of reading by numbers', () => {
   const reading = { kind: 'numbers', epoch: 'a', revision: 2, after: 5 } as const
   const run = { items: [], next: 7, head: 9, epoch: 'a', revision: 2 }
 
-  it('goes on behind the run until the head', () => {
+  it('continues after the run, up to the head', () => {
     assert.deepEqual(runRead(reading, run), { kind: 'more', reading: { ...reading, after: 7 } })
     assert.deepEqual(runRead(reading, { ...run, next: 9 }), {
       kind: 'caughtUp',
@@ -117,7 +117,7 @@ describe('the plan of reading by numbers', () => {
     })
   })
 
-  it('starts over in another epoch, and goes on in another revision (D13, D17)', () => {
+  it('starts over in another epoch, and continues in another revision (D13, D17)', () => {
     assert.deepEqual(runRead(reading, { ...run, epoch: 'b' }), { kind: 'startOver', reason: 'epoch_changed' })
     assert.deepEqual(runRead(reading, { ...run, revision: 3 }), {
       kind: 'more',

@@ -167,7 +167,7 @@ describe('a request that fails', () => {
     assert.deepEqual(askedAgain.toSorted(), passing)
   })
 
-  it('tells before each wait what failed and how long the wait is', async () => {
+  it('reports before each wait what failed and how long the wait is', async () => {
     const told: unknown[] = []
     const { client } = answering([refusal(503, 'overloaded'), () => new Response('<html>'), page], {
       retry: { onWait: ({ code }, waitMs) => told.push([code, waitMs]) },
@@ -231,7 +231,7 @@ describe('a request that fails', () => {
     assert.deepEqual(askedThere, [])
   })
 
-  it('tells its code, status, sentence and request id, whoever answered', async () => {
+  it('reports its code, status, sentence and request id, whoever answered', async () => {
     const { client } = answering([refusal(403, 'missing_scope')])
     await assert.rejects(
       async () => client.list(),
@@ -256,7 +256,7 @@ describe('a request that fails', () => {
     )
   })
 
-  it('tells its faults as far as they are what they should be', async () => {
+  it('reports its faults as far as they are well-formed', async () => {
     const errors = [
       { pointer: 7, parameter: null, code: 'odd', message: 'No.' },
       'x',
@@ -270,7 +270,7 @@ describe('a request that fails', () => {
     })
   })
 
-  it('ends at its deadline in the middle of an attempt: dripped at for ever, or met with silence', async () => {
+  it('ends at its deadline in the middle of an attempt, whether the answer drips endlessly or never comes', async () => {
     const dripping: typeof fetch = async (_input, init) => {
       const body = new ReadableStream<Uint8Array>({
         async pull(controller) {
@@ -299,7 +299,7 @@ describe('a request that fails', () => {
     }
   })
 
-  it('by silence ends after its limit; by its signal, at once', async () => {
+  it('without an answer ends at its limit, and at once when its signal aborts', async () => {
     const silent: typeof fetch = (_input, init) =>
       new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
@@ -438,7 +438,7 @@ describe('a client of the service', () => {
     }
   })
 
-  it('ends a publish at once with what only an operator mends, and publishes nothing twice after that (PROTOCOL §5.5)', async () => {
+  it('ends a publish at once if only an operator can help, and publishes nothing twice after that (PROTOCOL §5.5)', async () => {
     for (const code of ['epoch_required', 'clock_behind', 'storage_damaged']) {
       const status = code === 'storage_damaged' ? 500 : 503
       const { client, asked, waits } = answering([refusal(status, code, { 'retry-after': '60' })])
@@ -461,7 +461,7 @@ describe('a client of the service', () => {
     })
   })
 
-  it('tells apart what a publish can be refused for', async () => {
+  it('distinguishes the reasons for which a publish can be refused', async () => {
     const id = randomUUID()
     await publisher().publish({ ...propertyOf(), id })
     await assert.rejects(publisher().publish({ ...propertyOf(), id }), {
@@ -497,7 +497,7 @@ describe('a client of the service', () => {
     })
   })
 
-  it('lists current events as of one moment, and stops where another walk has taken its place (PROTOCOL §3.5)', async () => {
+  it('lists current events as of one moment, and stops when another walk has taken its place (PROTOCOL §3.5)', async () => {
     const all: (readonly [string, number])[] = []
     for await (const event of reader().list({ pageSize: 3, current: true }))
       all.push([event.transactionId, event.sequenceNumber])
@@ -522,7 +522,7 @@ describe('a client of the service', () => {
     )
   })
 
-  it('takes a time by any clock, with its offset (D5)', async () => {
+  it('accepts a time in any zone, with its offset (D5)', async () => {
     const [first, second] = (await reader().list({ pageSize: 2 })).items
     assert(first !== undefined && second !== undefined)
     const { availableCount } = await reader().list()
@@ -534,7 +534,7 @@ describe('a client of the service', () => {
     await assert.rejects(async () => reader().list({ from: '2025-07-01T09:30+0100' }), /written \+01:00/)
   })
 
-  it('gets one event, one property and its history; undefined for what is not there', async () => {
+  it('returns one event, one property and its history; undefined if there is none', async () => {
     const ref = randomUUID()
     await publisher().publish([propertyOf(ref), { remove: { agentRef: ref } }])
     const latest = await reader().subject(ref)

@@ -44,7 +44,7 @@ describe('a first read of a plain feed that was interrupted', () => {
 
   for (const withCopy of [true, false]) {
     const title = withCopy ? 'a view of the copy' : 'no view of the copy'
-    it(`is whole in the end when it goes on with pages of another size, with ${title} (spec §1)`, async () => {
+    it(`is whole in the end when it continues with pages of another size, with ${title} (spec §1)`, async () => {
       const fetch = pagesOver(() => events)
       for (const pageSize of [100, 7]) {
         const { consumer, checkpoint } = await interrupted(fetch, { pageSize: 10 })
@@ -73,7 +73,7 @@ describe('a first read of a plain feed that was interrupted', () => {
     assert.equal(consumer.rows.size, 300)
   })
 
-  it('goes on where it was when the pages are of the same size', async () => {
+  it('continues where it was when the pages have the same size', async () => {
     const fetch = pagesOver(() => events)
     const { consumer, checkpoint } = await interrupted(fetch, { pageSize: 10 })
     const result = await readerOf(fetch).sync({ checkpoint, apply: consumer.apply, pageSize: 10 })
@@ -129,7 +129,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
 
   for (const withCopy of [true, false]) {
     const title = withCopy ? 'with a view of the copy' : 'without a view of the copy'
-    it(`is read anew from a service with an epoch (${title})`, async () => {
+    it(`is read again from a service with an epoch (${title})`, async () => {
       let feed = { tenantId: 't', epoch: 'a', events: before }
       const rebuild = () => void (feed = { tenantId: 't', epoch: 'b', events: rebuilt })
       const { held, reasons } = await heldAfter(
@@ -141,7 +141,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
       assert.deepEqual(reasons, ['epoch_changed'])
     })
 
-    it(`is read anew from a plain server (${title})`, async () => {
+    it(`is read again from a plain server (${title})`, async () => {
       let events: readonly FeedEvent[] = before
       const { held, reasons } = await heldAfter(
         pagesOver(() => events),
@@ -152,7 +152,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
       assert.deepEqual(reasons, ['feed_rewritten'])
     })
 
-    it(`is read whole with the checkpoint of an earlier version, which did not tell of what feed (${title})`, async () => {
+    it(`is read whole with the checkpoint of an earlier version, which did not name the feed (${title})`, async () => {
       for (const serve of [
         (events: () => readonly FeedEvent[]) => pagesOver(events),
         (events: () => readonly FeedEvent[]) =>
@@ -171,7 +171,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
       }
     })
 
-    it(`goes on with the same feed when it was not rebuilt (${title})`, async () => {
+    it(`continues with the same feed when it was not rebuilt (${title})`, async () => {
       const feed = { tenantId: 't', epoch: 'a', events: before }
       for (const fetch of [ownReadsOver(() => feed), pagesOver(() => before)]) {
         const { held, reasons } = await heldAfter(fetch, () => undefined, { withCopy })

@@ -71,7 +71,7 @@ describe('a copy that held something before the whole feed was read', () => {
     assert.deepEqual([...rows.keys()].toSorted(), ['own', 's0', 's1', 's2', 's3', 's4'])
   })
 
-  it('loses what a first batch that failed half-way had put into it, if the feed does not have that any more', async () => {
+  it('loses what a failed first batch had put into it, if the feed no longer has that', async () => {
     const rows = new Map<string, number>()
     let events = eventsOf(3)
     const options = smallCopy(rows)
@@ -93,7 +93,7 @@ describe('a copy that held something before the whole feed was read', () => {
 
 describe('a plain feed that is not the one it was', () => {
   for (const withCopy of [true, false]) {
-    it(`is read anew when its newest known event is gone (copy ${withCopy ? 'looked through' : 'emptied'})`, async () => {
+    it(`is read again when its newest known event is gone (copy ${withCopy ? 'looked through' : 'emptied'})`, async () => {
       const server = createPlainServer({ random: randomOf(7), order: 'descending', orderBy: 'created' })
       for (let left = 60; left > 0; left -= 1) server.publish()
       server.settle()
@@ -140,7 +140,7 @@ describe('a plain feed that is not the one it was', () => {
     })
   }
 
-  it('is read anew when its headers tell of another epoch or revision (D13, D17)', async () => {
+  it('is read again when its headers show another epoch or revision (D13, D17)', async () => {
     let epoch = 'a'
     const server = createPlainServer({
       random: randomOf(3),
@@ -183,7 +183,7 @@ describe('a plain feed that is not the one it was', () => {
     assert.equal(batches, 1)
   })
 
-  it('with a checkpoint that is none, or of a newer version, is not read: the error says so', async () => {
+  it('with an invalid checkpoint, or one of a newer version, is not read: the error says so', async () => {
     const fetch = fixedServer(() => [])
     for (const stored of [
       'x',
@@ -233,7 +233,7 @@ describe('the breaker', () => {
     assert.equal(consumer.rows.size, 75)
   })
 
-  it('stops before more goes, says how much and how to go on, and loses nothing by stopping', async () => {
+  it('stops before more is removed, says how much and how to continue, and loses nothing by stopping', async () => {
     const { consumer, run } = await remove(40)
     await assert.rejects(run(), (error) => {
       assert.ok(error instanceof MassRemovalError)

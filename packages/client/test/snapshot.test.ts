@@ -58,7 +58,7 @@ describe('a snapshot', () => {
 
   for (const [what, spoil] of Object.entries(spoilings)) {
     for (const batchSize of [3, 1_000]) {
-      it(`that ${what} is asked for again, in batches of ${batchSize}, until it is whole (PROTOCOL §11)`, async () => {
+      it(`that ${what} is requested again, in batches of ${batchSize}, until it is whole (PROTOCOL §11)`, async () => {
         const { fetch, snapshots } = spoiled(spoil, 2)
         const { sync, checkWhole } = copyOf(fetch, batchSize)
         const { ended } = await sync()

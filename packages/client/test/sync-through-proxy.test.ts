@@ -13,7 +13,7 @@ import { pick, randomOf } from './support/random.ts'
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 2 ** 31)
 
 describe(`through connections that are cut, stalled, ended early and refused (seed ${seed})`, () => {
-  it('what is published is there once, and what is copied is the fold of the feed (P6, PROTOCOL §11)', async (context: TestContext) => {
+  it('stores what is published once, and copies the fold of the feed (P6, PROTOCOL §11)', async (context: TestContext) => {
     const random = randomOf(seed)
     const service = await startTestService()
     context.after(() => service.stop())

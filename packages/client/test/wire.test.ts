@@ -44,7 +44,7 @@ function sampleOf(schema: object): unknown {
   return type === 'string' ? 'x' : 1
 }
 
-describe('what the client knows of the wire', () => {
+describe('the client’s description of the wire', () => {
   it('is what the protocol package says: types and paths', () => {
     assert.ok(sameEvent && samePage && sameReceipt)
     for (const name of protocol.feedNames) {
@@ -61,7 +61,7 @@ describe('what the client knows of the wire', () => {
     }
   })
 
-  it('names every field of both payloads, except where it puts several places together', () => {
+  it('names every field of both payloads, except where it combines several places', () => {
     const gathered =
       /(^|\.)(risks|obligations|flood_defences|sources_of_flooding|flooded_in_last_five_years)(\.|$)/
     const readings = [

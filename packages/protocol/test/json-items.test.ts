@@ -56,7 +56,7 @@ const arrays = fc
   .map(([items, end]) => `${items.map((item) => item.join('')).join(',')}${end}`)
 
 describe('an array read item by item', () => {
-  it('gives what reading it at once gives: the same values, members and faults (P11, D22)', () => {
+  it('gives the same as reading it at once: values, members and faults (P11, D22)', () => {
     const seen = { read: 0, faults: 0, broken: 0 }
     fc.assert(
       fc.property(
@@ -104,7 +104,7 @@ describe('an array read item by item', () => {
     assert.ok(seen.read > 300 && seen.faults > 100 && seen.broken > 300, JSON.stringify(seen))
   })
 
-  it('is read to its end whatever part of it is decoded at a time (P11, D22)', () => {
+  it('is read to its end whichever part of it is decoded at a time (P11, D22)', () => {
     const item = fc.oneof(
       fc.integer(),
       fc.constantFrom('\uFEFFa', '\u00e9', '\u{1f3e0}\u{1f3e0}', '\u2019"\\', 'long '.repeat(20), true, null),
@@ -140,7 +140,7 @@ function placed(fault: JsonFault, index: number): JsonFault {
 }
 
 describe('a long text read in pieces', () => {
-  it('is what reading it at once is (P11, D22)', () => {
+  it('is the same as reading it at once (P11, D22)', () => {
     fc.assert(
       fc.property(fc.tuple(spaces, text, spaces), depths, (parts, maxDepth) => {
         const bytes = Buffer.from(`xx${parts.join('')}xx`)
@@ -209,7 +209,7 @@ describe('a long text read in pieces', () => {
     assert.equal(read(`{"a":1,"a":[${'0,'.repeat(15)}0]}`), 'duplicate_key /a')
   })
 
-  it('takes a step for every so many bytes, of white space as well (P11)', () => {
+  it('takes one step for each fixed number of bytes, including white space (P11)', () => {
     const blanks = Buffer.alloc(2 ** 20, ' ')
     const { result, steps } = collect(afterBlanks(blanks, 0))
     assert.equal(result, blanks.length)

@@ -103,7 +103,7 @@ describe('a fault of syntax', () => {
     }
   })
 
-  it('has no place where the text is too deep, or a number too long, to be looked through', () => {
+  it('has no place if the text is too deep, or a number too long, to be examined', () => {
     assert.equal(faultIn(`${'['.repeat(5_000)}x`), undefined)
     assert.equal(faultIn(`[${'1'.repeat(5_000)},x]`), undefined)
   })

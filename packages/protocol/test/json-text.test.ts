@@ -131,7 +131,7 @@ describe('strict JSON', () => {
     assert.equal(readJson('{"a":'.repeat(1_000_000), limits).kind, 'fault')
   })
 
-  it('ends on any text at all, with a value only where JSON.parse has the same (P11)', () => {
+  it('ends on any text at all, with a value only if JSON.parse has the same (P11)', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',

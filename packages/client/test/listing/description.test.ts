@@ -131,7 +131,7 @@ suite('a description', () => {
     )
   })
 
-  it('takes as long as it is long, whatever it is made of (P11)', () => {
+  it('takes time in proportion to its length, whatever it consists of (P11)', () => {
     // Each of these took minutes where a search went back over all of it.
     for (const [piece, times] of [
       ['<x> ', 65_000],

@@ -40,7 +40,7 @@ describe('the headline of a property', () => {
     })
   }
 
-  it('is not there of a text that is no object (PROTOCOL §5)', () => {
+  it('does not exist for a text that is not an object (PROTOCOL §5)', () => {
     for (const text of ['', '[]', 'null', '{']) assert.equal(headline(text), undefined)
   })
 })

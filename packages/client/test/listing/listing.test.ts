@@ -27,7 +27,7 @@ function payloadWith(pointer: string, value: unknown): Record<string, unknown> {
 describe('the names of codes', () => {
   const fields = codedFields()
 
-  it('are there for every field that has codes, and lead back to them (PROTOCOL §10)', () => {
+  it('exist for every field that has codes, and lead back to them (PROTOCOL §10)', () => {
     const places = { property: propertyCodeLists, contact: contactCodeLists }
     assert.ok(fields.length > 30)
     for (const { payload, pointer, codes } of fields) {
@@ -47,7 +47,7 @@ describe('the names of codes', () => {
     assert.equal(codeOf('status', 'constructor'), undefined)
   })
 
-  it('stand in the listing of a property that has them, each of every field (spec §2.3–2.7)', () => {
+  it('appear in the listing of a property that has them, each from every field (spec §2.3–2.7)', () => {
     const further: Readonly<Record<string, object>> = {
       '/details/internal_area_unit': { details: { internal_area: 1 } },
       '/details/land_area_unit': { details: { land_area: 1 } },
@@ -192,7 +192,7 @@ describe('a listing', () => {
     assert.equal(shown({}).address.display, null)
   })
 
-  it('has dates as dates, and says what is missing (D24)', () => {
+  it('has dates as dates, and names what is missing (D24)', () => {
     const dated = shown({
       create_date: '02-07-2025 23:59:59',
       update_date: '31-02-2025 00:00:00',
@@ -232,7 +232,7 @@ describe('a listing', () => {
     assert.equal(shown({ status: 6 }, { category: 'sales' }).category, 'sales')
   })
 
-  it('takes any text, and is none where it is no JSON object (P11)', () => {
+  it('accepts any text, and does not exist for one that is not a JSON object (P11)', () => {
     for (const text of ['', 'null', '[]', '{', '1']) assert.equal(listing(text), undefined)
     const odd = shown({
       address: [],

@@ -81,7 +81,7 @@ describe('the reader of event streams', () => {
     )
   })
 
-  it('keeps the rules of the standard where parsers differ', () => {
+  it('follows the standard where parsers differ', () => {
     const read = (text: string) => readOurs(bytesOf(text)).messages
     assert.deepEqual(read('data: a\ndata\ndata: b\n\n'), [
       { event: 'message', data: 'a\n\nb', id: undefined },
@@ -95,7 +95,7 @@ describe('the reader of event streams', () => {
     assert.equal(readOurs(bytesOf('retry: 1500\nretry: soon\nretry: -1\n')).retryMs, 1_500)
   })
 
-  it('takes long messages in small pieces, and refuses those that never end and bytes that are no text', () => {
+  it('reads long messages in small pieces, and refuses endless ones and bytes that are not text', () => {
     const long = 'x'.repeat(2_000_000)
     const [message] = readOurs(bytesOf(`data: ${long}\n\n`), [1_000]).messages
     assert.equal(message?.data.length, long.length)

@@ -33,7 +33,7 @@ describe('following a feed', () => {
   const numbersAfter = async (after: number, apiEventType?: string) =>
     numbersOf((await clientOf(service).after({ after, apiEventType })).items)
 
-  it('is one loop: events as they come, from now on, each with the place to go on from (L1)', async () => {
+  it('is one loop: events as they come, from now on, each with the position to continue from (L1)', async () => {
     const head = await headNow()
     const taking = take(clientOf(service).follow(), 3)
     const places = new Set<FollowPlace>()
@@ -70,7 +70,7 @@ describe('following a feed', () => {
     })
   }
 
-  it('goes on where it was left, with the same follower or with its checkpoint (L1)', async () => {
+  it('continues where it was left, with the same follower or with its checkpoint (L1)', async () => {
     const all = await numbersAfter(0)
     const follower = clientOf(service).follow({ after: 0 })
     const placeBefore = follower.checkpoint
@@ -82,7 +82,7 @@ describe('following a feed', () => {
     assert.deepEqual(numbersOf([...first, ...second, ...third]), all.slice(0, 5))
   })
 
-  it('says how far it is while nothing of its category comes, with head and revision (PROTOCOL §13)', async () => {
+  it('reports its position while nothing of its category comes, with head and revision (PROTOCOL §13)', async () => {
     const head = await headNow()
     const marks: FollowMark[] = []
     const ended = new AbortController()
@@ -177,14 +177,14 @@ describe('following a feed', () => {
     }
   })
 
-  it('is told that a type is misspelt, and does not read the rest as if it were nothing (D19, PROTOCOL §13.4)', async () => {
+  it('learns that a type is misspelt, instead of reading the rest as if there were nothing (D19, PROTOCOL §13.4)', async () => {
     for (const transport of ['stream', 'wait', 'polls'] as const) {
       const query = { after: 0, types: ['PropertyUpdatd'], transport }
       await assert.rejects(within(take(clientOf(service).follow(query), 1)), InvalidRequestError)
     }
   })
 
-  it('asks in between where as many wait as may, and misses nothing (PROTOCOL §8)', async () => {
+  it('polls while as many requests wait as the limit allows, and misses nothing (PROTOCOL §8)', async () => {
     const crowded = await startTestService({ limits: { waitingPerKey: 1 } })
     try {
       const waits: string[] = []
@@ -265,7 +265,7 @@ describe('following a feed', () => {
     assert.ok(troubles.every((code) => code === 'network'))
   })
 
-  it('ends when numbers mean something else, or begins anew where its caller has a way to (D13, L1)', async () => {
+  it('ends when numbers have changed their meaning, or starts over if its caller can (D13, L1)', async () => {
     const own = await startTestService({ limits: { markEveryMs: 100, longestWaitMs: 600 } })
     try {
       await publish(own, some(3))

@@ -79,7 +79,7 @@ describe('following many tenants', () => {
     }
   }
 
-  it('hands out the events of each in order, those of before and those that come, over one request that waits (L1)', async () => {
+  it('hands out the events of each in order, old and new, over one waiting request (L1)', async () => {
     for (const tenantId of tenants.keys()) await publishFor(tenantId, 3)
     const reader = following({ after: 0 })
     await until(() => reader.count() === 36)
@@ -95,7 +95,7 @@ describe('following many tenants', () => {
     assert.deepEqual([mark?.checkpoint.after, mark?.head], [5, 5])
   })
 
-  it('goes on where each tenant was, and reads nothing of those that have not moved (L1)', async () => {
+  it('continues where each tenant was, and reads nothing of those that have not moved (L1)', async () => {
     const [one = '', two = ''] = tenants.keys()
     const first = following({ after: 0 })
     await until(() => first.count() >= 39)
@@ -122,7 +122,7 @@ describe('following many tenants', () => {
     await reader.stop()
   })
 
-  it('asks heads again and again where the service does not wait with them, and says what befalls one tenant alone', async () => {
+  it('asks for heads again and again if the service does not wait with them, and reports what concerns one tenant alone', async () => {
     const [one = '', two = ''] = tenants.keys()
     const troubles: [string, string | undefined][] = []
     let isBroken = true
@@ -149,7 +149,7 @@ describe('following many tenants', () => {
     await reader.stop()
   })
 
-  it('reads a tenant anew whose numbers mean something else, where its caller has a way to; else it ends (D13)', async () => {
+  it('rereads a tenant whose numbers have changed their meaning, if its caller can start over; else it ends (D13)', async () => {
     const [one = ''] = tenants.keys()
     const startEpoch = () => service.storage.startEpoch(0, 'cli:test', [{ tenantId: one, feed: 'property' }])
     const strict = following()

@@ -56,7 +56,7 @@ describe('a following sync', () => {
   const some = (count: number) => Array.from({ length: count }, () => ({ payload: property() }))
 
   for (const transport of ['auto', 'wait'] as const) {
-    it(`applies what is published without asking for it, by ${transport} (PROTOCOL §13)`, async () => {
+    it(`applies what is published without polling, by ${transport} (PROTOCOL §13)`, async () => {
       await publish(service, some(3))
       const sync = following({ follow: { transport } })
       await until(() => sync.rounds() >= 1)
@@ -93,7 +93,7 @@ describe('a following sync', () => {
     await sync.stop()
   })
 
-  it('takes a new snapshot when the epoch changes while it waits, and follows on (D13, PROTOCOL §11.2)', async () => {
+  it('takes a new snapshot when the epoch changes while it waits, and keeps following (D13, PROTOCOL §11.2)', async () => {
     const reasons: string[] = []
     const sync = following({ onResync: (reason) => void reasons.push(reason) })
     await until(() => sync.rounds() >= 2)
@@ -107,7 +107,7 @@ describe('a following sync', () => {
     await sync.stop()
   })
 
-  it('outlives a service that is away, tells of it, and ends with the error of its own copy (PROTOCOL §7)', async () => {
+  it('survives an absence of the service and reports it, and ends with the error of its own copy (PROTOCOL §7)', async () => {
     let cut: AbortController | undefined = new AbortController()
     const troubles: unknown[] = []
     const sync = following(

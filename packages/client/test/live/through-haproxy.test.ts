@@ -17,7 +17,7 @@ import { clientOf, numbersOf, watched } from '../support/live.ts'
 
 const path = '/v1/property-events'
 
-it('what the document shows of the file for HAProxy stands in it', () => {
+it('the excerpt in the document is part of the file for HAProxy', () => {
   const document = 'docs/operating/nodes-and-proxy.md'
   const blocks = blocksIn(document, textOf(document)).filter(({ language }) => language === 'haproxy')
   assert.equal(blocks.length, 1)
@@ -38,7 +38,7 @@ describe('through HAProxy', { skip: needsHaproxy }, () => {
   })
 
   for (const transport of ['stream', 'wait'] as const) {
-    it(`events come by ${transport}, each once, in order and as soon as they are there (L1, PROTOCOL §13)`, async (context) => {
+    it(`events come by ${transport}, each once, in order and as soon as they are published (L1, PROTOCOL §13)`, async (context) => {
       const { fetch, seen } = watched()
       const numbers: number[] = []
       const ended = new AbortController()
@@ -72,7 +72,7 @@ describe('through HAProxy', { skip: needsHaproxy }, () => {
     })
   }
 
-  it('a reader that has gone holds no place, and one that comes back goes on after its last id (W5, L1)', async () => {
+  it('a reader that has gone holds no place, and one that comes back continues after its last id (W5, L1)', async () => {
     const crowded = await startTestService({ limits: { waitingPerKey: 1 }, trustedProxies: 1 })
     const before = await startHaproxy(crowded)
     try {

@@ -108,7 +108,7 @@ describe('a client that waits for events', () => {
     assert.deepEqual(asked.slice(6), ['stream', 'poll'])
   })
 
-  it('keeps to streams through what is no buffering proxy: refusals, cuts, answers that are late (PROTOCOL §13)', async () => {
+  it('keeps using streams after refusals, cuts and late answers, which do not show a buffering proxy (PROTOCOL §13)', async () => {
     const events = eventsOf(3)
     const answers = [
       () => new Response('', { status: 502 }),
@@ -147,7 +147,7 @@ describe('a client that waits for events', () => {
     'with a mark of another form': `id: e.0\nevent: mark\ndata: {"next":1}\n\n`,
     'that is not UTF-8': `${mark(0, 3)}data: \udcff`,
   })) {
-    it(`takes nothing from a stream ${what}, and asks again (L1)`, async () => {
+    it(`takes nothing from a stream ${what}, and requests it again (L1)`, async () => {
       const bytes = Buffer.from(damaged, what === 'that is not UTF-8' ? 'latin1' : 'utf8')
       let asked = 0
       const { client } = clientOf(async () => {
@@ -160,7 +160,7 @@ describe('a client that waits for events', () => {
     })
   }
 
-  it('polls a service of a version before waiting, and asks it no second time (PROTOCOL §9)', async () => {
+  it('polls a service of a version before waiting, and does not try a second time to wait (PROTOCOL §9)', async () => {
     for (const wait of [refusedWait, undefined]) {
       const { fetch, asked, publish } = feedWith(wait === undefined ? {} : { wait })
       const { client } = clientOf(fetch, { sleep: async () => publish() })
@@ -170,7 +170,7 @@ describe('a client that waits for events', () => {
     }
   })
 
-  it('does not ask without a pause where waiting requests are answered at once, and for a shorter wait where a proxy ends them', async () => {
+  it('pauses between requests if waiting requests are answered at once, and asks for shorter waits if a proxy ends them', async () => {
     const ended = new AbortController()
     const { fetch, asked } = feedWith({})
     const { client, waits } = clientOf(async (input, init) => {
@@ -217,7 +217,7 @@ describe('a server of the contract alone', () => {
     })
   }
 
-  it('that has lost what it showed ends the loop, or begins anew (spec §1)', async () => {
+  it('that has lost what it showed ends the loop, or starts over (spec §1)', async () => {
     const server = createPlainServer({ random: randomOf(3), order: 'ascending', orderBy: 'number' })
     for (let left = 9; left > 0; left -= 1) server.publish()
     server.settle()

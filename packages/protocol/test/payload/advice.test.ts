@@ -79,7 +79,7 @@ describe('advice about properties', () => {
     })
   }
 
-  it('of a URL it is said whether its host or port is wrong, or its characters (spec §2.7)', () => {
+  it('for a URL the advice says whether its host or port is wrong, or its characters (spec §2.7)', () => {
     const messageFor = (media_url: string) =>
       adviseProperty({ agent_ref: subject, media: [{ media_url }] }, undefined)[0]?.message ?? ''
     assert.match(messageFor('https://example.com/front of house.jpg'), /percent-encoded/)
@@ -136,7 +136,7 @@ describe('advice about properties', () => {
     ])
   })
 
-  it('nothing is said that depends on a category nobody knows (D23)', () => {
+  it('without a known category there is no advice that depends on it (D23)', () => {
     const open = {
       agent_ref: subject,
       status: 2,
@@ -156,7 +156,7 @@ describe('advice about properties', () => {
     assert.equal(advice({ agent_ref: subject, status: 99, details: { heating } }).length, 50)
   })
 
-  it('anything at all can be asked about without an exception (P11)', () => {
+  it('any value can be examined without an exception (P11)', () => {
     for (const value of [
       null,
       undefined,

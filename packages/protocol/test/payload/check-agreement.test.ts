@@ -102,7 +102,7 @@ describe('the check of a payload that is made ahead of time', () => {
       return accepted
     }
 
-    it(`says of every field of a ${name} what TypeBox says, whatever it holds (P11)`, () => {
+    it(`agrees with TypeBox about every field of a ${name}, whatever it holds (P11)`, () => {
       for (const value of oddValues) agree(value)
       const answers = { accepted: 0, refused: 0 }
       for (const sample of samples) {
@@ -117,7 +117,7 @@ describe('the check of a payload that is made ahead of time', () => {
       assert.ok(answers.accepted > 500 && answers.refused > 500, JSON.stringify(answers))
     })
 
-    it(`says of any ${name} what TypeBox says (P11)`, () => {
+    it(`agrees with TypeBox about any ${name} (P11)`, () => {
       const value = fc.oneof(
         fc.anything({ withNullPrototype: true }),
         fc.jsonValue(),

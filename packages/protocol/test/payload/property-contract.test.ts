@@ -145,7 +145,7 @@ describe('property payload: what must be there', () => {
     assert.deepEqual(places({ published: true, agent_ref: 7 }), ['/agent_ref wrong_type'])
   })
 
-  it('what is not an object is refused with one fault for the whole payload (P11)', () => {
+  it('a value that is not an object is refused with one fault for the whole payload (P11)', () => {
     for (const value of [null, [], [specProperty], 'text', 1, true, undefined]) {
       assert.deepEqual(places(value), [' wrong_type'])
     }

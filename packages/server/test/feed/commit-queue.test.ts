@@ -51,7 +51,7 @@ function withoutLargeLane(store: HeldStore): CheckedQueue {
 }
 
 describe('the commit queue', () => {
-  it('commits at once when nothing is under way, and gathers what comes meanwhile across feeds (ARCHITECTURE)', async () => {
+  it('commits at once when nothing is under way, and collects what comes meanwhile across feeds (ARCHITECTURE)', async () => {
     const store = heldStore(1)
     const queue = createCommitQueue(store)
     const first = queue.submit(sent('a'))
@@ -83,7 +83,7 @@ describe('the commit queue', () => {
     assert.deepEqual(store.commits, ['0', 'a b', 'c', 'd', 'e', 'f'])
   })
 
-  it('never puts a single event into one commit with a thousand, nor lets either wait for ever (D10)', async () => {
+  it('never puts a single event into one commit with a thousand, nor makes either wait for ever (D10)', async () => {
     const store = heldStore(1)
     const queue = createCommitQueue(store, limits)
     const all = [queue.submit(sent('large', { events: 9 }))]
@@ -157,7 +157,7 @@ describe('several commits at once', () => {
     assert.deepEqual(store.commits.slice(3).join(' ').split(' ').toSorted(), ['a', 'b'])
   })
 
-  it('begin only when one has taken longer than gathering is worth (ARCHITECTURE)', async () => {
+  it('begin only when one has taken longer than collecting is worth (ARCHITECTURE)', async () => {
     const store = heldStore(3)
     let nowMs = 0
     const queue = createCommitQueue(store, { ...limits, gatherMs: [5, 5] }, () => nowMs)
@@ -300,7 +300,7 @@ describe('a feed that somebody else has locked', () => {
     assert.equal(store.waits.at(-1), 50, 'as any other feed')
   })
 
-  it('takes turns with others that are locked, so that one that is free again is not kept by them (P1)', async () => {
+  it('takes turns with others that are locked, so that they do not delay one that is free again (P1)', async () => {
     const store = heldStore(2)
     let free = ''
     store.failing = (batches) =>
@@ -339,11 +339,11 @@ describe('any number of publishers', () => {
     await checkSchedules((store) => createCommitQueue(store, limits), { numRuns })
   })
 
-  it('would be seen in two commits at once with their feed: this test can fail (P1)', async () => {
+  it('would fail if a feed were in two commits at once: this test can fail (P1)', async () => {
     await assert.rejects(checkSchedules(withoutQueue, onlyOnce), /is in two commits at once/)
   })
 
-  it('would be seen to wait for ever for a lane that is never free: this test can fail (P6)', async () => {
+  it('would fail if it waited for ever for a lane that is never free: this test can fail (P6)', async () => {
     await assert.rejects(checkSchedules(withoutLargeLane, onlyOnce), /an answer for everybody did not come/)
   })
 

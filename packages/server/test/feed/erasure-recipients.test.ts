@@ -97,7 +97,7 @@ describe('recipients of erased events', () => {
     assert.equal((await receipt(store, erasureId, at('11:01'))).recipients.length, 3)
   })
 
-  it('are nobody whose reads came when all was gone, or were of other events (D17, D28)', async () => {
+  it('are none of those whose reads came when all was gone, or were of other events (D17, D28)', async () => {
     await using store = await open()
     await publish(
       store,

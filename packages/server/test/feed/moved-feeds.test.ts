@@ -164,7 +164,7 @@ describe('feeds that have moved', () => {
     assert.deepEqual(numbersOf(other), [0, 1])
   })
 
-  it('are asked for again after the store has failed (P8)', async () => {
+  it('are requested again after the store has failed (P8)', async () => {
     let fails = true
     let tell: (key: FeedKey | undefined) => void = () => undefined
     const moved: MovedFeeds = movedFeeds(

@@ -5,7 +5,7 @@ import { notedRefusals } from '../../src/feed/noted-refusals.ts'
 
 const refused = { tenantId: undefined, code: 'key_revoked', status: 401 }
 
-it('a key that gives another name with each refused request fills 200 rows and its own, however long it goes on (PROTOCOL §14)', () => {
+it('a key that gives another name with each refused request fills 200 rows and its own, however long it continues (PROTOCOL §14)', () => {
   const refusals = notedRefusals()
   const rows = new Map<string, number>()
   for (let addition = 0; addition < 20; addition += 1) {

@@ -75,7 +75,7 @@ describe('another numbering', () => {
     })
   }
 
-  it('leaves pieces without an event as they are, and is none where the numbers are those of the store (D12)', () => {
+  it('leaves pieces without an event unchanged, and is none if the numbers are those of the store (D12)', () => {
     const of = numberingsOver(catalogues.default)
     assert.equal(of(undefined, 'property'), undefined)
     assert.equal(of('default', 'property'), undefined)

@@ -67,7 +67,7 @@ const draftsOf = (reading: PublicationReading) => (reading.kind === 'drafts' ? r
 
 describe('an event among others', () => {
   for (const format of ['json', 'ndjson'] as const) {
-    it(`is read as it is alone: its draft, its faults and their places (${format}, P11, D22)`, () => {
+    it(`is read as it would be alone: its draft, its faults and their places (${format}, P11, D22)`, () => {
       const seen = { drafts: 0, faults: 0 }
       fc.assert(
         fc.property(fc.array(event, { minLength: 1, maxLength: 6 }), space, (events, gap) => {

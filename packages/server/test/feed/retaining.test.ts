@@ -112,7 +112,7 @@ describe('retention in the background', () => {
     assert.deepEqual(await retainedFeeds({ retention: empty.retention, keys }, noRetention, noonMs), [])
   })
 
-  it('looks again when a rule changes and when a day has begun, and not at what is finished (D17)', async () => {
+  it('checks again when a rule changes and when a day has begun, and skips what is finished (D17)', async () => {
     await using store = await storeOfDays()
     let asked = 0
     const retention: StorageEngine['retention'] = {

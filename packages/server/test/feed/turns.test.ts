@@ -84,7 +84,7 @@ describe('work in turns', () => {
     for (const share of shares.slice(1, -1)) assert.ok(share.split(' ').length <= 15, share)
   })
 
-  it('takes turns with as many long runs as have 32 MiB together, then with the first that came and the smallest, and with all in the end', async () => {
+  it('takes turns with as many long runs as have 32 MiB together, then with the first that came and the smallest, and finally with all', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
     const turns = createTurns(clock)

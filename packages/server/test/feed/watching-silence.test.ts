@@ -175,7 +175,7 @@ describe('silence', () => {
     assert.deepEqual(here.told, ['publisher began', 'publisher ended'])
   })
 
-  it('of a publisher is learned from what was published before anybody looked (PROTOCOL §14.7)', async () => {
+  it('is learned for a publisher from what was published before anybody looked (PROTOCOL §14.7)', async () => {
     await using here = await world()
     for (let hours = 0; hours < 10 * 24; hours += 1) {
       await here.publish()
@@ -268,7 +268,7 @@ describe('silence', () => {
     assert.equal(here.changes[0]?.lastMs, undefined)
   })
 
-  it('is looked for in consumers that asked within the last hour, and in no older ones that nobody expects (PROTOCOL §14.7)', async () => {
+  it('is checked for consumers that made requests within the last hour, and for no older ones that nobody expects (PROTOCOL §14.7)', async () => {
     await using here = await world()
     await here.ask('website', 'old')
     here.advance(2 * hourMs)

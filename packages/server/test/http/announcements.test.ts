@@ -25,7 +25,7 @@ for (const engine of ['memory', 'threads'] as const) {
     })
     after(() => service.stop())
 
-    it('says so in each of its answers, and no other does (D27)', async () => {
+    it('says so in each of its answers, and no other service does (D27)', async () => {
       const { readKey, publishKey } = service.tenant
       const body = JSON.stringify({ payload: property() })
       const post = (more: object) => ({ method: 'POST', key: publishKey, headers: json, body, ...more })

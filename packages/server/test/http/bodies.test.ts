@@ -194,7 +194,7 @@ onTransports('publishing', (transport) => {
     )
   })
 
-  it('is answered when the store has, however long that takes for a connection on which nothing moves (P7)', async () => {
+  it('is answered when the store has answered, however long that takes on a connection without traffic (P7)', async () => {
     const limits = { headersTimeoutMs: 150, idleSocketTimeoutMs: 150 }
     const { service, gate, untilWaiting } = await startGated(transport, limits)
     const body = JSON.stringify({ payload: property() })

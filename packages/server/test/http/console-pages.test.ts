@@ -86,7 +86,7 @@ describe('the page of the console', () => {
     assert.equal(serviceUrl, other.url)
   })
 
-  it('is where the address of the service leads a browser, and the documentation where it is off (PROTOCOL §15.1)', async () => {
+  it('is where the address of the service leads a browser; if the console is off, that is the documentation (PROTOCOL §15.1)', async () => {
     const asBrowser = await call(service, '/', { headers: browser })
     assert.deepEqual([asBrowser.status, asBrowser.headers.location], [303, '/console/'])
     assert.equal((await call(service, '/')).headers.location, '/docs')

@@ -216,7 +216,7 @@ onEngines('a key that is limited to roles and fields of contacts', {}, (service)
     }
   })
 
-  it('streams pages that are too long to be made at once with their length, as others (D11, D20)', async () => {
+  it('streams pages that are too long to be made at once with their length, like others (D11, D20)', async () => {
     const long = randomUUID()
     const payload = { ...whole(long, 'vendor', 'long'.repeat(50_000)), notes: secret.repeat(1_000) }
     const changes = Array.from({ length: 45 }, (_, n) => ({ payload: { ...payload, salutation: `${n}` } }))

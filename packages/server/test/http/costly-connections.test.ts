@@ -41,7 +41,7 @@ onTransports('what costs a client nothing', (transport) => {
     return `${chunk.repeat(count)}${event.length.toString(16)}\r\n${event}\r\n0\r\n\r\n`
   }
 
-  it('is refused: a body in very many chunks of a byte, where as many longer ones are taken (D9, P11)', async () => {
+  it('is refused: a body in very many chunks of one byte, where as many longer ones are accepted (D9, P11)', async () => {
     const request = head(
       'POST /v1/property-events?dryRun=true HTTP/1.1',
       `x-api-key: ${service.tenant.publishKey}`,
@@ -89,7 +89,7 @@ onTransports('what costs a client nothing', (transport) => {
     assert.deepEqual([statuses.length, statuses[0], statuses.at(-1)], [count + 2, 200, 404])
   })
 
-  it('is not read at once: the longest events there are, in snapshots and in runs (P5)', async () => {
+  it('is not read at once: the longest possible events, in snapshots and in runs (P5)', async () => {
     for (let request = 0; request < 3; request += 1) {
       const events = Array.from({ length: 60 }, () => ({ payload: property({ note: 'x'.repeat(250_000) }) }))
       await publish(service, events)

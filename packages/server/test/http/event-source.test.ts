@@ -122,7 +122,7 @@ describe('an EventSource in a browser', withBrowser, () => {
     return (await told()).length >= numbers.length
   }
 
-  it('has each event of the feed once, in order and with its id, as it is published (L1)', async () => {
+  it('receives each event of the feed once, in order and with its id, as it is published (L1)', async () => {
     await until(hasAll, { what: 'what was there' })
     for (let round = 0; round < 5; round += 1) await publish(service, [{ payload: property() }])
     await until(hasAll, { what: 'what was published' })

@@ -78,7 +78,7 @@ onEngines('contacts that expire', { maintenanceFreshMs: 50 }, (service) => {
     assert.ok((await listed(service())).contacts.some(({ contactRef }) => contactRef === other))
   })
 
-  it('are not kept where that would be lost: under maintenance, and in a store that their tenant leaves (PROTOCOL §5.9)', async () => {
+  it('are not kept if that would be lost: under maintenance, and in a store that their tenant leaves (PROTOCOL §5.9)', async () => {
     const { storage, tenant } = service()
     const contactRef = crypto.randomUUID()
     await publish(service(), [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })

@@ -152,7 +152,7 @@ onEngines(
       for (let round = 0; round < 3; round += 1) assert.equal(await looked(), 0)
     })
 
-    it('and of the newest, whose page is not full yet, the place is: the store is asked for its bytes alone (D20)', async () => {
+    it('and for the newest, whose page is not full yet, the position is known: the store is asked only for its bytes (D20)', async () => {
       const { readKey } = service().tenant
       const { events } = await publish(service(), [{ payload: property() }])
       const asked: number[] = []

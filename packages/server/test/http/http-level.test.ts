@@ -291,7 +291,7 @@ onEngines(
       assert.ok(answer.closed)
     })
 
-    it('asks for a body only when it wants it, and knows no other expectation (D9)', async () => {
+    it('asks for a body only if it wants it, and knows no other expectation (D9)', async () => {
       const expecting = (lines: readonly string[]) =>
         head('POST /v1/property-events HTTP/1.1', ...lines, 'Expect: 100-continue', 'Content-Length: 100')
       const wanted = await speak(service().port, expecting(publishLines()), {

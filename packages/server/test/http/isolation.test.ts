@@ -191,7 +191,7 @@ onEngines('isolation', {}, (service) => {
     assert.equal(tried, 63 * 34)
   })
 
-  it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {
+  it('shows a key nothing of other tenants, whatever its scopes (P10)', async () => {
     const { tenant, otherTenant } = service()
     for (const held of scopeSets.filter((set) => set.some((scope) => scope.endsWith('read')))) {
       const { text: key } = await service().issue({ grants: [{ tenantId: tenant.tenantId, scopes: held }] })

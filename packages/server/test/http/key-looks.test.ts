@@ -43,7 +43,7 @@ describe('the looks at keys of requests that wait', () => {
     assert.ok(watched.every((one) => !one.signal.aborted))
   })
 
-  it('end those requests whose check says so, and those whose reader has gone (D11)', async (test) => {
+  it('end those requests whose check fails, and those whose reader has gone (D11)', async (test) => {
     const { looks, pass } = looksAt(test, () => Promise.resolve(unknown))
     const reader = new AbortController()
     const { signal } = new AbortController()

@@ -20,7 +20,7 @@ onEngines(
       return logLines.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>)
     }
 
-    it('names no contact: the route stands for the path of one (D18, PROTOCOL §10.2)', async () => {
+    it('names no contact: the route replaces the path of one (D18, PROTOCOL §10.2)', async () => {
       const reference = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
       await publish(service(), { payload: contact({ contact_ref: reference }) }, { feed: 'contact' })
       const key = service().tenant.readKey

@@ -59,7 +59,7 @@ onEngines('a read whose number does not come', { limits }, (service) => {
   })
 })
 
-describe('the service as it is started', () => {
+describe('the service as the program starts it', () => {
   it('waits 5 seconds for a number, as its documents say (PROTOCOL §7)', () => {
     assert.equal(defaultLimits.minSequenceWaitMs, 5_000)
   })

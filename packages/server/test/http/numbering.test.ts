@@ -75,7 +75,7 @@ onEngines(`a key with the numbering ${other}`, { catalogue: catalogues[own] }, (
     }
   })
 
-  it('reads the same from ready-made pages, of which each numbering has its own (P9)', async () => {
+  it('reads the same from ready-made pages, which are separate for each numbering (P9)', async () => {
     const path = `${listPath}?pageSize=100`
     const first = { usual: '', other: '' }
     for (const name of ['usual', 'other'] as const)
@@ -136,7 +136,7 @@ onEngines(`a key with the numbering ${other}`, { catalogue: catalogues[own] }, (
     assert.equal(one?.headers.etag === two?.headers.etag, one?.text === two?.text)
   })
 
-  it('keeps the numbers of the store in receipts, and changes nothing of contacts (D12)', async () => {
+  it('keeps the numbers of the store in receipts, and changes nothing for contacts (D12)', async () => {
     const codes = catalogues[own].property
     for (const { eventType, eventTypeShortCode } of receipt?.events ?? []) {
       assert.equal(eventType, codes[eventTypeShortCode])

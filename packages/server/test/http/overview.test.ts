@@ -240,7 +240,7 @@ onEngines('the overview of all tenants', {}, (service) => {
     }
   })
 
-  it('goes on where it has stopped, and finds each thing once (PROTOCOL §12.12)', async () => {
+  it('continues where it stopped, and finds each thing once (PROTOCOL §12.12)', async () => {
     const { tenantId } = service().tenant
     const found: string[] = []
     let tenants = 0
@@ -258,7 +258,7 @@ onEngines('the overview of all tenants', {}, (service) => {
     assert.deepEqual(found.toSorted(), [...own.items.map((one) => one.agentRef), agentRef].toSorted())
   })
 
-  it('takes strict parameters, and is for operators alone (D19, PROTOCOL §12)', async () => {
+  it('takes strict parameters, and is only for operators (D19, PROTOCOL §12)', async () => {
     const { tenant } = service()
     const own = await service().issue({ grants: [{ tenantId: tenant.tenantId, scopes: ['tenant:inspect'] }] })
     for (const path of ['/faults', `/tenant-facts?tenants=${tenant.tenantId}`, '/find?text=elm']) {

@@ -76,7 +76,7 @@ describe('the reference', () => {
     assert.equal(known.size, anchors.length, 'no place is there twice')
   })
 
-  it('says of each code what it means, and of each field with codes where they are (D21)', () => {
+  it('explains each code, and names each field that has codes (D21)', () => {
     for (const { codes } of codedFields()) {
       for (const { code, label } of codes.codes) {
         const text = label.replaceAll('&', '&amp;')

@@ -129,7 +129,7 @@ onEngines('a key of several tenants', {}, (service) => {
     }
   })
 
-  it('is told what is wrong with the tenant it names (P11, D6)', async () => {
+  it('learns what is wrong with the tenant that it names (P11, D6)', async () => {
     const { tenant, otherTenant } = service()
     const key = await both()
     const refusals = [

@@ -28,7 +28,7 @@ onTransports('limits that several share', (transport) => {
     return service.issue({ grants, ...(rate === undefined ? {} : { rate }) })
   }
 
-  it('hold the keys of a tenant together, and say so (D10)', async () => {
+  it('hold for the keys of a tenant together, and say so (D10)', async () => {
     const limits = { requests: { perSecond: 2, burst: 4 }, tenantRequests: { perSecond: 1, burst: 6 } }
     await withService({ limits }, async (service, advance) => {
       const keys = await Promise.all([1, 2, 3].map(() => keyOf(service)))

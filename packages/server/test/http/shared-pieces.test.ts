@@ -22,7 +22,7 @@ describe('what is made of events for many readers', () => {
     assert.equal(ask(events, form, 7), pieces[1])
   })
 
-  it('is gone a tenth of a second later, for whoever reads it then (D17)', (test) => {
+  it('is gone a tenth of a second later, whoever reads it then (D17)', (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] })
     const shared = sharedPieces<object>(() => 1)
     const events = [eventOf(1)]

@@ -400,7 +400,7 @@ describe('last use', () => {
 describe('a key from an address with too many wrong ones', () => {
   const newKey = () => newKeyText().text
 
-  it('is found out at once if it exists, used before or not, and asks the store for ids once (D10)', async () => {
+  it('is recognised at once if it exists, used before or not, and asks the store for ids once (D10)', async () => {
     const self = await bench()
     const [first, second] = [await self.issue(), await self.issue()]
     assert.equal((await self.verifier.verifyAmongGuesses(first.text)).kind, 'valid')

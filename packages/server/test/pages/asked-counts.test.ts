@@ -12,7 +12,7 @@ const [a, b] = [
 ]
 
 describe('counts of requests', () => {
-  it('are never lower than how often a segment was asked for, whatever else was, and go down by halves', () => {
+  it('are never lower than how often a segment was asked for, whatever else was, and fall by halves', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20_000), { maxLength: 500, size: 'max' }), (asked) => {
         const counts = createAskedCounts()
@@ -35,7 +35,7 @@ describe('counts of requests', () => {
     assert.ok(taken <= 500, `${taken} found their place taken`)
   })
 
-  it('can be raised to what is known, forgotten and cleared, and stop at what fits', () => {
+  it('can be raised to a known value, forgotten and cleared, and stop at the largest that fits', () => {
     const counts = createAskedCounts()
     counts.raise(a, 40)
     counts.raise(a, 3)

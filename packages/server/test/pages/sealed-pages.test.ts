@@ -385,7 +385,7 @@ describe('sealed pages', () => {
     }
   })
 
-  it('are not kept where they were read before everything was forgotten and made after it (D13, D17)', async () => {
+  it('are not kept if they were read before everything was forgotten and made after it (D13, D17)', async () => {
     using folder = temporaryFolder()
     for (const file of [undefined, openSegmentFile(join(folder.path, 'sealed'), 1e9)]) {
       const view = growingView(100)

@@ -47,7 +47,7 @@ const id: fc.Arbitrary<SegmentId> = fc.record(
 )
 
 describe('the index of segments', () => {
-  it('gives what was put into it, and so does one that begins with its series', () => {
+  it('returns what was put into it, and so does one that begins with its series', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(id, facts), { maxLength: 60 }), fc.array(id), (puts, others) => {
         const index = createSegmentIndex()
@@ -130,7 +130,7 @@ describe('the file of sealed pages', () => {
     assert.deepEqual(reopened(path).known, unchecked(known))
   })
 
-  it('is known after a crash by the note left on the way and the records behind it, and nothing of it is taken for checked', async () => {
+  it('is known after a crash from the note left on the way and the records after it, and treats nothing as checked', async () => {
     using folder = temporaryFolder()
     const [running, crashed] = [join(folder.path, 'running'), join(folder.path, 'crashed')]
     const segments = await segmentsOf(ids)
@@ -172,7 +172,7 @@ describe('the file of sealed pages', () => {
     assert.deepEqual(reopened(path), { known: ids.map(() => undefined), byteLength: 0 })
   })
 
-  it('is never opened by a note that is not whole, and takes nothing for checked by one that is not its own', async () => {
+  it('is never opened by an incomplete note, and treats nothing as checked by a note that is not its own', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'sealed')
     const known = await closedFile(path)

@@ -117,7 +117,7 @@ describe('the memory of pages', () => {
     )
   })
 
-  it('takes no more than was given for what is kept and for answers together, or what answers need at least', () => {
+  it('takes no more than the limit for kept bytes and answers together, or what answers need at least', () => {
     fc.assert(
       fc.property(fc.array(sizes, { maxLength: 120, size: 'max' }), fc.boolean(), (asked, release) => {
         const memory = createSegmentMemory({ memoryBytes: 4 * MiB, leastBytes: MiB })
@@ -243,7 +243,7 @@ describe('the room of pages', () => {
     )
   })
 
-  it('says what has to come back for a longer part, and then has it', () => {
+  it('names what has to come back for a longer part, and then has it', () => {
     const room = createPageRoom(8 * 4_096)
     const parts = Array.from({ length: 8 }, () => room.take(1))
     const [, second, third, fourth, fifth] = parts

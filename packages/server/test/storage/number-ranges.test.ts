@@ -19,7 +19,7 @@ function isTidy(of: readonly (readonly [number, number])[]): boolean {
 }
 
 describe('ranges of numbers', () => {
-  it('are the set of what was added, in ascending ranges that do not touch', () => {
+  it('are the set of the numbers that were added, in ascending ranges that do not touch', () => {
     fc.assert(
       fc.property(ranges, ranges, (one, other) => {
         const added = numberRanges()

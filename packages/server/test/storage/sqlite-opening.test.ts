@@ -64,7 +64,7 @@ describe('opening a data folder', () => {
     assert.equal((await headOf(again)).position, 1)
   })
 
-  it('refuses a folder without a store unless asked to make one, and makes nothing', async () => {
+  it('refuses a folder without a store unless asked to create one, and creates nothing', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'missing')
     await refused(open(path, { create: false }), 'not_a_store', /no Property Events store in .*missing/)
@@ -89,7 +89,7 @@ describe('opening a data folder', () => {
     }
   })
 
-  it('refuses an emptied store beside its key pepper, and leaves it as it is', async () => {
+  it('refuses an emptied store beside its key pepper, and leaves it unchanged', async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, 'property-events.db')
     writeFileSync(file, '')

@@ -31,7 +31,7 @@ describe('a store that is written on the thread that opened it', () => {
     assert.deepEqual(numbers(await list(beside)), [1, 2, 3, 4])
   })
 
-  it('leaves a file without a log beside it when it is closed', async () => {
+  it('leaves no log beside the file when it is closed', async () => {
     using folder = temporaryFolder()
     const store = await withTenants(await open(folder.path, 'thisThread'))
     await store.close()

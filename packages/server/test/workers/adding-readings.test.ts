@@ -63,7 +63,7 @@ describe('the addition of all threads', () => {
     assert.equal(hanging.asked(), 1)
   })
 
-  it('has pauses between, for a client that asks in a loop (PROTOCOL §14)', async () => {
+  it('pauses between additions, for a client that asks in a loop (PROTOCOL §14)', async () => {
     const ending = { ask: () => Promise.reject(new Error('a serving thread has ended')) }
     const addAll = addingOfAll([ending], 40)
     const beganMs = performance.now()

@@ -68,7 +68,7 @@ export function administeringContract(factory: StoreFactory): void {
 }
 
 function keysCases(factory: StoreFactory): void {
-  it('gives an operator key back with its scopes, and any key with its networks and what it replaces (D11)', async () => {
+  it('returns an operator key with its scopes, and any key with its networks and the key it replaces (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const limited = key('limited', {
       networks: ['192.0.2.0/24', '2001:db8::/32'],
@@ -204,7 +204,7 @@ function tenantsCases(factory: StoreFactory): void {
     assert.deepEqual(await store.admin.tenantsAfter(rest[0]?.place ?? 0, 2), [])
   })
 
-  it('changes name, reference and suspension at once, and notes what changed without the words (D11)', async () => {
+  it('changes name, reference and suspension at once, and records what changed without the words (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const before = (await rowsAfter(store, 0)).length
     const change = { name: 'Hill & Sons', reference: 'crm-1', suspended: true }

@@ -127,7 +127,7 @@ export function branchViewsContract(factory: StoreFactory): void {
       await assertViews(store, [hill], feedKey(tenantB))
     })
 
-    it('show the end of what they showed: by an erasure, by a removal, and with payloads that age has taken (D11, D17)', async () => {
+    it('show the end of what they showed: after an erasure, a removal, and with payloads that were removed by age (D11, D17)', async () => {
       const { clock, set } = testClock('2025-01-01T12:00:00')
       await using store = await withTenants(await factory.create({ clock }))
       await grantAll(store)

@@ -83,7 +83,7 @@ export function consoleSessionsContract(factory: StoreFactory): void {
       )
     })
 
-    it('removes what is over step by step, and nothing else (PROTOCOL §15.3)', async () => {
+    it('removes what has ended step by step, and nothing else (PROTOCOL §15.3)', async () => {
       await using store = await factory.create()
       const { consoleSessions: sessions } = store
       for (let index = 0; index <= sessionsPerStep; index += 1) {

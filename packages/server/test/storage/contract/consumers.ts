@@ -187,7 +187,7 @@ export function consumersContract(factory: StoreFactory): void {
       ])
     })
 
-    it(`keeps ${mostRanges} ranges of a view, the first and the highest, and no more of a consumer than is asked for (D28)`, async () => {
+    it(`keeps ${mostRanges} ranges of a view, the first and the highest, and no more for a consumer than requested (D28)`, async () => {
       await using store = await withTenants(await factory.create())
       const many = Array.from({ length: mostRanges + 100 }, (_, index): NumberRange => [
         index * 10 + 1,

@@ -43,7 +43,7 @@ export function countingContract(factory: StoreFactory): void {
       }
     })
 
-    it('counts nothing in an empty feed, and says when there is no such tenant (P10)', async () => {
+    it('counts nothing in an empty feed, and reports a tenant that does not exist (P10)', async () => {
       await using store = await withTenants(await factory.create())
       const times = [0n, ticks('2026-01-01T00:00:00')]
       const empty = { total: 0, before: [0, 0] }
@@ -87,7 +87,7 @@ export function countingContract(factory: StoreFactory): void {
       assert.equal(await liveCount(store, feedKey(tenantB)), 0)
     })
 
-    it('counts for each feed of a commit by itself, and nothing for what is refused or skipped (D14)', async () => {
+    it('counts each feed of a commit separately, and nothing for what is refused or skipped (D14)', async () => {
       await using store = await withTenants(await factory.create())
       const other = feedKey(tenantB)
       const one = draft({ subject: 'p', id: 'one' })

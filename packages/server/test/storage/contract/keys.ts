@@ -98,7 +98,7 @@ export function keysContract(factory: StoreFactory): void {
       assert.equal(line?.stored?.sequenceNumber, 1)
     })
 
-    it('suspends a tenant and takes it back; its keys tell (D7)', async () => {
+    it('suspends a tenant and readmits it; its keys show this (D7)', async () => {
       await using store = await withTenants(await factory.create())
       const grants = [tenantA, tenantB].map((tenantId) => {
         return { tenantId, scopes: ['property:read'] as const }
@@ -190,7 +190,7 @@ export function keysContract(factory: StoreFactory): void {
       assert.equal(await store.keys.setKeyExpiry('unknown', 1, 'cli:test'), 'unknownKey')
     })
 
-    it('gives a key a rate of its own, and takes it back (D10)', async () => {
+    it('gives a key its own rate, and removes it again (D10)', async () => {
       await using store = await withTenants(await factory.create())
       await store.keys.insertKey(record('k'), 'cli:test')
       const rate = async () => (await store.keys.findKey('k'))?.record.rate

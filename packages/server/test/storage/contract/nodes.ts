@@ -79,7 +79,7 @@ export function nodesContract(factory: StoreFactory): void {
       assert.equal(await ignoring(), 0)
     })
 
-    it('names a new pepper only when every live node knows it, and keys tell which it is (D11)', async () => {
+    it('names a new pepper only when every live node knows it, and keys show which one they use (D11)', async () => {
       await using store = await withTenants(await factory.create())
       const key = (keyId: string, pepperId: string) => ({
         keyId,

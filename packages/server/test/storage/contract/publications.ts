@@ -144,7 +144,7 @@ export function publicationsContract(factory: StoreFactory): void {
       assert.deepEqual(await publications.refusedSince(minute + 3, 10), [])
     })
 
-    it('keeps the same few examples of where a warning came, in whatever order they are added (PROTOCOL §14.2)', async () => {
+    it('keeps the same few examples of places of a warning, in whatever order they are added (PROTOCOL §14.2)', async () => {
       const places = Array.from(
         { length: 3 * placesPerWarning },
         (_, n) => `/payload/media/${(n * 7) % 15}/url`,

@@ -117,7 +117,7 @@ function refusalCases(factory: StoreFactory): void {
 }
 
 function movingCases(factory: StoreFactory): void {
-  it('says in one commit that a property has left one branch and is in the other, and keeps the rest of it (D23)', async () => {
+  it('records in one commit that a property has left one branch and is in the other, and keeps the rest of it (D23)', async () => {
     await using store = await withTenants(await factory.create())
     await publish(store, [draft({ subject: 'p', branch: 'A', text: 'as it was', category: 'lettings' })])
     const lines = await publish(store, [moved('p', 'A', 'B "upper"')], { unchanged: 'skip' })

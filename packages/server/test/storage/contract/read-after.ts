@@ -44,7 +44,7 @@ export function readAfterContract(factory: StoreFactory): void {
       }
     })
 
-    it("gives only each subject's latest when asked, in every view (P1)", async () => {
+    it("returns only each subject's latest when asked, in every view (P1)", async () => {
       await using store = await withTenants(await factory.create())
       await publishMixture(store, 60)
       await publish(store, [draft({ subject: 'mixed 1', category: 'lettings' })])

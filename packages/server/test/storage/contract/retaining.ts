@@ -87,7 +87,7 @@ export function retainingContract(factory: StoreFactory): void {
       )
     })
 
-    it('leaves for tomorrow what was superseded today, and finds what is superseded after it was passed (D17)', async () => {
+    it('leaves for tomorrow what was superseded today, and finds what is superseded after the walk has passed it (D17)', async () => {
       await using store = await storeOfMonths(factory)
       const present = payloads(await list(store))
       assert.equal(await thinAll(store, span(10, '2025-03-01')), 1, 'the second was superseded that day')
@@ -151,7 +151,7 @@ export function retainingContract(factory: StoreFactory): void {
       assert.equal(JSON.parse((await list(store)).at(-1)?.payload ?? '{}').text, 'present')
     })
 
-    it('leaves what was erased as it is, and what is thinned can be erased (D17)', async () => {
+    it('leaves what was erased unchanged, and what is thinned can be erased (D17)', async () => {
       await using store = await storeOfMonths(factory)
       await thinAll(store, span(40, '2025-03-02'))
       await erase(store, subject('p'))

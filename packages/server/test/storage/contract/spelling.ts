@@ -185,7 +185,7 @@ export function spellingContract(factory: StoreFactory): void {
       assert.deepEqual(await remarked(store, [home({ ...monday, text: 'f' })]), [[]])
     })
 
-    it('is remarked on once, beside the event of its draft, when the property changes its category', async () => {
+    it('is warned about once, beside the event of its draft, when the property changes its category', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [home({ updateDate: 'monday', category: 'sales' })])
       const moved = home({ id: 'moved', updateDate: 'monday', text: 'a', category: 'lettings' })

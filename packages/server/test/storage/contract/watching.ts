@@ -37,7 +37,7 @@ export function watchingContract(factory: StoreFactory): void {
       stopOther()
     })
 
-    it('lets a read wait for a number, until it is there or the time is over (P8)', async () => {
+    it('lets a read wait for a number until it exists or the time is over (P8)', async () => {
       await using store = await withTenants(await factory.create({ startSequence: 10 }))
       const parts = {
         events: store.events,
