@@ -1,14 +1,14 @@
-/** Where the console lies, and the addresses in it. Each state of a view is an address. */
+/** The path of the console, and the addresses in it. Each state of a view is an address. */
 
-/** The values of a query; what is undefined or empty is left out. */
+/** The values of a query. Undefined and empty ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
 
-/** `/feeds/console` of the root `/feeds/console/`, as the page names it. */
+/** `/feeds/console` for the root `/feeds/console/`, as the page names it. */
 export function baseOf(root: string): string {
   return root.replace(/\/+$/, '')
 }
 
-/** The base of the service, whose operations, `/docs` and `/openapi.json` are there: the console lies directly in it. */
+/** The base of the service, with its operations, `/docs` and `/openapi.json`. The console is directly below it. */
 export function serviceBaseOf(consoleBase: string): string {
   return consoleBase.replace(/\/[^/]*$/, '')
 }
@@ -21,7 +21,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return parts.length === 0 ? path : `${path}?${parts.join('&')}`
 }
 
-/** The places of the console, below its base. Views link to each other with these and write no path themselves. */
+/** The places of the console, below its base. Views link to each other with these and never write a path themselves. */
 export const places = {
   overview: (query?: Query) => withQuery('/', query),
   signIn: (query?: Query) => withQuery('/sign-in', query),
@@ -39,7 +39,7 @@ export const places = {
   system: () => '/system',
   playground: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/playground`, query),
   erasures: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/erasures`, query),
-  /** Of one operation, or of all of them. Requests themselves go to `/api`, so that the page cannot be there. */
+  /** For one operation, or for all of them. Requests themselves go to `/api`, so the page cannot be there. */
   api: (operationId?: string, query?: Query) =>
     withQuery(operationId === undefined ? '/operations' : `/operations/${operationId}`, query),
   operatorKeys: (query?: Query) => withQuery('/keys', query),

@@ -1,12 +1,12 @@
-/** Begins: takes the link out of the address, asks who is signed in, and shows it. */
-// The order of its layers counts, so it comes before every part's own style.
+/** Starts the console: takes the link out of the address, asks who is signed in, and shows the result. */
+// The order of its layers matters, so it comes before every part's own style.
 import './console.css'
 import { render } from 'preact'
 import { App } from './frame/app.tsx'
 import { loginOf } from './session/login-link.ts'
 import { beginSession } from './session/session.ts'
 
-/** Out of the address before anything else: it must not stay in the history. */
+/** Removed from the address before anything else, so that it does not stay in the history. */
 function takeLogin(): string | undefined {
   const login = loginOf(location.hash)
   if (login !== undefined) history.replaceState(null, '', location.pathname + location.search)

@@ -1,2 +1,2 @@
-/** A style that a part brings with it: the build gathers all of them in `console.css`. */
+/** A style that belongs to a part. The build collects all of them in `console.css`. */
 declare module '*.css' {}

@@ -120,7 +120,7 @@ interface Results {
 
 const noResults: Results = { found: [], trouble: undefined, isAsking: false, reach: nowhereYet }
 
-/** What the plan finds: at once what is known, the rest as it comes; what is near before what is anywhere. */
+/** What the plan finds: known results at once, the others as they come, and near ones before those of other agencies. */
 function useFound(plan: FindPlan) {
   const [results, setResults] = useState<Results>(noResults)
   const running = useRef(new AbortController())

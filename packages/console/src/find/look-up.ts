@@ -1,4 +1,4 @@
-/** Where a pasted text may be found: what is asked for it, in which order. Without a request of its own. */
+/** Where to look for a pasted text: which requests to send, and in which order. It sends none itself. */
 import type { FeedName } from '../base.ts'
 import { places } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'
@@ -17,7 +17,7 @@ import type { Sought } from './recognise.ts'
 
 /** A line of the box. */
 export interface Found {
-  /** What it is: `Property`, `Agency`. */
+  /** The kind of result: `Property`, `Agency`. */
   readonly kind: string
   readonly name: string
   readonly place: string
@@ -26,14 +26,14 @@ export interface Found {
 /** Sends an operation. */
 export type Send = <T>(operation: Operation<T>) => Promise<Outcome<T>>
 
-/** One request. What is not there is no trouble: it finds nothing. */
+/** Sends one request. If the thing does not exist, it finds nothing and reports no trouble. */
 export type LookUp = (send: Send) => Promise<readonly Found[] | Trouble>
 
 export interface FindPlan {
-  /** Known without asking. */
+  /** Known without a request. */
   readonly found: readonly Found[]
   readonly lookUps: readonly LookUp[]
-  /** What is looked for in all agencies besides; `undefined`: nothing is. */
+  /** What to look for in all agencies in addition; `undefined`: nothing. */
   readonly everywhere?: string
   /** What this session cannot look for, in a sentence. */
   readonly left: string | undefined
@@ -41,7 +41,7 @@ export interface FindPlan {
 
 const nothing: FindPlan = { found: [], lookUps: [], left: undefined }
 
-/** How to find it for this session, in the tenant that is chosen or, without one, among tenants. */
+/** How to find it with this session, in the chosen tenant or, without one, among tenants. */
 export function planFind(sought: Sought, access: Access, tenantId: string | undefined): FindPlan {
   if (sought.kind === 'nothing') return nothing
   if (sought.kind === 'key') return planKey(sought.keyId, access, tenantId)
@@ -64,7 +64,7 @@ function planKey(keyId: string, access: Access, tenantId: string | undefined): F
   return { ...nothing, found: [{ kind: 'Key', name: `pev_${keyId}`, place }] }
 }
 
-/** It stands among the keys of each agency that it opens; one of operators among theirs. */
+/** It is listed among the keys of each agency that it opens. An operator key is listed among those of the operators. */
 function keyFound({ keyId, label, grants }: Key): readonly Found[] {
   const name = `${label === '' ? '' : `${oneLine(label, 60)} · `}pev_${keyId}`
   const query = { key: keyId }
@@ -141,7 +141,7 @@ function planWords(words: string, access: Access, tenantId: string | undefined):
   }
 }
 
-/** Every property has one or two letters of anything. */
+/** Every property has one or two letters of any text. */
 function isLongEnough(words: string): boolean {
   return (words.match(/[\p{L}\p{N}]/gu) ?? []).length >= 3
 }

@@ -3,11 +3,11 @@ import { readCount } from '../words/numbers.ts'
 
 export type Sought =
   | { readonly kind: 'nothing' }
-  /** Of an event, a property, a contact or an agency: what it is shows when it is asked for. Lower case. */
+  /** The id of an event, property, contact or agency; only requests show which. Lower case. */
   | { readonly kind: 'uuid'; readonly uuid: string }
   /** A number of an event. */
   | { readonly kind: 'number'; readonly number: number }
-  /** The id of a key. Its secret is left where it was pasted, and never sent. */
+  /** The id of a key. The secret stays where it was pasted and is never sent. */
   | { readonly kind: 'key'; readonly keyId: string }
   /** Anything else: a postcode, street, name or reference. */
   | { readonly kind: 'words'; readonly words: string; readonly isPostcode: boolean }
@@ -16,7 +16,7 @@ const uuidPattern = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/i
 const postcodePattern = /^[a-z]{1,2}\d[a-z\d]?\s*(?:\d[a-z]{2})?$/i
 const longestWords = 100
 
-/** Also within a line of a log, or the address of a page: the first UUID or key in it counts. */
+/** Finds it also within a line of a log or the address of a page: the first UUID or key counts. */
 export function recognise(pasted: string): Sought {
   const text = pasted.trim().slice(0, 2_000)
   if (text === '') return { kind: 'nothing' }

@@ -1,4 +1,4 @@
-/** Says that the service does not answer, and how old what is shown is. It goes by itself. */
+/** Says that the service does not answer, and how old the shown data is. It disappears by itself. */
 import { now } from '../state/clock.ts'
 import { connection } from '../state/connection.ts'
 import { ageText } from '../words/times.ts'

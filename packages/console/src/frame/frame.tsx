@@ -1,4 +1,4 @@
-/** What stands around every view: where one is, what else there is, who is signed in. */
+/** The frame around every view: where the user is, what else there is, who is signed in. */
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
@@ -20,7 +20,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   const [open, setOpen] = useState<Open>()
   const { path } = useLocation()
   useEffect(() => setOpen(undefined), [path])
-  // A dialog tells of its end a moment later: another one may be open by then.
+  // A dialog reports its end a moment later, when another one may already be open.
   const close = (closed: Open): void => setOpen((now) => (now === closed ? undefined : now))
   useEffect(() => {
     function press(event: KeyboardEvent): void {

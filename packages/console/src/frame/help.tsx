@@ -1,4 +1,4 @@
-/** The keys of the keyboard. */
+/** The keyboard shortcuts. */
 import { Dialog } from '../parts/dialog.tsx'
 import { shortcuts } from './shortcuts.ts'
 

@@ -1,4 +1,4 @@
-/** The keys of the keyboard, and what they do: the help lists them. */
+/** The keyboard shortcuts and what they do. The help lists them. */
 
 export interface Shortcut {
   readonly keys: string
@@ -15,7 +15,7 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: 'Enter', does: 'in a list: show the row beside it' },
 ]
 
-/** As an event of the keyboard has it. */
+/** As in a keyboard event. */
 export interface PressedKey {
   readonly key: string
   readonly ctrlKey: boolean
@@ -23,7 +23,7 @@ export interface PressedKey {
   readonly altKey: boolean
 }
 
-/** What a key that was pressed asks the frame for. `isTyping`: the focus is in a field. */
+/** What a pressed key asks of the frame. `isTyping`: the focus is in a field. */
 export function frameAction(
   { key, ctrlKey, metaKey, altKey }: PressedKey,
   isTyping: boolean,

@@ -1,4 +1,4 @@
-/** Which tenant is looked at, and the choice of another one among ten thousand. */
+/** Shows the present tenant, and lets the user choose another one among ten thousand. */
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { places } from '../base.ts'
@@ -37,7 +37,7 @@ export function TenantSwitcher() {
   )
 }
 
-/** Its name, as far as the session may know it; else its id. */
+/** Its name, if the session may know it; else its id. */
 export function TenantName({ tenantId }: { readonly tenantId: string }) {
   const isKnown = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
   const { value } = useAnswer(isKnown ? getTenant(tenantId) : undefined)
@@ -114,7 +114,7 @@ function Choice({ tenantId, name, note, onChosen }: ChoiceOf) {
   )
 }
 
-/** Where one looks at a tenant first. */
+/** Where the user arrives after choosing a tenant. */
 export function firstPlace(access: Access, tenantId: string): string {
   const [feed] = feedsOf(access, tenantId)
   return feed === undefined ? places.keys(tenantId) : places.feed(tenantId, feed)

@@ -1,4 +1,4 @@
-/** To a number or a moment: which row of the view that is. Three requests at most, none of which depends on how long the feed is. */
+/** Finds the row of a number or a moment, with at most three requests, none of which depends on the length of the feed. */
 import type { FeedEvent } from '../service/answers.ts'
 import { listEvents, readEvents } from '../service/operations/feeds.ts'
 import type { FeedPlace } from '../service/operations/feeds.ts'
@@ -8,7 +8,7 @@ import type { Trouble } from '../service/trouble.ts'
 
 export type Send = <T>(operation: Operation<T>) => Promise<Outcome<T>>
 
-/** `row` counts from 0. It is the view's end where nothing of it comes after what was asked for. */
+/** `row` counts from 0. It is the end of the view if nothing in it follows the target. */
 export type Jump = { readonly row: number } | { readonly trouble: Trouble } | undefined
 
 /** The row of the first event of the view with this number or a greater one. */
@@ -19,7 +19,7 @@ export async function rowOfNumber(
   number: number,
 ): Promise<Jump> {
   const outcome = await send(readEvents(place, { after: number - 1, limit: 1, apiEventType }))
-  // A number that the feed has not reached: the last row is the nearest.
+  // The feed has not reached this number: the last row is the nearest.
   if (outcome.kind === 'trouble' && outcome.trouble.code === 'cursor_beyond_head')
     return countBefore(send, place, apiEventType, undefined)
   if (outcome.kind === 'trouble') return { trouble: outcome.trouble }
@@ -28,7 +28,7 @@ export async function rowOfNumber(
   return countBefore(send, place, apiEventType, event?.createdDate)
 }
 
-/** The row of the first event of the view at a moment, in milliseconds, or after it. */
+/** The row of the first event of the view at or after a moment, in milliseconds. */
 export function rowOfMoment(
   send: Send,
   place: FeedPlace,
@@ -38,7 +38,7 @@ export function rowOfMoment(
   return countBefore(send, place, apiEventType, `${new Date(ms).toISOString().slice(0, 23)}0000`)
 }
 
-/** The number of the first event of the view at a moment or after it; `undefined`: none comes after it. */
+/** The number of the first event of the view at or after a moment; `undefined`: none follows it. */
 export async function numberOfMoment(
   send: Send,
   place: FeedPlace,

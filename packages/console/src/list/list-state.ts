@@ -1,4 +1,4 @@
-/** Where a list stands, as signals: the list draws it, its bar moves it. */
+/** The position of a list, as signals. The list draws it, and its bar moves it. */
 import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
 import { isAtEnd, lastPosition, positionAround, positionToSee, scrolled, standAt } from './scale.ts'
@@ -7,22 +7,22 @@ import type { Shape, Stand } from './scale.ts'
 export interface ListState {
   readonly stand: Signal<Stand>
   readonly viewHeight: Signal<number>
-  /** The row that the keyboard is at. */
+  /** The row with the keyboard focus. */
   readonly active: Signal<number>
   /** In pixels, as the style says. */
   readonly rowHeight: Signal<number>
-  /** Whether the newest row is seen and stays so while the list grows. */
+  /** Whether the newest row is visible and stays visible while the list grows. */
   readonly isFollowing: Signal<boolean>
   shape(rowCount: number): Shape
-  /** The scroller says where it is. */
+  /** Reports the position of the scroller. */
   scrolledTo(rowCount: number, top: number): void
-  /** Moves no further than a row needs to be seen. */
+  /** Moves only as far as needed to show a row. */
   see(rowCount: number, row: number): void
-  /** A row stands in the middle, and the keyboard is at it. */
+  /** Puts a row in the middle and gives it the keyboard focus. */
   goTo(rowCount: number, row: number): void
-  /** To the last row, and stays there while the list grows. */
+  /** Moves to the last row, and stays there while the list grows. */
   follow(rowCount: number): void
-  /** The list has grown, or has another height. */
+  /** The list has grown, or its height has changed. */
   settle(rowCount: number): void
 }
 

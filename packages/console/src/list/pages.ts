@@ -1,4 +1,4 @@
-/** The pages of the contract's list that the console holds, and which ones to ask for. */
+/** The pages of the contract's list that the console holds, and which ones to request. */
 import type { Rows } from './scale.ts'
 
 /** The contract's page, as far as the list needs it. */
@@ -8,19 +8,19 @@ export interface Page<Item> {
 }
 
 export const pageSize = 100
-/** Pages that are held: 4,000 rows. */
+/** The most pages to hold: 4,000 rows. */
 const mostPages = 40
 
 export interface HeldPages<Item> {
-  /** All events of the view, as the newest answer says; `undefined` before the first. */
+  /** The number of all events of the view, according to the newest answer; `undefined` before the first. */
   readonly total: number | undefined
   item(row: number): Item | undefined
-  /** Pages of those rows that have to be asked for: the least pages that are not held whole. */
+  /** The pages to request for these rows: as few pages as possible among those that are not completely held. */
   missing(rows: Rows): readonly number[]
-  /** The tag of a page that is held: 304 where it has not changed. */
+  /** The tag of a held page, for a 304 if it has not changed. */
   etagOf(page: number): string | undefined
   take(page: number, answer: Page<Item>, etag: string | undefined): void
-  /** The feed has as many events now: the last page may have grown. */
+  /** The feed now has this many events, so the last page may have grown. */
   grow(total: number): void
 }
 
@@ -29,9 +29,9 @@ interface Held<Item> {
   readonly etag: string | undefined
 }
 
-/** Pages count from 1, rows from 0. A full page never changes (PROTOCOL §3.2), so it is asked for once as long as it is held. */
+/** Pages count from 1, rows from 0. A full page never changes (PROTOCOL §3.2), so it is requested once as long as it is held. */
 export function createHeldPages<Item>(): HeldPages<Item> {
-  // In the order of their last use: the first one goes first.
+  // In the order of their last use: the first is dropped first.
   const held = new Map<number, Held<Item>>()
   let total: number | undefined
 
@@ -77,7 +77,7 @@ export function createHeldPages<Item>(): HeldPages<Item> {
   }
 }
 
-/** The page of a row. */
+/** The page that contains a row. */
 export function pageOf(row: number): number {
   return Math.floor(row / pageSize) + 1
 }

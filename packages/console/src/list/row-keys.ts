@@ -1,4 +1,4 @@
-/** Which row a key of the keyboard leads to. */
+/** The row that a key of the keyboard leads to. */
 import type { Shape } from './scale.ts'
 
 interface PressedKey {
@@ -8,7 +8,7 @@ interface PressedKey {
   readonly metaKey: boolean
 }
 
-/** `undefined`: the key does not move. */
+/** `undefined`: this key does not move the list. */
 export function rowAfterKey(pressed: PressedKey, row: number, shape: Shape): number | undefined {
   if (pressed.altKey || pressed.ctrlKey || pressed.metaKey || shape.rowCount === 0) return undefined
   const screen = Math.max(1, Math.floor(shape.viewHeight / shape.rowHeight) - 1)

@@ -5,29 +5,32 @@
 
 export interface Shape {
   readonly rowCount: number
-  /** Of a row and of what is seen, in pixels. */
+  /** Sizes of a row and of the visible part, in pixels. */
   readonly rowHeight: number
   readonly viewHeight: number
 }
 
-/** Where a list stands. `position`: pixels of the whole list above what is seen. `top`: what the scroller says. */
+/** The position of a list. `position`: the pixels of the whole list above the visible part. `top`: what the scroller reports. */
 export interface Stand {
   readonly position: number
   readonly top: number
 }
 
 export const longestScroll = 8_000_000
-/** A scroll by more is the bar's. A pixel of the bar is thousands of pixels of a long list; a turn of the wheel is some hundred. */
+/**
+ * Scrolling further than this comes from the bar. A pixel of the bar is thousands of pixels of a long list, a turn of the wheel some
+ * hundred.
+ */
 const longestTurn = 2_000
-/** Rows in the page, at most. */
+/** The most rows in the page. */
 export const mostRows = 60
 
-/** Height of what is scrolled. */
+/** The height of the scrolled element. */
 export function scrollHeightOf(shape: Shape): number {
   return Math.min(longestScroll, shape.rowCount * shape.rowHeight)
 }
 
-/** The last position: the last row stands at the lower edge. */
+/** The last position: the last row is at the lower edge. */
 export function lastPosition({ rowCount, rowHeight, viewHeight }: Shape): number {
   return Math.max(0, rowCount * rowHeight - viewHeight)
 }
@@ -40,13 +43,13 @@ function isScaled({ rowCount, rowHeight }: Shape): boolean {
   return rowCount * rowHeight > longestScroll
 }
 
-/** Where the scroller has to stand for a position. */
+/** Where the scroller has to be for a position. */
 export function topOf(shape: Shape, position: number): number {
   if (!isScaled(shape)) return Math.min(position, lastTop(shape))
   return Math.round((position / lastPosition(shape)) * lastTop(shape))
 }
 
-/** Where a list stands after its scroller moved to `top`. */
+/** The position of a list after its scroller moved to `top`. */
 export function scrolled(shape: Shape, before: Stand, top: number): Stand {
   if (!isScaled(shape)) return { position: clamped(shape, top), top }
   const turn = top - before.top
@@ -54,13 +57,13 @@ export function scrolled(shape: Shape, before: Stand, top: number): Stand {
   return { position: clamped(shape, (top / lastTop(shape)) * lastPosition(shape)), top }
 }
 
-/** At a position, with the scroller where it belongs. */
+/** A position, with the scroller where it belongs. */
 export function standAt(shape: Shape, position: number): Stand {
   const at = clamped(shape, position)
   return { position: at, top: topOf(shape, at) }
 }
 
-/** The least move after which a row is wholly seen. */
+/** The smallest move after which a row is completely visible. */
 export function positionToSee(shape: Shape, position: number, row: number): number {
   const above = row * shape.rowHeight
   const below = above + shape.rowHeight - shape.viewHeight
@@ -68,12 +71,12 @@ export function positionToSee(shape: Shape, position: number, row: number): numb
   return below > position ? below : clamped(shape, position)
 }
 
-/** The position at which a row stands in the middle. */
+/** The position at which a row is in the middle. */
 export function positionAround({ rowHeight, viewHeight }: Shape, row: number): number {
   return row * rowHeight - (viewHeight - rowHeight) / 2
 }
 
-/** Whether the end is seen: then a live list follows it. */
+/** Whether the end is visible: then a live list follows it. */
 export function isAtEnd(shape: Shape, position: number): boolean {
   return position >= lastPosition(shape) - 1
 }
@@ -82,19 +85,19 @@ function clamped(shape: Shape, position: number): number {
   return Math.min(Math.max(0, position), lastPosition(shape))
 }
 
-/** From the first to the last row of those in the page, counted from 0; `last` < `first` where there is none. */
+/** The first and last row in the page, counted from 0. `last` < `first` if there is none. */
 export interface Rows {
   readonly first: number
   readonly last: number
 }
 
-/** The rows that are seen, in part too. */
+/** The visible rows, including partly visible ones. */
 export function rowsSeen({ rowCount, rowHeight, viewHeight }: Shape, position: number): Rows {
   const first = Math.floor(position / rowHeight)
   return { first, last: Math.min(rowCount - 1, Math.ceil((position + viewHeight) / rowHeight) - 1) }
 }
 
-/** Those and some around them, so that the next turn of the wheel shows no gap. */
+/** These and some around them, so that the next turn of the wheel shows no gap. */
 export function rowsInPage(shape: Shape, position: number): Rows {
   const seen = rowsSeen(shape, position)
   const spare = Math.max(0, Math.min(8, Math.floor((mostRows - (seen.last - seen.first + 1)) / 2)))

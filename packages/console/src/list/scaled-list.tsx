@@ -1,4 +1,4 @@
-/** A list of any length: the rows that are seen and few others stand in the page. */
+/** A list of any length. Only the visible rows and a few others are in the page. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ListState } from './list-state.ts'
@@ -8,22 +8,22 @@ import { rowAfterKey } from './row-keys.ts'
 import './list.css'
 
 interface Props {
-  /** What the list is, for those who hear it. */
+  /** What the list is, for screen readers. */
   readonly label: string
   readonly columns: readonly string[]
   readonly state: ListState
   readonly rowCount: number
-  /** The cells of a row, one for each column; also of a row that has not come yet. */
+  /** The cells of a row, one for each column, also for a row that has not arrived yet. */
   readonly cellsOf: (row: number) => readonly ComponentChildren[]
   readonly classOf: (row: number) => string
-  /** A row that was chosen, from the keyboard or by a click. */
+  /** Called with a row that was chosen by keyboard or click. */
   readonly onChoose: (row: number) => void
-  /** The rows that are in the page, after they have rested for 60 ms. */
+  /** The rows in the page, after they have rested for 60 ms. */
   readonly onRest: (rows: Rows) => void
 }
 
 const restMs = 60
-/** After so long the bar is put where the rows are. */
+/** After this time the bar is put where the rows are. */
 const settledMs = 150
 
 export function ScaledList(props: Props) {
@@ -105,7 +105,7 @@ function Heads({ columns }: Pick<Props, 'columns'>) {
   )
 }
 
-/** What moves the list: its scroller, its height, and how many rows it has. */
+/** What moves the list: its scroller, its height, and its number of rows. */
 function useScroller({ state, rowCount, onRest }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const latest = useRef({ rowCount, onRest })
@@ -138,7 +138,7 @@ function useScroller({ state, rowCount, onRest }: Props) {
   useEffect(() => {
     let frame = 0
     const timer = setTimeout(() => {
-      // On a busy machine the time is over while the list still moves: the next frame tells of that first.
+      // On a busy machine the time can be over while the list still moves: the next frame shows that first.
       frame = requestAnimationFrame(() => {
         if (state.stand.peek() !== stand) return
         const shape = state.shape(latest.current.rowCount)

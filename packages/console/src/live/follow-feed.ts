@@ -1,6 +1,6 @@
 /**
- * Tells when a feed has moved. By the stream where the session reads the feed as its consumers do; else, as administration has no
- * streams, by asking each second where the feed stands, while the tab is seen.
+ * Reports when a feed has moved. It uses the stream if the session reads the feed as its consumers do. Administration has no streams, so
+ * there it asks for the feed's position every second while the tab is visible.
  */
 import { followEvents } from '@property-events/client/following'
 import { base } from '../root.ts'
@@ -11,19 +11,19 @@ import { listFeeds } from '../service/operations/tenants.ts'
 import { isSeen } from '../state/clock.ts'
 import { noteAnswer, noteSilence } from '../state/connection.ts'
 
-/** Asked so often where there is no stream. */
+/** How often to ask without a stream. */
 const pollMs = 1_000
 const restAfterSilenceMs = 3_000
-/** A feed that moves a hundred times a second is told of a few times. */
+/** If a feed moves a hundred times a second, listeners hear of it a few times. */
 const gatherMs = 250
 
 export interface FeedWatch {
   readonly onMove: () => void
-  /** An epoch has begun, or payloads were reduced: what is held of the feed may not be so any more. */
+  /** An epoch has begun or payloads were reduced, so the held events may be outdated. */
   readonly onChange: () => void
 }
 
-/** Tells of a feed until the signal ends it. Never throws; it goes on by itself after the service was away. */
+/** Reports on a feed until the signal ends it. Never throws; it continues by itself after the service was away. */
 export function followFeed(place: FeedPlace, { onMove, onChange }: FeedWatch, signal: AbortSignal): void {
   let history: string | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -38,13 +38,13 @@ export function followFeed(place: FeedPlace, { onMove, onChange }: FeedWatch, si
   void (place.door === 'own' ? followStream(place, moved, signal) : pollHeads(place, moved, signal))
 }
 
-/** `history`: the epoch and revision, where they are known. */
+/** `history`: the epoch and revision, if they are known. */
 type Moved = (history?: string) => void
 
 async function followStream({ tenantId, feed }: FeedPlace, moved: Moved, signal: AbortSignal): Promise<void> {
   const options = {
     baseUrl: `${location.origin}${base}/api`,
-    // The door takes the session in its place, and the fetch below leaves it out.
+    // The door uses the session instead, and the fetch below leaves the key out.
     key: 'session',
     tenant: tenantId,
     feed,
@@ -60,14 +60,14 @@ async function followStream({ tenantId, feed }: FeedPlace, moved: Moved, signal:
       })
       for await (const event of events) if (event.sequenceNumber > 0) moved()
     } catch {
-      // What the first connection fails for, such as a service that is away: the list shows why.
+      // The list shows why the first connection failed, for example because the service is away.
     }
     moved()
     await rest(restAfterSilenceMs, signal)
   }
 }
 
-/** The client's requests, with the session in place of a key. */
+/** The client's requests, with the session instead of a key. */
 async function fetchAsSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.delete('x-api-key')

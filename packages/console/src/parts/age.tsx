@@ -3,9 +3,9 @@ import { now } from '../state/clock.ts'
 import { ageText, localText, readTime, utcText } from '../words/times.ts'
 
 interface Props {
-  /** As the service writes times, or milliseconds since 1970. */
+  /** In the form of the service's times, or in milliseconds since 1970. */
   readonly at: string | number | null | undefined
-  /** What stands there without a time. */
+  /** What to show without a time. */
   readonly none?: string
 }
 

@@ -1,4 +1,4 @@
-/** What was asked for, or why it is not there yet: so no view is blank. */
+/** Shows an answer, or why it is not there yet, so that no view is blank. */
 import type { ComponentChildren } from 'preact'
 import type { Asked } from '../service/use-answer.ts'
 import { Waiting } from './empty.tsx'
@@ -11,7 +11,7 @@ interface Props<T> {
   readonly children: (value: T) => ComponentChildren
 }
 
-/** An older answer stays while a newer one is asked for, with the trouble above it where that fails. */
+/** An older answer stays while a newer one is requested. If that fails, the trouble appears above it. */
 export function Answer<T>({ of: { value, trouble, askAgain }, what, children }: Props<T>) {
   return (
     <>

@@ -5,7 +5,7 @@ interface Props {
   readonly text: string
   /** On the button: `Copy`. */
   readonly label?: string
-  /** What is copied, for those who only hear the button: `Copy the request id`. */
+  /** What is copied, for screen readers: `Copy the request id`. */
   readonly name?: string
 }
 
@@ -21,7 +21,7 @@ export function Copy({ text, label = 'Copy', name }: Props) {
       await navigator.clipboard.writeText(text)
       say('Copied')
     } catch {
-      // Browsers give no clipboard to pages over http that are not of this machine.
+      // Browsers give no clipboard to http pages of other machines.
       say('Not allowed here: select the text')
     }
   }

@@ -1,4 +1,4 @@
-/** What is shown in place of a view that failed. */
+/** Takes the place of a view that failed. */
 import { Component } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { oddTrouble } from '../service/trouble.ts'

@@ -1,24 +1,24 @@
-/** A native dialog: it takes the keyboard while it is open, and gives it back. */
+/** A native dialog: it takes the keyboard focus while it is open, and returns it. */
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import './dialog.css'
 
 interface Props {
   readonly title: string
-  /** Called when it was closed, by Escape too. The caller then leaves it out. */
+  /** Called after it was closed, also with Escape. The caller then removes it. */
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
-/** Open as long as it is there. */
+/** Open as long as it exists. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  // Before the next key is pressed: what is typed at once belongs in it.
+  // Before the next key is pressed, because what is typed at once belongs in it.
   useLayoutEffect(() => {
     const { current } = dialog
     current?.showModal()
-    // Else it would be the button that closes.
+    // Otherwise it would be the button that closes.
     current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => current?.close()
   }, [])

@@ -1,11 +1,11 @@
-/** Nothing is there, and that is right: a sentence, and what can be done. */
+/** There is nothing, and rightly so: a sentence, and what can be done. */
 import type { ComponentChildren } from 'preact'
 import './empty.css'
 
 interface Props {
   readonly title: string
   readonly children?: ComponentChildren
-  /** It stands in place of a whole view, and so is its heading. */
+  /** It takes the place of a whole view, and is therefore its heading. */
   readonly isView?: boolean
 }
 
@@ -19,7 +19,7 @@ export function Empty({ title, children, isView }: Props) {
   )
 }
 
-/** Something is on its way, and what: nothing waits without saying for what. */
+/** Something is loading, and this says what: no view waits without saying for what. */
 export function Waiting({ what }: { readonly what: string }) {
   return (
     <p class="waiting" role="status">

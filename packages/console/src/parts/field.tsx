@@ -1,4 +1,4 @@
-/** A field of a form with its name, what it means, and what is wrong with it. */
+/** A field of a form with its name, its explanation, and its fault. */
 import type { ComponentChildren } from 'preact'
 import './field.css'
 
@@ -14,7 +14,7 @@ interface Props {
   readonly isRequired?: boolean | undefined
   /** A day and a time. */
   readonly isTime?: boolean | undefined
-  /** Lines of a longer text. */
+  /** For a longer text: the number of lines. */
   readonly rows?: number | undefined
   /** Values to choose from. The first choice is none. */
   readonly among?: readonly string[] | undefined

@@ -1,19 +1,19 @@
-/** What a list is limited to: each field is a part of the address, so that the list can be sent to a colleague as it is. */
+/** The filters of a list. Each field is part of the address, so that a user can send the list to a colleague as it is. */
 import { useState } from 'preact/hooks'
 import { addressTime, fieldTime } from '../words/times.ts'
 
 export interface FilterField {
-  /** In the address. */
+  /** Its name in the address. */
   readonly name: string
   readonly says: string
-  /** Values to choose from, and how they are called; without them anything can be typed. */
+  /** The values to choose from, and their labels. Without them, any text can be typed. */
   readonly among?: readonly (readonly [value: string, says: string])[]
 }
 
 type Values = Readonly<Record<string, string | undefined>>
 
 interface Props {
-  /** `from` and `to` are added to them: times by the clock of the reader. */
+  /** Adds `from` and `to`: times in the reader's time zone. */
   readonly fields: readonly FilterField[]
   readonly query: Values
   readonly look: (values: Values) => void
@@ -24,7 +24,7 @@ const times = [
   { name: 'to', says: 'To' },
 ] as const
 
-/** To be given a `key` of the address: what was typed goes with it. */
+/** Give it a `key` derived from the address, so that typed text goes with the address. */
 export function Filters({ fields, query, look }: Props) {
   const [typed, type] = useState<Values>({})
   const change = ({

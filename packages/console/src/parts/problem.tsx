@@ -1,4 +1,4 @@
-/** Why something is not there: the problem's sentence, what to do, and the id that the log knows. */
+/** Why something is missing: the problem's sentence, what to do, and the id under which the log has it. */
 import type { Trouble } from '../service/trouble.ts'
 import { serviceBase } from '../root.ts'
 import { Copy } from './copy.tsx'
@@ -6,7 +6,7 @@ import './problem.css'
 
 interface Props {
   readonly trouble: Trouble
-  /** Offered where another try may succeed. */
+  /** Offered if another try may succeed. */
   readonly again?: (() => void) | undefined
 }
 

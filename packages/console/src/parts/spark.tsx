@@ -4,7 +4,7 @@ import './spark.css'
 
 interface Props {
   readonly counts: readonly number[]
-  /** What they are, in words: the picture for those who do not see it. */
+  /** What the bars show, in words, for those who do not see the picture. */
   readonly label: string
 }
 

@@ -1,4 +1,4 @@
-/** A table that is whole: rows with a key, columns with a name. On a phone a row is two lines. */
+/** A complete table: rows with a key, columns with a name. On a phone a row takes two lines. */
 import type { ComponentChildren } from 'preact'
 import './table.css'
 
@@ -6,16 +6,16 @@ export interface Column<Row> {
   /** The head of the column. */
   readonly name: string
   readonly cell: (row: Row) => ComponentChildren
-  /** Numbers stand at the right. */
+  /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
-  /** It names the row for those who hear the table. One column of a table has it. */
+  /** The column that names the row for screen readers. Each table has one. */
   readonly isName?: boolean
   /** Left out on a phone. */
   readonly isWide?: boolean
 }
 
 interface Props<Row> {
-  /** What the table is, for those who hear it. */
+  /** What the table is, for screen readers. */
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]

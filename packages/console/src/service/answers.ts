@@ -1,10 +1,10 @@
-/** What operations of administration answer, as far as the console reads it. A test compares the names with openapi.json. */
+/** The answers of administration, as far as the console reads them. A test compares the names with openapi.json. */
 import type { EventPage, EventRun, FeedEvent, FeedHead, Heads } from '@property-events/client'
 import type { FeedName } from '../base.ts'
 
 export type { EventPage, EventRun, FeedEvent, FeedHead, Heads }
 
-/** A list that goes on with `after` = `next`. */
+/** A list that continues with `after` = `next`. */
 export interface ListOf<T> {
   readonly items: readonly T[]
   readonly next: string | null
@@ -54,7 +54,7 @@ export interface FeedState {
   readonly lastPublishedAt: string | null
 }
 
-/** What needs somebody. `code` may be one that this page does not know (PROTOCOL §9). */
+/** Something that needs attention. `code` may be one that this page does not know (PROTOCOL §9). */
 export interface ServiceFault {
   readonly code: string
   readonly tenantId: string | null
@@ -69,12 +69,12 @@ export interface ServiceFault {
   readonly refusals: number | null
 }
 
-/** How a tenant is doing, as far as its property feed goes. */
+/** How a tenant is doing, judged by its property feed. */
 export interface TenantFacts {
   readonly tenantId: string
   readonly sequenceNumber: number
   readonly live: number | null
-  /** By hour, the present one last. */
+  /** By hour; the present one comes last. */
   readonly published: readonly number[]
   readonly furthest: {
     readonly keyId: string
@@ -116,7 +116,7 @@ export interface FoundProperty {
   readonly sequenceNumber: number
 }
 
-/** Something with what was looked for, in whatever tenant. */
+/** A search result, in whatever tenant. */
 export interface FoundThing {
   readonly kind: string
   readonly tenantId: string
@@ -132,7 +132,7 @@ export interface FoundThing {
   readonly eventTypeShortCode: string | null
 }
 
-/** How far a search has looked. */
+/** How far a search has got. */
 export interface Searched {
   readonly tenants: number
   readonly of: number

@@ -1,4 +1,4 @@
-/** Sends operations through the door of the console: the one place from which requests leave. */
+/** Sends operations through the door of the console. No other part of the console sends requests. */
 import { withQuery } from '../base.ts'
 import { base, serviceBase } from '../root.ts'
 import { halfHeader, readHalf } from '../session/second-half.ts'
@@ -10,17 +10,17 @@ import type { Trouble } from './trouble.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** Of an earlier answer: 304 where nothing has changed since. */
+  /** The tag of an earlier answer: 304 if nothing has changed since. */
   readonly etag?: string | undefined
 }
 
-/** What the session does when the service says that it is over. Set once, by the session. */
+/** Called when the service says that the session is over. Set once, by the session. */
 let sessionEnded: (trouble: Trouble) => void = () => undefined
 export function onSessionEnded(listener: (trouble: Trouble) => void): void {
   sessionEnded = listener
 }
 
-/** Sends an operation as the session that is signed in. Never throws. */
+/** Sends an operation with the session that is signed in. Never throws. */
 export async function call<T>(operation: Operation<T>, options: CallOptions = {}): Promise<Outcome<T>> {
   const { path, query, isOpen } = operation
   const door = isOpen === true ? serviceBase : `${base}/api`
@@ -29,7 +29,7 @@ export async function call<T>(operation: Operation<T>, options: CallOptions = {}
   return outcome
 }
 
-/** Ends the session here, where a trouble says that it is over. */
+/** Ends the session here if a trouble says that it is over. */
 export function noteEnd(trouble: Trouble): void {
   if (trouble.kind === 'ended') sessionEnded(trouble)
 }
@@ -66,11 +66,11 @@ export async function send<T>(
 export interface Asking {
   readonly method: Operation<unknown>['method']
   readonly headers: Readonly<Record<string, string>>
-  /** Of the body, which is JSON. */
+  /** The type of the body, which is JSON. */
   readonly text: string | undefined
 }
 
-/** The request itself. Rejects where no answer comes. */
+/** The request itself. Rejects if no answer comes. */
 export function ask(
   url: string,
   { method, headers, text }: Asking,

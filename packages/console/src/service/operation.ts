@@ -1,25 +1,25 @@
-/** An operation of the service as a value: what is asked, and what is answered. */
+/** An operation of the service as a value: its request and its answer. */
 import type { Query } from '../base.ts'
 
 /**
- * `call` sends one. `id` is its `operationId` in openapi.json, which a test compares. `T` is the answer of a 2xx; `undefined` for an
+ * `call` sends one. `id` is its `operationId` in openapi.json, which a test compares. `T` is the answer of a 2xx, or `undefined` for an
  * answer without a body.
  */
 export interface Operation<T> {
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** As in openapi.json, its parts filled in: `/v1/admin/tenants/0b9d…/feeds`. */
+  /** As in openapi.json, with its parts filled in: `/v1/admin/tenants/0b9d…/feeds`. */
   readonly path: string
   readonly query?: Query
-  /** For operations of feeds, which a key of several tenants has to name: sent as `x-tenant`. */
+  /** For operations of feeds, where a key of several tenants has to name one. Sent as `x-tenant`. */
   readonly tenant?: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** JSON that is sent as it is written, in place of `body`: digits stay that a number would lose. */
+  /** JSON that is sent exactly as written instead of `body`, so that numbers keep all of their digits. */
   readonly text?: string
-  /** It asks for no key, and is not at the door of the console. */
+  /** It needs no key, and is not behind the door of the console. */
   readonly isOpen?: true
-  /** For the types alone: never there. */
+  /** Only for the types: never present. */
   readonly answers?: T
 }
 

@@ -1,9 +1,9 @@
-/** What became of a request. */
+/** The outcome of a request. */
 import type { Trouble } from './trouble.ts'
 
 export type Outcome<T> =
   | { readonly kind: 'answer'; readonly value: T; readonly status: number; readonly head: Headers }
-  /** It is still what the tag named. */
+  /** The tag still matches. */
   | { readonly kind: 'unchanged' }
   /** The caller ended it. */
   | { readonly kind: 'stopped' }

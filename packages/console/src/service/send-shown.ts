@@ -1,4 +1,4 @@
-/** A request whose answer is shown as it came: its status, headers and bytes, and how long it took. */
+/** A request whose answer is shown unchanged: its status, headers and bytes, and how long it took. */
 import { base } from '../root.ts'
 import { noteAnswer, noteSilence } from '../state/connection.ts'
 import { ask, noteEnd } from './call.ts'
@@ -9,22 +9,22 @@ export interface ShownAnswer {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly text: string
-  /** There is more of it. */
+  /** The answer continues beyond this. */
   readonly isCut: boolean
-  /** From the request to the last byte that is shown. */
+  /** From the request to the last shown byte. */
   readonly tookMs: number
 }
 
 export interface Shown {
-  /** `undefined`: none came. */
+  /** `undefined`: no answer came. */
   readonly answer: ShownAnswer | undefined
-  /** Where the answer is a refusal, or none came. */
+  /** If the answer is a refusal, or none came. */
   readonly trouble: Trouble | undefined
 }
 
 /** A snapshot of a million properties would fill the page. */
 const mostCharacters = 200_000
-/** A stream goes on for minutes: what came at first is shown. */
+/** A stream lasts for minutes, so only its beginning is shown. */
 const streamShownMs = 3_000
 
 /** Sends it through the door of the console. Never throws. */

@@ -1,29 +1,29 @@
-/** Why there is no answer, as a value: one sentence, what to do about it, and what the service's log knows it by. */
+/** Why there is no answer, as a value: one sentence, what to do about it, and the id under which the service's log has it. */
 import type { ProblemDocument, ProblemFault } from './answers.ts'
 
 export interface Trouble {
   /**
-   * `problem`: the service says no. `ended`: so it does, as the session is over. `away`: no answer came. `odd`: something came that is
-   * not an answer of this service, such as the page of a proxy.
+   * `problem`: the service refuses the request. `ended`: it refuses it because the session is over. `away`: no answer came. `odd`: the
+   * answer is not one of this service, such as the page of a proxy.
    */
   readonly kind: 'problem' | 'ended' | 'away' | 'odd'
   /** The problem's own sentence. */
   readonly sentence: string
   /** What to do. */
   readonly remedy: string
-  /** The stable code of PROTOCOL §7, where the service answered. */
+  /** The stable code of PROTOCOL §7, if the service answered. */
   readonly code: string | undefined
   readonly status: number | undefined
   readonly requestId: string | undefined
-  /** What was wrong with which part of the request. */
+  /** Which parts of the request were wrong, and why. */
   readonly faults: readonly string[]
-  /** The same with their places in the body. */
+  /** The same, with the places in the body. */
   readonly errors: readonly ProblemFault[]
-  /** When another try can succeed, as the service says. */
+  /** When another try can succeed, according to the service. */
   readonly retryAfterSeconds: number | undefined
 }
 
-/** Codes after which the session is over. The others of status 401 are about one operation (`key_scope`). */
+/** Codes after which the session is over. The others with status 401 concern one operation (`key_scope`). */
 const endingCodes: readonly string[] = ['console_session_ended', 'key_expired', 'key_revoked', 'key_disabled']
 
 const nothing = {
@@ -46,7 +46,7 @@ export function awayTrouble(): Trouble {
   }
 }
 
-/** An answer that is none of ours, or a view that met something it does not know. */
+/** An answer that is not ours, or a view that met something unknown. */
 export function oddTrouble(sentence: string, status?: number, requestId?: string): Trouble {
   return {
     ...nothing,
@@ -61,13 +61,13 @@ export function oddTrouble(sentence: string, status?: number, requestId?: string
 
 const restAfterSilenceMs = 3_000
 
-/** Milliseconds until the same can be tried again by itself; `undefined`: somebody has to do something first. */
+/** Milliseconds until the same can be tried again automatically; `undefined`: somebody has to act first. */
 export function restAfter({ kind, retryAfterSeconds }: Trouble): number | undefined {
   if (kind === 'away') return restAfterSilenceMs
   return retryAfterSeconds === undefined ? undefined : Math.max(1, retryAfterSeconds) * 1_000
 }
 
-/** Of an answer with status 400 or more. `text` is its body. */
+/** The trouble of an answer with status 400 or more. `text` is its body. */
 export function troubleOf(status: number, text: string, head: (name: string) => string | null): Trouble {
   const problem = readProblem(text)
   const retryAfter = Number(head('retry-after') ?? Number.NaN)
@@ -104,7 +104,7 @@ function isProblem(value: unknown): value is ProblemDocument {
   return typeof value.detail === 'string' && typeof value.code === 'string'
 }
 
-/** For people who look at a service; the reference has what programs should do. */
+/** For people who look at a service; the reference tells programs what to do. */
 const remedies: Readonly<Record<string, string>> = {
   login_link_spent: 'Get a fresh link: property-events console.',
   console_needs_fresh_sign_in:

@@ -1,4 +1,4 @@
-/** Something that somebody does with a button: once at a time, with its trouble, and again after signing in anew. */
+/** An action behind a button: it runs once at a time, shows its trouble, and runs again after the user has signed in again. */
 import { useState } from 'preact/hooks'
 import { call } from './call.ts'
 import type { Operation } from './operation.ts'
@@ -8,7 +8,7 @@ export interface Action<T> {
   readonly done: T | undefined
   readonly trouble: Trouble | undefined
   readonly isBusy: boolean
-  /** The door asks for the key again: after that, `run` once more. */
+  /** The door asks for the key again. After that, call `run` once more. */
   readonly needsKey: boolean
   readonly run: (operation: Operation<T>) => Promise<void>
   readonly runAgain: () => void

@@ -1,4 +1,7 @@
-/** An answer for a view: asked when the view shows, again when the operation changes, and by itself after the service was away. */
+/**
+ * An answer for a view. It is requested when the view appears, again when the operation changes, and automatically after the service was
+ * away.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isSeen } from '../state/clock.ts'
 import { call } from './call.ts'
@@ -7,7 +10,7 @@ import { restAfter } from './trouble.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface Asked<T> {
-  /** The last answer of this path, also while the next one is asked for. */
+  /** The last answer of this path, also while the next one is requested. */
   readonly value: T | undefined
   /** Why the last request had no answer. */
   readonly trouble: Trouble | undefined
@@ -26,11 +29,11 @@ interface Held<T> {
 }
 
 export interface AnswerOptions {
-  /** Ask again so long after each answer, while the tab is seen. */
+  /** Ask again this long after each answer, while the tab is visible. */
   readonly everyMs?: number
 }
 
-/** `undefined`: nothing is asked yet. */
+/** `undefined`: nothing is requested yet. */
 export function useAnswer<T>(operation: Operation<T> | undefined, { everyMs }: AnswerOptions = {}): Asked<T> {
   const path = `${operation?.tenant ?? ''} ${operation?.path ?? ''}`
   const key = JSON.stringify(operation)

@@ -1,21 +1,23 @@
-/** What a session may do: from what the service says of its key. The service decides; this only leaves out what it would refuse. */
+/**
+ * What a session may do, judged by what the service says about its key. The service decides; this only leaves out what it would refuse.
+ */
 import type { FeedName } from '../base.ts'
 import type { Key } from '../service/answers.ts'
 
-/** Of an operator key. */
+/** Only for an operator key. */
 export type AdminScope = 'admin:inspect' | 'admin:manage' | 'admin:reveal' | 'admin:erase' | 'admin:audit'
 
 export type Access = Pick<Key, 'operator' | 'scopes' | 'grants'>
 
 /**
- * The same text for keys that may do the same. A view stays as it is, with all that was typed, when somebody signs in again with another
- * key of the same rights: a link is often one of a key of its own.
+ * The same text for keys with the same rights. A view keeps its state and everything typed when somebody signs in again with another key
+ * of the same rights, as a link often brings its own key.
  */
 export function rightsOf({ operator, scopes, grants }: Access): string {
   return JSON.stringify([operator, scopes, grants])
 }
 
-/** What a tenant's key must hold for an operation of administration in its own tenant (PROTOCOL §12). */
+/** What a tenant's key needs for an operation of administration in its own tenant (PROTOCOL §12). */
 export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
   'admin:inspect': [['tenant:inspect']],
   'admin:audit': [['tenant:inspect']],
@@ -31,12 +33,12 @@ export function isAdminScope(scope: string): scope is AdminScope {
   return Object.hasOwn(tenantNeeds, scope)
 }
 
-/** The scopes that the session has in a tenant: none of an operator key. */
+/** The scopes that the session has in a tenant; an operator key has none. */
 export function scopesIn(access: Access, tenantId: string): readonly string[] {
   return access.grants.find((grant) => grant.tenantId === tenantId)?.scopes ?? []
 }
 
-/** Whether it may use operations of administration with this scope, in this tenant or, without one, of the service itself. */
+/** Whether it may use operations of administration with this scope, in this tenant or, without one, in the service itself. */
 export function mayAdminister(access: Access, scope: AdminScope, tenantId?: string): boolean {
   if (access.operator) return access.scopes.includes(scope)
   if (tenantId === undefined) return false
@@ -45,20 +47,20 @@ export function mayAdminister(access: Access, scope: AdminScope, tenantId?: stri
 }
 
 /**
- * By which door a feed is read: `own` as its consumers do, `admin` as those do who look after it; `undefined`: not at all. Only the
- * first has streams. Of contacts there is only the first: operators are shown them masked, one by one.
+ * The door through which a feed is read: `own` as its consumers do, `admin` as those who look after it do; `undefined`: not at all. Only
+ * the first has streams. Contacts have only the first: operators see them masked, one by one.
  */
 export function feedDoor(access: Access, tenantId: string, feed: FeedName): 'own' | 'admin' | undefined {
   if (scopesIn(access, tenantId).includes(`${feed}:read`)) return 'own'
   return feed === 'property' && mayAdminister(access, 'admin:inspect', tenantId) ? 'admin' : undefined
 }
 
-/** The feeds that can be shown of a tenant. */
+/** The feeds of a tenant that the session can show. */
 export function feedsOf(access: Access, tenantId: string): readonly FeedName[] {
   return (['property', 'contact'] as const).filter((feed) => feedDoor(access, tenantId, feed) !== undefined)
 }
 
-/** Whether it sees all tenants. Otherwise it has those of its grants. */
+/** Whether it sees all tenants. Otherwise it sees those of its grants. */
 export function seesAllTenants(access: Access): boolean {
   return mayAdminister(access, 'admin:inspect')
 }

@@ -1,7 +1,7 @@
-/** The half of the session that scripts hold. The other one is a cookie that they never see; neither is of use alone. */
+/** The half of the session that scripts hold. The other is a cookie that they never see. Neither is of use alone. */
 import { base } from '../root.ts'
 
-/** Two services on one host share the storage of the browser where only their paths differ. */
+/** Two services on one host share the browser's storage if only their paths differ. */
 const place = `property-events session ${base}/`
 
 export const halfHeader = 'x-console-session'
@@ -10,7 +10,7 @@ export function readHalf(): string | undefined {
   return localStorage.getItem(place) ?? undefined
 }
 
-/** `undefined` forgets it. */
+/** `undefined` removes it. */
 export function keepHalf(half: string | undefined): void {
   if (half === undefined) localStorage.removeItem(place)
   else localStorage.setItem(place, half)

@@ -7,37 +7,37 @@ import type { Outcome } from '../service/outcome.ts'
 import type { Trouble } from '../service/trouble.ts'
 import { keepHalf, readHalf, watchHalf } from './second-half.ts'
 
-/** What the door answers of a session. */
+/** The door's answer about a session. */
 export interface Session {
   readonly key: Key
   readonly createdAt: string
   readonly expiresAt: string
   readonly idleEndsAt: string
-  /** Until then it needs no key or link again for what the door asks one for. */
+  /** Until then the door does not ask for the key or a link again. */
   readonly freshUntil: string
-  /** Of which photographs this page may show. */
+  /** The hosts whose photographs this page may show. */
   readonly images: { readonly own: boolean; readonly hosts: readonly string[] }
-  /** As others reach the service, for samples; without a slash at its end. */
+  /** The address at which others reach the service, for samples; without a slash at its end. */
   readonly serviceUrl: string
 }
 
 export type SessionState =
-  /** It is being asked. */
+  /** The answer is pending. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'signedIn'; readonly session: Session }
   /** `why`: what ended the last session, or refused the last attempt. */
   | { readonly kind: 'signedOut'; readonly why: Trouble | undefined }
-  /** Nothing is known, as the service does not answer. */
+  /** Unknown, because the service does not answer. */
   | { readonly kind: 'away'; readonly why: Trouble }
 
 export const sessionState = signal<SessionState>({ kind: 'unknown' })
 
-/** By what a user signs in: a key, or the secret of a link. */
+/** What a user signs in with: a key, or the secret of a link. */
 export type Proof = { readonly key: string } | { readonly login: string }
 
 const url = `${base}/session`
 
-/** Signs in, or signs in again where the door asks for it. `undefined`: it worked. */
+/** Signs in, or signs in again when the door asks for it. `undefined`: it worked. */
 export async function signIn(proof: Proof): Promise<Trouble | undefined> {
   const outcome = await send<Session & { readonly session: string }>(url, { method: 'POST', body: proof })
   if (outcome.kind !== 'answer') return outcome.kind === 'trouble' ? outcome.trouble : undefined
@@ -47,21 +47,21 @@ export async function signIn(proof: Proof): Promise<Trouble | undefined> {
   return undefined
 }
 
-/** Ends the session everywhere. The half is forgotten even where the service does not answer. */
+/** Ends the session everywhere. The half is forgotten even if the service does not answer. */
 export async function signOut(): Promise<void> {
   await send<undefined>(url, { method: 'DELETE' })
   keepHalf(undefined)
   sessionState.value = { kind: 'signedOut', why: undefined }
 }
 
-/** Asks for the session that this browser has, or takes the link that it was opened with. */
+/** Asks for the session that this browser has, or uses the link that it was opened with. */
 export async function beginSession(login: string | undefined): Promise<void> {
   onSessionEnded((why) => end(why))
   watchHalf(() => void takeUp())
   if (login === undefined) return takeUp()
   const refusal = await signIn({ login })
   if (refusal === undefined) return undefined
-  // A link that was used may be one's own of an hour ago: whoever is signed in stays so.
+  // A used link may be the user's own of an hour ago, so whoever is signed in stays signed in.
   if (readHalf() !== undefined) await takeUp()
   if (sessionState.value.kind !== 'signedIn') end(refusal)
   return undefined
@@ -87,7 +87,7 @@ function end(why: Trouble): void {
   sessionState.value = isOver ? { kind: 'signedOut', why } : { kind: 'away', why }
 }
 
-/** The session of a view, which is only shown where there is one. */
+/** The session of a view. Views are shown only with a session. */
 export function signedIn(): Session {
   if (sessionState.value.kind !== 'signedIn') throw new Error('Nobody is signed in.')
   return sessionState.value.session

@@ -1,4 +1,4 @@
-/** The tenant that is looked at: the one in the address, and on pages without one the last. */
+/** The present tenant: the one in the address, or on pages without one the last. */
 import { signal } from '@preact/signals'
 import { base } from '../root.ts'
 
@@ -7,7 +7,7 @@ const place = `property-events tenant ${base}/`
 /** Its id. A view with a tenant in its address sets it. */
 export const chosenTenant = signal<string | undefined>(localStorage.getItem(place) ?? undefined)
 
-/** `undefined` forgets it. */
+/** `undefined` removes it. */
 export function chooseTenant(tenantId: string | undefined): void {
   chosenTenant.value = tenantId
   if (tenantId === undefined) localStorage.removeItem(place)

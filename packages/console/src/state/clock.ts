@@ -1,10 +1,10 @@
-/** The time, once a second, for ages. It stands still while the tab is not seen. */
+/** The time, updated every second, for ages. It stops while the tab is hidden. */
 import { signal } from '@preact/signals'
 
 /** Milliseconds since 1970. */
 export const now = signal(Date.now())
 
-/** Whether the tab is seen: what asks again and again does so only then. */
+/** Whether the tab is visible. Everything that polls does so only then. */
 export const isSeen = signal(!document.hidden)
 
 setInterval(() => {

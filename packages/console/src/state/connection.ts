@@ -1,10 +1,10 @@
-/** Whether the service answers: noted by every request, and shown by the frame. */
+/** Whether the service answers. Every request notes it, and the frame shows it. */
 import { signal } from '@preact/signals'
 
 export interface Connection {
   /** When the service last answered anything, in milliseconds. */
   readonly answeredAt: number
-  /** Since when it has not; `undefined`: it does. */
+  /** Since when the service has not answered; `undefined`: it does. */
   readonly awaySince: number | undefined
 }
 

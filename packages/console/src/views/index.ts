@@ -1,4 +1,4 @@
-/** All views: to add one, its file and its line here. */
+/** All views. To add one, add its file and a line here. */
 import { isFeedName, places } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, scopesIn, seesAllTenants } from '../session/access.ts'
 import type { Access } from '../session/access.ts'

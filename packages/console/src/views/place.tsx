@@ -1,4 +1,4 @@
-/** A view at its address: its title, whether the session may see it, and what stands there if it fails. */
+/** A view at its address: its title, whether the session may see it, and what appears if it fails. */
 import type { ComponentType } from 'preact'
 import { useRoute } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
@@ -8,7 +8,7 @@ import { signedIn } from '../session/session.ts'
 import { chooseTenant } from '../state/chosen-tenant.ts'
 import type { View } from './view.ts'
 
-/** The component of a route. Made once for each view, so that it keeps its state while its address changes. */
+/** The component of a route. It is created once for each view, so that the view keeps its state while its address changes. */
 export function placeOf({ component: Component, title, isOpen }: View): ComponentType {
   return function Place() {
     const { params: parts, query } = useRoute()
@@ -36,7 +36,7 @@ function NotForThisKey() {
   )
 }
 
-/** For an address that no view has. */
+/** For an address without a view. */
 export function NoView() {
   return (
     <Empty title="There is no such page in the console." isView>

@@ -5,7 +5,7 @@ import type { Access } from '../session/access.ts'
 export interface ViewProps {
   /** The parts of the address that the path names: `{ tenantId, agentRef }`. */
   readonly parts: Readonly<Record<string, string | undefined>>
-  /** What stands after the `?`, decoded. */
+  /** The decoded query. */
   readonly query: Readonly<Record<string, string | undefined>>
 }
 
@@ -21,8 +21,8 @@ export interface View {
   /** For the title of the tab. */
   readonly title: string
   readonly component: ComponentType<ViewProps>
-  /** Whether a session may see it. Where not, the view says so in its place. Without this function anybody may. */
+  /** Whether a session may see it. If not, the view says so. Without this function anybody may. */
   readonly isOpen?: (access: Access, parts: ViewProps['parts']) => boolean
-  /** What of it stands in the menu, for a session and the tenant that is chosen. */
+  /** Its entries in the menu, for a session and the chosen tenant. */
   readonly menu?: (access: Access, tenantId: string | undefined) => readonly MenuEntry[]
 }

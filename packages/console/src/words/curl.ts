@@ -1,11 +1,11 @@
-/** Requests that can be pasted into a terminal as they stand. */
+/** Requests that can be pasted unchanged into a terminal. */
 
-/** `options` as they stand in the command; the address is quoted. */
+/** `options` exactly as in the command; the address is quoted. */
 export function curl(options: readonly string[], url: string): string {
   return ['curl', ...options, quoted(url)].join(' \\\n  ')
 }
 
-/** For a shell of POSIX. */
+/** For a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,8 +1,8 @@
-/** Times as text. The service's are UTC; people read their own. */
+/** Times as text. The service's times are UTC; people read local ones. */
 
 /**
- * Milliseconds since 1970 of a time of the service: `2026-01-31T09:30:00.1234567`, which is UTC without saying so (PROTOCOL §1.4), or
- * with a `Z`. `undefined` for anything else.
+ * The milliseconds since 1970 of a time from the service: `2026-01-31T09:30:00.1234567`, which is UTC without saying so (PROTOCOL §1.4),
+ * or with a `Z`. `undefined` for anything else.
  */
 export function readTime(text: string | null | undefined): number | undefined {
   const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?Z?$/.exec(text ?? '')
@@ -19,7 +19,7 @@ export function utcText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** `31 Jan 09:30:00` by the clock of the reader, with the year where it is another one than `nowMs`'s. */
+/** `31 Jan 09:30:00` in the reader's time zone, with the year if it differs from that of `nowMs`. */
 export function localText(ms: number, nowMs: number): string {
   const time = new Date(ms)
   const isThisYear = time.getFullYear() === new Date(nowMs).getFullYear()
@@ -33,7 +33,7 @@ function two(number: number): string {
   return String(number).padStart(2, '0')
 }
 
-/** `12 s ago`, `3 min ago`, `4 h ago`, `62 d ago`; `now` for less than a second; `in 6 d` for what is to come. */
+/** `12 s ago`, `3 min ago`, `4 h ago`, `62 d ago`; `now` for less than a second; `in 6 d` for the future. */
 export function ageText(ms: number, nowMs: number): string {
   const seconds = Math.round(Math.abs(nowMs - ms) / 1_000)
   if (seconds < 1) return 'now'
@@ -50,8 +50,8 @@ export function spanText(seconds: number): string {
 }
 
 /**
- * What somebody typed as a moment, by their own clock, as milliseconds: `2026-03-01 09:00`, `2026-03-01`, `09:00` of today, or a time
- * with a `Z` or offset. `undefined` for anything else, and for a day that does not exist.
+ * A moment that somebody typed in local time, as milliseconds: `2026-03-01 09:00`, `2026-03-01`, `09:00` for today, or a time with a `Z`
+ * or offset. `undefined` for anything else, and for a day that does not exist.
  */
 export function readMoment(typed: string, nowMs: number): number | undefined {
   const text = typed.trim().replace(/\s+/g, ' ')
@@ -90,8 +90,8 @@ function offsetMs(zone: string): number {
 }
 
 /**
- * What a field of the browser for a day and time holds of a time in an address: by the clock of the reader, without seconds. A day alone is
- * one of UTC, as the service reads it, and `isEnd` means its last minute. Empty for what is no time.
+ * The value of a browser's field for a day and time, from a time in an address: in the reader's time zone, without seconds. A day alone
+ * is a UTC day, as for the service, and `isEnd` means its last minute. Empty for anything that is not a time.
  */
 export function fieldTime(text: string | undefined, isEnd = false): string {
   const ms = readTime(text?.length === 10 ? `${text}T${isEnd ? '23:59' : '00:00'}` : text)
@@ -99,7 +99,7 @@ export function fieldTime(text: string | undefined, isEnd = false): string {
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** `2026-03-01T09:30Z` of what such a field holds: the same moment for every reader. `undefined` for an empty field. */
+/** `2026-03-01T09:30Z` from such a field: the same moment for every reader. `undefined` for an empty field. */
 export function addressTime(held: string): string | undefined {
   const ms = readMoment(held, 0)
   return ms === undefined ? undefined : `${new Date(ms).toISOString().slice(0, 16)}Z`

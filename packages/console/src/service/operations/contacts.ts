@@ -1,4 +1,4 @@
-/** Contacts as somebody sees them who has no business with the person, and showing one (PROTOCOL §12.7). */
+/** Contacts as shown to people who have no business with the person, and revealing one (PROTOCOL §12.7). */
 import type { RevealReason } from '@property-events/protocol/plain'
 import type { FeedEvent, ListOf } from '../answers.ts'
 import { pathOf } from '../operation.ts'
@@ -9,7 +9,7 @@ export interface MaskedEvent {
   readonly id: string
   readonly eventTypeShortCode: string
   readonly createdDate: string
-  /** The payload, with `•••` in place of what is personal. */
+  /** The payload, with `•••` instead of personal data. */
   readonly contact: unknown
 }
 
@@ -19,7 +19,7 @@ export function getMaskedContact(tenantId: string, contactRef: string): Operatio
   return { id: 'getMaskedContact', method: 'GET', path: pathOf(path, tenantId, contactRef) }
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export function readMaskedHistory(
   tenantId: string,
   contactRef: string,
@@ -29,7 +29,7 @@ export function readMaskedHistory(
   return { id: 'readMaskedHistory', method: 'GET', path: history, query: { ...query } }
 }
 
-/** The contact as it is. The audit has a row of it before the answer leaves. */
+/** The contact in full. The audit has a row of it before the answer is sent. */
 export function revealContact(
   tenantId: string,
   contactRef: string,

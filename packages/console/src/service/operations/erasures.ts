@@ -21,7 +21,7 @@ function placed({ tenantId, door }: ErasurePlace, id: string, rest = '') {
       }
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export function listErasures(
   place: ErasurePlace,
   after: string | undefined,
@@ -29,12 +29,12 @@ export function listErasures(
   return { ...placed(place, 'listErasures'), method: 'GET', query: { after } }
 }
 
-/** With those who were sent what was erased. */
+/** Including those who were sent what was erased. */
 export function getErasure(place: ErasurePlace, erasureId: string): Operation<Erasure> {
   return { ...placed(place, 'getErasure', pathOf('/{erasureId}', erasureId)), method: 'GET' }
 }
 
-/** How many events would be reduced. */
+/** How many events it would reduce. */
 export function countErased(place: ErasurePlace, body: ErasureBody): Operation<ErasureCount> {
   return { ...placed(place, 'erase'), method: 'POST', body, query: { dryRun: 'true' } }
 }

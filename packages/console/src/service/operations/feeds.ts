@@ -4,14 +4,14 @@ import type { EventPage, EventRun, FeedEvent, Heads } from '../answers.ts'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
-/** A feed, and how it is read. The door `admin` has the property feed alone. */
+/** A feed, and how it is read. The door `admin` has only the property feed. */
 export interface FeedPlace {
   readonly tenantId: string
   readonly feed: FeedName
   readonly door: 'own' | 'admin'
 }
 
-/** What the two doors call each read, of the property feed; the contact feed has `Contact` in its place. */
+/** The names of each read at the two doors, for the property feed. The contact feed has `Contact` instead. */
 interface Read {
   readonly id: string
   readonly own: Readonly<Record<FeedName, string>>
@@ -81,7 +81,7 @@ export interface PageQuery {
   readonly to?: string | undefined
 }
 
-/** A page of the contract's list, the oldest first. */
+/** A page of the contract's list, oldest first. */
 export function listEvents(place: FeedPlace, query: PageQuery): Operation<EventPage> {
   return read(place, reads.list, [], { ...query })
 }
@@ -95,7 +95,7 @@ export interface RunQuery {
   readonly limit: number
   readonly epoch?: string | undefined
   readonly apiEventType?: string | undefined
-  /** Short codes with commas between them. Removals are never left out (PROTOCOL §13.4). */
+  /** Short codes separated by commas. Removals are never left out (PROTOCOL §13.4). */
   readonly types?: string | undefined
 }
 
@@ -109,7 +109,7 @@ export function getSubject(place: FeedPlace, subjectId: string): Operation<FeedE
   return read(place, reads.latest, [subjectId])
 }
 
-/** All events of a property or contact, the oldest first, from a number on. */
+/** All events of a property or contact, oldest first, starting at a number. */
 export function readHistory(
   place: FeedPlace,
   subjectId: string,
@@ -118,7 +118,7 @@ export function readHistory(
   return read(place, reads.history, [subjectId], { ...query })
 }
 
-/** Where the feeds stand that the key of the session reads. */
+/** The positions of the feeds that the session's key reads. */
 export function readHeads(tenantId: string): Operation<Heads> {
   return { id: 'readHeads', method: 'GET', path: '/v1/heads', tenant: tenantId }
 }

@@ -1,10 +1,10 @@
-/** Keys: making, changing, rotating and revoking them, and how they were used (PROTOCOL §12.4, §14.1). */
+/** Keys: creating, changing, rotating and revoking them, and how they were used (PROTOCOL §12.4, §14.1). */
 import type { KeyUsage } from '../../views/keys/usage.ts'
 import type { Key, ListOf } from '../answers.ts'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
-/** The one answer in which the text of a key stands. */
+/** The only answer that contains the text of a key. */
 export interface IssuedKey extends Key {
   readonly key: string
 }
@@ -16,12 +16,12 @@ export interface RotatedKey extends IssuedKey {
 
 export interface KeysQuery {
   readonly tenant?: string | undefined
-  /** 200 at most. */
+  /** At most 200. */
   readonly limit: number
   readonly after?: string | undefined
 }
 
-/** In order of creation, those that have ended included. */
+/** In order of creation, including those that have ended. */
 export function listKeys({ tenant, limit, after }: KeysQuery): Operation<ListOf<Key>> {
   return { id: 'listKeys', method: 'GET', path: '/v1/admin/keys', query: { tenant, limit, after } }
 }
@@ -34,12 +34,12 @@ export function createKey(body: object): Operation<IssuedKey> {
   return { id: 'createKey', method: 'POST', path: '/v1/admin/keys', body }
 }
 
-/** What is left out stays; null takes it away. */
+/** Members that are left out stay as they are; null removes a value. */
 export function changeKey(keyId: string, body: object): Operation<Key> {
   return { id: 'changeKey', method: 'PATCH', path: pathOf('/v1/admin/keys/{keyId}', keyId), body }
 }
 
-/** `overlapHours`: how long the key before still works. */
+/** `overlapHours`: how long the old key still works. */
 export function rotateKey(keyId: string, overlapHours: number): Operation<RotatedKey> {
   const path = pathOf('/v1/admin/keys/{keyId}/rotate', keyId)
   return { id: 'rotateKey', method: 'POST', path, body: { overlapHours } }

@@ -1,9 +1,9 @@
-/** Publishing, and trying what would be published (PROTOCOL §4). */
+/** Publishing, and dry runs (PROTOCOL §4). */
 import type { PublishReceipt } from '@property-events/client'
 import type { FeedName } from '../../base.ts'
 import type { Operation } from '../operation.ts'
 
-/** What the service answers; a dry run has no numbers. */
+/** The service's answer; a dry run has no numbers. */
 export type Receipt = Pick<PublishReceipt, 'events' | 'warnings'>
 
 const operations = {
@@ -11,7 +11,7 @@ const operations = {
   contact: { id: 'publishContactEvents', path: '/v1/contact-events' },
 } as const
 
-/** `text`: JSON, of one event or of an array of them. */
+/** `text`: JSON of one event or of an array of events. */
 export function publish(tenantId: string, feed: FeedName, text: string, isDry: boolean): Operation<Receipt> {
   const query = isDry ? { query: { dryRun: 'true' } } : {}
   return { ...operations[feed], method: 'POST', tenant: tenantId, text, ...query }

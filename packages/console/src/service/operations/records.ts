@@ -1,4 +1,4 @@
-/** What was published, who changed what, and what the service was told (PROTOCOL §12.6, §12.10, §14.2). */
+/** What was published, who changed what, and which settings the service has (PROTOCOL §12.6, §12.10, §14.2). */
 import type { FeedName } from '../../base.ts'
 import type { ListOf } from '../answers.ts'
 import { pathOf } from '../operation.ts'
@@ -17,7 +17,7 @@ export interface PublicationMinute {
   readonly lastNumber: number | null
   /** How many of each code. */
   readonly warnings: Readonly<Record<string, number>>
-  /** Of each code, examples of where: pointers into an event. */
+  /** For each code, examples of places: pointers into an event. */
   readonly warningPlaces: Readonly<Record<string, readonly string[]>>
   readonly refused: number
   /** The first 100 of a key and hour. */
@@ -39,13 +39,13 @@ export interface RecordQuery {
   readonly to?: string | undefined
 }
 
-/** The newest minute first, for 14 days. */
+/** Newest minute first, for 14 days. */
 export function listPublications(tenantId: string, query: RecordQuery): Operation<ListOf<PublicationMinute>> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/publications', tenantId)
   return { id: 'adminListPublications', method: 'GET', path, query: { ...query } }
 }
 
-/** What the key of the session has published itself. */
+/** What the session's own key has published. */
 export function listOwnPublications(
   tenantId: string,
   { limit, after, from, to }: RecordQuery,
@@ -66,7 +66,7 @@ export interface AuditRow {
   readonly detail: unknown
 }
 
-/** The newest first. */
+/** Newest first. */
 export function readAudit(
   query: RecordQuery & { readonly tenant?: string | undefined; readonly action?: string | undefined },
 ): Operation<ListOf<AuditRow>> {

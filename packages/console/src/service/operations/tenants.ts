@@ -16,7 +16,7 @@ import type {
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
-/** The key of the session itself. */
+/** The session's own key. */
 export function readSelf(): Operation<Key> {
   return { id: 'readSelf', method: 'GET', path: '/v1/admin/self' }
 }
@@ -24,9 +24,9 @@ export function readSelf(): Operation<Key> {
 export interface TenantQuery {
   /** A part of a name, reference or id. */
   readonly search?: string | undefined
-  /** Those that published last first; without it, in order of creation. */
+  /** Sorted by the last publication, newest first; without it, in order of creation. */
   readonly order?: 'lastPublish' | undefined
-  /** 50 by default, 200 at most. */
+  /** Default 50, at most 200. */
   readonly limit?: number | undefined
   readonly after?: string | undefined
 }
@@ -53,7 +53,7 @@ export function listConsumers(tenantId: string, feed: FeedName): Operation<ListO
   return { id: 'listConsumers', method: 'GET', path, query: { feed } }
 }
 
-/** Properties by address, postcode or reference. It goes on with `after`, also where nothing was found yet. */
+/** Properties by address, postcode or reference. It continues with `after`, even if nothing was found yet. */
 export function listProperties(
   tenantId: string,
   query: { readonly search: string; readonly limit?: number; readonly after?: string | undefined },
@@ -66,7 +66,7 @@ export function readHealth(): Operation<Health> {
   return { id: 'readHealth', method: 'GET', path: '/v1/admin/health' }
 }
 
-/** What needs somebody, of all tenants, the worst first. */
+/** What needs attention, over all tenants, worst first. */
 export function listFaults(query: {
   readonly limit: number
   readonly after?: string
@@ -74,13 +74,13 @@ export function listFaults(query: {
   return { id: 'listFaults', method: 'GET', path: '/v1/admin/faults', query: { ...query } }
 }
 
-/** How these tenants are doing; 25 at most. */
+/** How these tenants are doing; at most 25. */
 export function readTenantFacts(tenantIds: readonly string[]): Operation<ListOf<TenantFacts>> {
   const query = { tenants: tenantIds.join(',') }
   return { id: 'readTenantFacts', method: 'GET', path: '/v1/admin/tenant-facts', query }
 }
 
-/** Looks in all tenants, for half a second; it goes on with `after`, also where nothing was found yet. */
+/** Searches all tenants for half a second. It continues with `after`, even if nothing was found yet. */
 export function findAnywhere(query: {
   readonly text: string
   readonly limit?: number

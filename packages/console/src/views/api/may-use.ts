@@ -1,4 +1,7 @@
-/** Which operations a key may use, by what `openapi.json` says that they need. The service decides; this only leaves out what it would refuse. */
+/**
+ * Which operations a key may use, according to the requirements in `openapi.json`. The service decides; this only leaves out what it
+ * would refuse.
+ */
 import { isAdminScope, mayAdminister, tenantNeeds } from '../../session/access.ts'
 import type { Access } from '../../session/access.ts'
 

@@ -1,7 +1,7 @@
-/** The operations of `openapi.json`, as this view lists them and makes forms of them. */
+/** The operations of `openapi.json`, as this view lists them and builds forms for them. */
 import type { Operation } from '../../service/operation.ts'
 
-/** As far as it is read. */
+/** Only the members that this view reads. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
   readonly components: {
@@ -19,7 +19,7 @@ interface Described {
   readonly requestBody?: {
     readonly content: { readonly 'application/json': { readonly schema: Schema | Reference } }
   }
-  /** Any one of them opens it. Missing: it asks for no key, and is not at the door of the console. */
+  /** Any one of them is enough. Missing: the operation needs no key, and is not behind the door of the console. */
   readonly 'x-scopes'?: readonly string[]
 }
 
@@ -61,7 +61,7 @@ export interface ApiOperation {
   readonly description: string
   readonly scopes: readonly string[]
   readonly parameters: readonly ApiParameter[]
-  /** A body to begin with, as JSON; `undefined`: it takes none. */
+  /** A body to start with, as JSON; `undefined`: it takes none. */
   readonly sample: string | undefined
 }
 
@@ -70,13 +70,13 @@ export interface ApiParameter {
   readonly place: Parameter['in']
   readonly says: string
   readonly isRequired: boolean
-  /** What a value looks like; empty where nothing is said. */
+  /** An example of a value; empty if there is none. */
   readonly example: string
-  /** Where it is one of a few. */
+  /** If it has only a few possible values. */
   readonly among: readonly string[]
 }
 
-/** Those that ask for a key, in the order of the document. HEAD is left out: it is what GET answers without its body. */
+/** Operations that need a key, in the order of the document. HEAD is left out: it answers like GET, without a body. */
 export function operationsOf(document: ApiDocument): readonly ApiOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([name, described]) => {
@@ -119,7 +119,7 @@ function parameterOf({ components }: ApiDocument, given: Parameter | Reference):
 
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** A value that a schema allows, as far as it says so itself: its example, else of an object what it requires. */
+/** A value that a schema allows, as far as the schema itself says: its example, or the required members of an object. */
 function sampleOf(document: ApiDocument, given: Schema | Reference): unknown {
   const schema =
     '$ref' in given ? (document.components.schemas[given.$ref.split('/').at(-1) ?? ''] ?? {}) : given
@@ -138,7 +138,7 @@ function sampleOf(document: ApiDocument, given: Schema | Reference): unknown {
   return schema.format === 'uuid' ? nobody : ''
 }
 
-/** Those that have every word of `text` in their id, path or summary. */
+/** Operations that contain every word of `text` in their id, path or summary. */
 export function operationsWith(operations: readonly ApiOperation[], text = ''): readonly ApiOperation[] {
   const words = text.toLowerCase().split(/\s+/)
   return operations.filter(({ id, method, path, summary }) => {

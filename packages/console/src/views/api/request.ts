@@ -1,4 +1,4 @@
-/** The request that somebody filled in, and the same for a terminal. */
+/** The request that somebody filled in, and the same request for a terminal. */
 import type { Query } from '../../base.ts'
 import { withQuery } from '../../base.ts'
 import { curl, quoted } from '../../words/curl.ts'
@@ -16,19 +16,19 @@ export interface MadeRequest {
   readonly text: string | undefined
 }
 
-/** What a parameter begins with. Whoever tries how to erase has to say that it is meant. */
+/** The initial value of a parameter. Anybody who tries an erasure has to confirm it. */
 export function presetOf({ name }: ApiParameter, access: Access, tenantId: string | undefined): string {
   if (name === 'dryRun') return 'true'
   const isNeeded = name === 'tenantId' || (name === 'x-tenant' && access.grants.length > 1)
   return isNeeded ? (tenantId ?? '') : ''
 }
 
-/** The names of parameters that have to be there and are not. */
+/** The names of required parameters that are missing. */
 export function missingOf({ parameters }: ApiOperation, values: Values): readonly string[] {
   return parameters.filter(({ name, isRequired }) => isRequired && !values[name]).map(({ name }) => name)
 }
 
-/** `text`: of the body. What is left empty is left out. */
+/** `text`: the body. Empty values are left out. */
 export function requestOf(
   { method, path, parameters, sample }: ApiOperation,
   values: Values,
@@ -55,7 +55,7 @@ export function requestOf(
   }
 }
 
-/** Its key is left for whoever sends it to fill in. */
+/** The sender fills in the key. */
 export function curlOf({ method, path, headers, text }: MadeRequest, serviceUrl: string): string {
   return curl(
     [

@@ -1,4 +1,4 @@
-/** The form of an operation: what is sent is sent as the session, and its answer shown as it came. */
+/** The form of an operation. The request is sent with the session, and its answer is shown unchanged. */
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { places } from '../../base.ts'
@@ -86,7 +86,7 @@ export function TryIt({ operation, query }: Props) {
   )
 }
 
-/** What is filled in, and what was answered. The address has the parameters of the last request, and never its body. */
+/** The filled-in values and the answer. The address contains the parameters of the last request, and never its body. */
 function useTrial(operation: ApiOperation, query: ViewProps['query']) {
   const { id, parameters, sample } = operation
   const { key } = signedIn()

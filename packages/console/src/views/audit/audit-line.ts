@@ -2,7 +2,7 @@
 import { oneLine } from '../../words/plain.ts'
 import { localText } from '../../words/times.ts'
 
-/** `scopes property:read; expires 31 Jan 09:30:00`: what an action says beside its target. `detail`: as the service answers it. */
+/** `scopes property:read; expires 31 Jan 09:30:00`: what an action says beside its target. `detail`: from the service's answer. */
 export function detailWords(detail: unknown, nowMs: number): string {
   if (typeof detail !== 'object' || detail === null) return ''
   const parts = Object.entries(detail).flatMap(([name, value]) => {
@@ -12,7 +12,7 @@ export function detailWords(detail: unknown, nowMs: number): string {
   return oneLine(parts.join('; '), 400)
 }
 
-/** `undefined`: it says nothing, as a flag that is false. */
+/** `undefined`: it says nothing, like a flag that is false. */
 function valueWords(name: string, value: unknown, nowMs: number): string | undefined {
   if (value === null || value === false || value === undefined) return undefined
   if (value === true) return ''

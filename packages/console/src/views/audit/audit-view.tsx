@@ -1,4 +1,4 @@
-/** Who changed what, the newest first. */
+/** Who changed what, newest first. */
 import { useLocation } from 'preact-iso'
 import { places } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'

@@ -1,4 +1,4 @@
-/** How a consumer stands: what it lacks, and what is wrong with it. */
+/** The state of a consumer: what it lacks, and what is wrong with it. */
 import type { Consumer, ConsumerView } from '../../service/answers.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
@@ -8,17 +8,17 @@ export interface ConsumerLine {
   readonly consumer: Consumer
   /** `website`, or `website · shop` of one that shares a key. */
   readonly who: string
-  /** `stopped`: somebody has to do something. */
+  /** `stopped`: somebody has to act. */
   readonly mark: 'good' | 'behind' | 'stopped' | 'idle'
   readonly state: string
-  /** What it lacks in the view that it is furthest behind in; `undefined`: it reads no view. */
+  /** What it lacks in the view where it is furthest behind; `undefined`: it reads no view. */
   readonly lag: ConsumerView | undefined
 }
 
-/** One that lacks something and has not asked for so long has stopped. */
+/** A consumer that lacks something and has made no request for this long has stopped. */
 const stoppedAfterMs = 10 * 60_000
 
-/** Those that need somebody first, then those that lack most. */
+/** Those that need attention first, then those that lack most. */
 export function consumerLines(consumers: readonly Consumer[], nowMs: number): readonly ConsumerLine[] {
   const order: readonly ConsumerLine['mark'][] = ['stopped', 'behind', 'good', 'idle']
   return consumers
@@ -58,7 +58,7 @@ function standing(
   return { mark: 'good', state: lag === undefined ? 'reads single events' : 'has everything' }
 }
 
-/** `412 events, 4 h`; of one that lacks nothing `0`. */
+/** `412 events, 4 h`; `0` for a consumer that lacks nothing. */
 export function lagWords(lag: ConsumerView | undefined): string {
   if (lag === undefined) return '–'
   if (lag.lagEvents === 0) return '0'

@@ -14,7 +14,7 @@ import type { ViewProps } from '../view.ts'
 import { consumerLines, lagWords } from './consumer-line.ts'
 import '../records.css'
 
-/** What they were sent is added to the store twice a minute. */
+/** The store receives the notes of what they were sent twice a minute. */
 const askAgainMs = 10_000
 
 export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {

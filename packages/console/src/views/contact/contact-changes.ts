@@ -1,8 +1,10 @@
-/** What an event changed of a contact, field by field. What is hidden stays hidden: a change of it cannot be seen, and is not hinted at. */
+/**
+ * What an event changed in a contact, field by field. Hidden data stays hidden: a change of it cannot be seen, and nothing hints at it.
+ */
 import { contactLines } from './contact-lines.ts'
 import type { ContactLine } from './contact-lines.ts'
 
-/** `undefined`: the field was or is not filled in. */
+/** `undefined`: the field was empty, or is empty now. */
 export interface ContactChange {
   /** RFC 6901. */
   readonly pointer: string
@@ -13,19 +15,19 @@ export interface ContactChange {
 
 export interface ContactChanges {
   readonly changes: readonly ContactChange[]
-  /** Nothing that may be seen is different. */
+  /** Nothing visible is different. */
   readonly isUnchanged: boolean
 }
 
 const hidden = '(hidden)'
 
-/** `before`: the contact of the event before; `undefined`: it is the first one. */
+/** `before`: the contact in the event before; `undefined`: this is the first event. */
 export function contactChanges(before: unknown, after: unknown): ContactChanges {
   if (before === undefined) return { changes: [], isUnchanged: false }
   const [was, is] = [linesOf(before), linesOf(after)]
   const changes = [...new Set([...was.keys(), ...is.keys()])].flatMap((pointer): readonly ContactChange[] => {
     const [old, fresh] = [was.get(pointer), is.get(pointer)]
-    // A masked value is the same text whatever stands behind it.
+    // A masked value is the same text whatever it hides.
     if (old?.value === fresh?.value) return []
     const label = fresh?.label ?? old?.label ?? pointer
     return [{ pointer, label, was: shown(old), is: shown(fresh) }]

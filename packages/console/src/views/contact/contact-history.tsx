@@ -1,4 +1,4 @@
-/** The events of a contact with what each changed, the oldest first. */
+/** The events of a contact with what each changed, oldest first. */
 import { Moment } from '../../parts/age.tsx'
 import { countText } from '../../words/numbers.ts'
 import { typeName } from '../../words/plain.ts'
@@ -10,7 +10,7 @@ export interface ContactEvent {
   readonly sequenceNumber: number
   readonly eventTypeShortCode: string
   readonly createdDate: string
-  /** Masked, or as it stands in the feed. */
+  /** Masked, or as in the feed. */
   readonly contact: unknown
 }
 

@@ -3,7 +3,7 @@ import { nameOf, contactCodeLists } from '@property-events/client/listing'
 import type { CodeListName } from '@property-events/client/listing'
 import { oneLine } from '../../words/plain.ts'
 
-/** What the service writes in place of what is personal. */
+/** What the service writes instead of personal data. */
 export const mask = '•••'
 
 export interface ContactLine {
@@ -17,7 +17,7 @@ export interface ContactLine {
 
 export interface ContactLines {
   readonly lines: readonly ContactLine[]
-  /** There are more than are listed. */
+  /** There are more than those listed. */
   readonly hasMore: boolean
 }
 
@@ -25,7 +25,7 @@ const mostLines = 300
 const deepest = 8
 const longestValue = 4_000
 
-/** `contact`: a parsed payload. What is null or empty is left out. */
+/** `contact`: a parsed payload. Null and empty values are left out. */
 export function contactLines(contact: unknown): ContactLines {
   const lines: ContactLine[] = []
   const left: { readonly value: unknown; readonly path: readonly string[] }[] = [{ value: contact, path: [] }]
@@ -51,7 +51,7 @@ function lineOf(value: unknown, path: readonly string[]): ContactLine {
   }
 }
 
-/** Places in lists are counted from 1, and stand beside the name of the list. */
+/** Positions in lists count from 1, and appear beside the name of the list. */
 function labelOf(path: readonly string[]): string {
   const words: string[] = []
   for (const name of path) {

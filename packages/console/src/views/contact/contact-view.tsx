@@ -1,4 +1,4 @@
-/** A contact, masked; somebody with a reason is shown it for a minute. */
+/** A contact, masked. With a reason, a user can see it for a minute. */
 import { useEffect, useState } from 'preact/hooks'
 import { Answer } from '../../parts/answer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -35,7 +35,7 @@ interface ContactProps {
   readonly contactRef: string
 }
 
-/** As a key reads it that reads the whole feed of contacts: there is nothing to hide from it. */
+/** As seen by a key that reads the whole feed of contacts: nothing needs hiding from it. */
 function OwnContact({ tenantId, contactRef }: ContactProps) {
   const event = useAnswer(getSubject({ tenantId, feed: 'contact', door: 'own' }, contactRef))
   return (
@@ -114,7 +114,7 @@ function MaskedContact({ tenantId, contactRef }: ContactProps) {
   )
 }
 
-/** What was shown is let go of after its minute, when the view is left, and when the tab is hidden. */
+/** The revealed contact is dropped after its minute, when the user leaves the view, and when the tab is hidden. */
 function useRevealed(contactRef: string) {
   const [revealed, setRevealed] = useState<Revealed>()
   useEffect(() => setRevealed(undefined), [contactRef])

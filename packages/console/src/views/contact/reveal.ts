@@ -1,10 +1,10 @@
-/** Showing a contact for a minute. */
+/** Reveals a contact for a minute. */
 import type { RevealReason } from '@property-events/protocol/plain'
 import { revealReasons } from '@property-events/protocol/plain'
 
 export const revealMs = 60_000
 
-/** What each reason is for, in the order in which they are offered. */
+/** The explanation of each reason, in the order in which they are offered. */
 const reasonWords: Readonly<Record<RevealReason, string>> = {
   support: 'Somebody asks for help with this contact',
   subject_request: 'The person asks what is held',
@@ -27,7 +27,7 @@ export interface Revealed {
   readonly untilMs: number
 }
 
-/** Whole seconds that are left; `undefined`: it is over, and nothing may be shown. A clock that was set back shows nothing longer. */
+/** Whole seconds left; `undefined`: the time is over, and nothing may be shown. Setting the clock back does not lengthen it. */
 export function secondsLeft({ untilMs }: Revealed, nowMs: number): number | undefined {
   const left = Math.ceil((untilMs - nowMs) / 1_000)
   return left > 0 && left <= revealMs / 1_000 ? left : undefined

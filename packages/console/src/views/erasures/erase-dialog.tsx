@@ -1,4 +1,4 @@
-/** Erasing: what it would take is counted first, and the reference is typed again. */
+/** Erasing: the dialog first counts what it would erase, and the user types the reference again. */
 import { useState } from 'preact/hooks'
 import { erasureReasons } from '@property-events/protocol/plain'
 import type { Erasure, ErasureCount } from '@property-events/client'

@@ -1,4 +1,4 @@
-/** What somebody filled in to erase a property or contact, and how far an erasure is. */
+/** The form for erasing a property or contact, and how far an erasure has got. */
 import { erasureReasons } from '@property-events/protocol/plain'
 import type { Erasure } from '@property-events/client'
 import type { FeedName } from '../../base.ts'
@@ -42,7 +42,7 @@ export function readErasureForm({ feed, subjectId, reason, caseRef }: ErasureFor
   return { kind: 'body', body: { feed, subjectId: subject, reason, ...(ref === '' ? {} : { caseRef: ref }) } }
 }
 
-/** Whether the reference was typed a second time, as it must be before anything is erased. */
+/** Whether the reference was typed a second time, as required before anything is erased. */
 export function isTypedAgain({ subjectId }: ErasureForm, typed: string): boolean {
   return typed.trim() !== '' && typed.trim().toLowerCase() === subjectId.trim().toLowerCase()
 }
@@ -59,7 +59,7 @@ const states: Readonly<Record<string, string>> = {
   overwritten: 'its bytes are overwritten',
 }
 
-/** How far it is, for people. A state that this page does not know stands as it is (PROTOCOL §9). */
+/** How far it has got, in words. A state that this page does not know is shown unchanged (PROTOCOL §9). */
 export function stateWords({
   state,
   reduced,

@@ -1,4 +1,4 @@
-/** Erasures of an agency: what was erased and how far that is, their receipts, and erasing. */
+/** Erasures of an agency: what was erased, how far each has got, their receipts, and the form to erase. */
 import { useState } from 'preact/hooks'
 import { places } from '../../base.ts'
 import type { Erasure } from '@property-events/client'
@@ -92,7 +92,7 @@ function Erasures({
   )
 }
 
-/** The receipt as it stands now, with those who were sent what was erased. */
+/** The present receipt, including those who were sent what was erased. */
 function Receipt({ place, erasure }: { readonly place: ErasurePlace; readonly erasure: Erasure }) {
   const [trouble, setTrouble] = useState<Trouble>()
   async function download(): Promise<void> {

@@ -1,4 +1,4 @@
-/** When live news is told to those who listen: never twice within five seconds. */
+/** When to announce live news to screen readers: never twice within five seconds. */
 
 const restMs = 5_000
 

@@ -1,10 +1,10 @@
-/** What a feed can be narrowed to, as addresses name it and as the contract does. */
+/** The categories of a feed, with their names in addresses and in the contract. */
 import type { FeedName } from '../../base.ts'
 
 export const categories = ['sales', 'lettings'] as const
 export type Category = (typeof categories)[number]
 
-/** Of an address; anything else is the whole feed. */
+/** From an address; anything else is the whole feed. */
 export function readCategory(text: string | undefined): Category | undefined {
   return categories.find((one) => one === text)
 }
@@ -14,12 +14,12 @@ export function apiEventTypeOf(feed: FeedName, category: Category | undefined): 
   return feed === 'property' && category !== undefined ? `${category}property` : undefined
 }
 
-/** The type that an address names; anything else is all of them. */
+/** The type that an address names; anything else means all types. */
 export function readType(feed: FeedName, text: string | undefined): string | undefined {
   return shortCodesOf[feed].find((code) => code === text)
 }
 
-/** Short codes that every service gives (PROTOCOL §5.2). */
+/** The short codes that every service has (PROTOCOL §5.2). */
 export const shortCodesOf: Readonly<Record<FeedName, readonly string[]>> = {
   property: ['PropertyPublished', 'PropertyUpdated', 'PropertyUnpublished'],
   contact: ['ContactCreated', 'ContactUpdated', 'ContactErased'],

@@ -36,7 +36,7 @@ $event = json_decode(file_get_contents('${quoted(url)}', false, $context), true,
   return samples[kind]
 }
 
-/** Between single quotes in a shell, in TypeScript and in PHP. An address has none of these unencoded. */
+/** Goes between single quotes in a shell, in TypeScript and in PHP. An address contains none of them unencoded. */
 function quoted(url: string): string {
   return url.replaceAll("'", '%27').replaceAll('\\', '%5C')
 }

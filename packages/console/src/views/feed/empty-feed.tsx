@@ -1,4 +1,4 @@
-/** An empty feed, and how the first event comes into it. */
+/** An empty feed, and how to publish the first event into it. */
 import type { FeedName } from '../../base.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'

@@ -1,4 +1,4 @@
-/** One event beside the list; on a phone in its place. */
+/** One event beside the list; on a phone, it takes the list's place. */
 import { useEffect, useState } from 'preact/hooks'
 import { places } from '../../base.ts'
 import { Moment } from '../../parts/age.tsx'
@@ -110,7 +110,7 @@ function CopyAs({ place, event }: { readonly place: FeedPlace; readonly event: F
   )
 }
 
-/** The payload, with line breaks where it has none. A long one is cut, and shown whole when asked. */
+/** The payload, with line breaks if it has none. A long one is cut, and shown whole on request. */
 function Raw({ payload }: { readonly payload: string }) {
   const [isWhole, showWhole] = useState(false)
   const { text, isCut } = rawText(payload, isWhole)

@@ -1,4 +1,4 @@
-/** Above the list: what of the feed is listed, and the ways to a page, a number and a moment. Nothing in it moves. */
+/** The bar above the list: the part of the feed that is listed, and the ways to a page, a number and a moment. Nothing in it moves. */
 import { useState } from 'preact/hooks'
 import type { Query } from '../../base.ts'
 import { numberOfMoment, rowOfMoment, rowOfNumber } from '../../list/jumps.ts'
@@ -85,7 +85,7 @@ export function FeedBar(props: Props) {
   )
 }
 
-/** To a row, a number and a moment. Of one type the list begins there; otherwise it moves there. */
+/** Goes to a row, a number or a moment. For one type the list begins there; otherwise it moves there. */
 function useJumps({ place, category, list, total, typed, onTrouble }: Props) {
   const apiEventType = apiEventTypeOf(place.feed, category)
   const send: Send = (operation) => call(operation)
@@ -148,13 +148,13 @@ interface JumpFieldProps {
   readonly name: string
   readonly note?: string
   readonly hint?: string
-  /** What is said of a text that cannot be read. */
+  /** The message for a text that cannot be read. */
   readonly fault: string
   readonly read: (text: string) => number | undefined
   readonly onJump: (target: number) => void
 }
 
-/** Enter jumps. The text stays, so that it can be changed. */
+/** Enter jumps. The text stays, so that the user can change it. */
 function JumpField({ name, note, hint, fault, read, onJump }: JumpFieldProps) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

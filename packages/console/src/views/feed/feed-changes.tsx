@@ -1,4 +1,4 @@
-/** What an event changed of its property: the same words as on the property's own page. */
+/** What an event changed in its property, in the same words as on the property's own page. */
 import type { FeedEvent } from '../../service/answers.ts'
 import { readHistory } from '../../service/operations/feeds.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'
@@ -13,7 +13,7 @@ interface Props {
   readonly subject: string
 }
 
-/** Of a property with a longer history its own page says it. */
+/** If a property has a longer history, its own page shows this. */
 const longestHistory = 200
 const mostShown = 8
 

@@ -23,7 +23,7 @@ const columns = ['Number', 'Time', 'Type', 'Address', 'Price']
 const contactColumns = ['Number', 'Time', 'Type', 'Contact']
 
 export function FeedList({ feed, source, list, total, chosen, onChoose }: Props) {
-  // Pages that come draw the rows anew.
+  // Pages that arrive redraw the rows.
   void source.version.value
   const isProperty = feed === 'property'
 

@@ -1,4 +1,4 @@
-/** What a row of the list shows of an event. */
+/** What a row of the list shows about an event. */
 import { headline } from '@property-events/client/headline'
 import type { FeedName } from '../../base.ts'
 import type { FeedEvent } from '../../service/answers.ts'
@@ -10,14 +10,14 @@ export interface FeedRow {
   readonly type: string
   readonly shortCode: string
   readonly eventType: number
-  /** Of a property its address; of a contact its reference, as names are not shown in lists. */
+  /** The address of a property, or the reference of a contact, because lists do not show names. */
   readonly what: string
-  /** `£435,000`, or nothing. */
+  /** `£435,000`, or empty. */
   readonly price: string
   readonly isRemoval: boolean
 }
 
-/** Payloads are read once for as long as their event is held. */
+/** Each payload is parsed once while its event is held. */
 const known = new WeakMap<FeedEvent, FeedRow>()
 
 export function feedRow(feed: FeedName, event: FeedEvent): FeedRow {
@@ -46,7 +46,7 @@ function propertyCells(payload: string): Pick<FeedRow, 'what' | 'price'> {
   return { what: oneLine(name === '' ? withoutAddress(payload) : name), price: oneLine(price.text ?? '', 40) }
 }
 
-/** What is left of an event after an erasure or retention says so (PROTOCOL §5.7). */
+/** What remains of an event after an erasure or retention says so (PROTOCOL §5.7). */
 function withoutAddress(payload: string): string {
   const value: unknown = JSON.parse(payload)
   if (typeof value === 'object' && value !== null && 'erased' in value) return 'erased'
@@ -54,7 +54,7 @@ function withoutAddress(payload: string): string {
   return subjectOf(payload)
 }
 
-/** The reference of the property or contact, in lower case; nothing where the payload has none. */
+/** The reference of the property or contact, in lower case; empty if the payload has none. */
 export function subjectOf(payload: string): string {
   return /"(?:agent_ref|contact_ref)"\s*:\s*"([\da-fA-F-]{36})"/.exec(payload)?.[1]?.toLowerCase() ?? ''
 }

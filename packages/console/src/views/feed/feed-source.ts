@@ -1,4 +1,4 @@
-/** The events of a view for the list: asks for the pages that are seen, and follows the feed. */
+/** The events of a view for the list. It requests the visible pages, and follows the feed. */
 import { createHeldPages, pageCount, pageSize } from '../../list/pages.ts'
 import type { Rows } from '../../list/scale.ts'
 import type { FeedEvent } from '../../service/answers.ts'
@@ -28,7 +28,7 @@ export function createFeedSource(place: FeedPlace, apiEventType: string | undefi
     const outcome = await call(operation, { signal: controller.signal, etag: pages.etagOf(page) })
     asked.delete(page)
     if (outcome.kind === 'stopped') return
-    // Asked before all was forgotten.
+    // Requested before everything was forgotten.
     if (of !== pages) return void ask(page)
     state.trouble.value = outcome.kind === 'trouble' ? outcome.trouble : undefined
     if (outcome.kind === 'trouble') {
@@ -40,10 +40,10 @@ export function createFeedSource(place: FeedPlace, apiEventType: string | undefi
       state.total.value = pages.total
       state.version.value += 1
     }
-    // What was wanted may be other pages now, and the last page another one.
+    // Other pages may be wanted now, and the last page may be a different one.
     if (isStale) refresh()
     for (const missing of pages.missing(wanted)) {
-      // A node that is behind another one does not have it yet: it would be asked without a rest.
+      // A node that is behind another one does not have it yet, and would be asked without a pause.
       if (missing === page) rest.after(restAfterShortMs, askAgain)
       else void ask(missing)
     }

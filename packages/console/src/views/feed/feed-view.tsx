@@ -1,4 +1,4 @@
-/** A feed: the list of all its events, the oldest first, and one of them beside it. */
+/** A feed: the list of all its events, oldest first, and one of them beside it. */
 import { useLocation } from 'preact-iso'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { isFeedName, places } from '../../base.ts'
@@ -110,7 +110,7 @@ function Feed({ place, query }: FeedProps) {
   )
 }
 
-/** How much of the feed was looked at for events of one type. */
+/** How much of the feed was searched for events of one type. */
 function Reach({ source, total }: { readonly source: FeedSource; readonly total: number }) {
   const { value } = source.reach
   if (value === undefined) return null
@@ -124,7 +124,7 @@ function Reach({ source, total }: { readonly source: FeedSource; readonly total:
   )
 }
 
-/** As long as the view is there, what is published shows. */
+/** New publications appear as long as the view exists. */
 function useFollowing(place: FeedPlace, source: FeedSource): void {
   useEffect(() => {
     const controller = new AbortController()
@@ -141,14 +141,14 @@ function useFollowing(place: FeedPlace, source: FeedSource): void {
 interface FirstStand {
   readonly place: FeedPlace
   readonly apiEventType: string | undefined
-  /** Of the event that the address names. */
+  /** For the event that the address names. */
   readonly number: number | undefined
   readonly source: FeedSource
   readonly list: ListState
   readonly onTrouble: (trouble: Trouble) => void
 }
 
-/** The list begins at the event that the address names; without one, at the newest. */
+/** The list begins at the event that the address names, or else at the newest. */
 function useFirstStand({ place, apiEventType, number, source, list, onTrouble }: FirstStand): void {
   const isHere = source.total.value !== undefined
   useEffect(() => {

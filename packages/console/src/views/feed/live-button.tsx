@@ -1,4 +1,4 @@
-/** Whether the newest events are followed, how many came since somebody scrolled away, and the way back to them. */
+/** Shows whether the list follows the newest events and how many came since the user scrolled away, and leads back to them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListState } from '../../list/list-state.ts'
 import { counted, countText } from '../../words/numbers.ts'
@@ -11,7 +11,7 @@ interface Props {
 
 export function LiveButton({ list, total }: Props) {
   const isFollowing = list.isFollowing.value
-  // How many there were when the end was last seen.
+  // How many there were when the end was last visible.
   const seen = useRef(total)
   if (isFollowing) seen.current = total
   const fresh = total - seen.current
@@ -25,7 +25,7 @@ export function LiveButton({ list, total }: Props) {
   )
 }
 
-/** For those who listen: every five seconds at most. */
+/** For screen readers, at most every five seconds. */
 function Told({ total }: { readonly total: number }) {
   const announcer = useMemo(() => createAnnouncer(total), [])
   const latest = useRef(total)

@@ -1,16 +1,16 @@
-/** A payload to be read by people. The bytes themselves are what `Copy` gives. */
+/** A payload for people to read. `Copy` gives the bytes themselves. */
 
 const longest = 20_000
-/** Of one line: a value of a megabyte would take the browser seconds. */
+/** For one line: a value of a megabyte would take the browser seconds. */
 const longestLine = 2_000
 
 export interface RawText {
   readonly text: string
-  /** There is more of it. */
+  /** The text continues beyond this. */
   readonly isCut: boolean
 }
 
-/** Indented where it is JSON; control characters and those that turn the direction of the text as their codes. */
+/** Indented if it is JSON. Control characters, and those that change the direction of the text, appear as their codes. */
 export function rawText(payload: string, isWhole: boolean): RawText {
   const shown = indented(payload)
     .split('\n')
@@ -29,8 +29,8 @@ function escaped(character: string): string {
 }
 
 /**
- * Breaks lines between the parts of a JSON text, and changes nothing within them: numbers stay as they were written (D22), which a parser
- * would not keep.
+ * Breaks lines between the parts of a JSON text and changes nothing within them. Numbers stay as they were written (D22), which a parser
+ * would not preserve.
  */
 function indented(json: string): string {
   const pieces: string[] = []

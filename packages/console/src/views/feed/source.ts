@@ -1,28 +1,28 @@
-/** Where the list has its rows from. */
+/** The source of a list's rows. */
 import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
 import type { Rows } from '../../list/scale.ts'
 import type { FeedEvent } from '../../service/answers.ts'
 import type { Trouble } from '../../service/trouble.ts'
 
-/** What a source tells the list, as signals. */
+/** What a source reports to the list, as signals. */
 export interface SourceState {
   /** All events of the view; `undefined` before the first answer. */
   readonly total: Signal<number | undefined>
-  /** Rises with every answer that changed something: who reads `event` reads this too. */
+  /** Rises with every answer that changed something: whoever reads `event` must read this too. */
   readonly version: Signal<number>
   readonly trouble: Signal<Trouble | undefined>
-  /** How much of the feed the rows are, in words, where they are not all of it. */
+  /** In words, how much of the feed the rows cover, if not all of it. */
   readonly reach: Signal<string | undefined>
 }
 
 export interface FeedSource extends SourceState {
   event(row: number): FeedEvent | undefined
-  /** Asks for what is not held of these rows. */
+  /** Requests the missing events of these rows. */
   want(rows: Rows): void
-  /** The feed has moved: asks for its newest events, which is cheap where it has not. */
+  /** The feed has moved. Requests its newest events, which is cheap if there are none. */
   refresh(): void
-  /** What is held may not be so any more: an epoch has begun, or payloads were reduced. */
+  /** The held events may be outdated: an epoch has begun, or payloads were reduced. */
   forget(): void
   close(): void
 }
@@ -36,7 +36,7 @@ export function sourceState(): SourceState {
   }
 }
 
-/** One timer: a later one takes the place of an earlier one. */
+/** One timer: a later one replaces an earlier one. */
 export function createRest(): { readonly after: (ms: number | undefined, work: () => void) => void } {
   let timer: ReturnType<typeof setTimeout> | undefined
   return {

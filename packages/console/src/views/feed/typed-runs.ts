@@ -1,20 +1,20 @@
-/** What has been read of one type of events, and how far. */
+/** What has been read for one type of events, and how far. */
 import type { EventRun, FeedEvent } from '../../service/answers.ts'
 import { countText } from '../../words/numbers.ts'
 
 export interface Runs {
   readonly type: string
   readonly items: readonly FeedEvent[]
-  /** Where reading began: events with greater numbers. */
+  /** Where reading began: only events with greater numbers are read. */
   readonly start: number
-  /** Everything up to here has been looked at; `undefined`: nothing, as it is not known yet where to begin. */
+  /** Everything up to this number has been read; `undefined`: nothing yet, because the starting point is unknown. */
   readonly next: number | undefined
   readonly head: number
   /** How far, in words. */
   readonly reach: string | undefined
 }
 
-/** So many numbers before the newest the list begins, where nobody asks for another place. */
+/** The list begins this many numbers before the newest unless somebody asks for another place. */
 const usualDepth = 10_000
 
 export function beginRuns(type: string, after: number | undefined): Runs {
@@ -25,7 +25,7 @@ export function startBefore(head: number): number {
   return Math.max(0, head - usualDepth)
 }
 
-/** Removals are in every run (PROTOCOL §13.4); they are left out here where another type is asked for. */
+/** Removals are in every run (PROTOCOL §13.4). They are left out here if another type is requested. */
 export function addRun(runs: Runs, { items, next, head }: Pick<EventRun, 'items' | 'next' | 'head'>): Runs {
   const ofType = items.filter(({ eventTypeShortCode }) => eventTypeShortCode === runs.type)
   const reach =
@@ -35,7 +35,7 @@ export function addRun(runs: Runs, { items, next, head }: Pick<EventRun, 'items'
   return { ...runs, items: [...runs.items, ...ofType], next, head, reach }
 }
 
-/** The newest event has been looked at. */
+/** The newest event has been read. */
 export function isWhole({ next, head }: Runs): boolean {
   return next !== undefined && next >= head
 }

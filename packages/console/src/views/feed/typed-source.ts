@@ -1,6 +1,6 @@
 /**
- * The events of one type for the list. The contract's list cannot be narrowed to a type, so these are read forward, run by run, from a
- * number on; the last row says how far.
+ * The events of one type for the list. The contract's list cannot be narrowed to a type, so these are read forward from a number, run by
+ * run. The last row says how far.
  */
 import type { Rows } from '../../list/scale.ts'
 import { call } from '../../service/call.ts'
@@ -12,12 +12,12 @@ import type { FeedSource } from './source.ts'
 import { addRun, beginRuns, isWhole, startBefore } from './typed-runs.ts'
 
 export interface TypedSource extends FeedSource {
-  /** Begins again with the first event of the type that has this number or a greater one. */
+  /** Starts again with the first event of the type that has this number or a greater one. */
   readonly beginAt: (number: number) => void
 }
 
 const runLength = 500
-/** Of runs for one look at the list: a rare type is looked for in steps that the reader asks for. */
+/** The most runs at a time: for a rare type, the reader asks for each further step. */
 const mostRuns = 10
 
 export function createTypedSource(
@@ -32,14 +32,14 @@ export function createTypedSource(
   let isReading = false
   let isClosed = false
 
-  /** Reads on until there are enough rows, the end, or `mostRuns`. */
+  /** Reads on until there are enough rows, the end is reached, or `mostRuns` are read. */
   async function read(rowsWanted: number): Promise<void> {
     if (isReading || isClosed) return
     isReading = true
     const { signal: ended } = controller
     for (let n = 0; n < mostRuns && !ended.aborted && !(isWhole(runs) && n > 0); n += 1) {
       const after = runs.next ?? 0
-      // Where the feed ends is not known before the first answer.
+      // The end of the feed is unknown before the first answer.
       const limit = runs.next === undefined ? 1 : runLength
       const outcome = await call(readEvents(place, { after, limit, apiEventType, types: type }), {
         signal: ended,
@@ -53,7 +53,7 @@ export function createTypedSource(
       show()
       if (runs.items.length >= rowsWanted && n > 0) break
     }
-    // Another place was asked for meanwhile: its own reading has begun.
+    // Meanwhile another place was requested, whose own reading has begun.
     if (ended === controller.signal) isReading = false
   }
 

@@ -1,4 +1,4 @@
-/** Changing what a key is called, its end, its rate and where it may be used from. */
+/** Changes a key's label, its end, its rate and the networks it works from. */
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../../parts/dialog.tsx'
 import type { Key } from '../../service/answers.ts'

@@ -1,14 +1,14 @@
-/** A request that can be pasted into a terminal as it stands: the first thing to try with a new key. */
+/** A request to paste into a terminal unchanged: the first thing to try with a new key. */
 import { curl, quoted } from '../../words/curl.ts'
 
 export interface NewKeyUse {
-  /** The whole text of the key, which is shown this one time. */
+  /** The whole text of the key, which is shown only this once. */
   readonly text: string
   readonly operator: boolean
   readonly scopes: readonly string[]
-  /** The agency, where the key has several. */
+  /** The agency, if the key has several. */
   readonly tenantId: string | undefined
-  /** Base address of the service. */
+  /** The base address of the service. */
   readonly serviceUrl: string
 }
 
@@ -25,7 +25,7 @@ const publications: readonly (readonly [scope: string, path: string, payload: ob
   ['contact:publish', '/v1/contact-events?dryRun=true', { contact_ref: exampleReference }],
 ]
 
-/** With curl. A key that publishes alone is given a dry run, which stores nothing. */
+/** With curl. A key that can only publish gets a dry run, which stores nothing. */
 export function firstRequest({ text, operator, scopes, tenantId, serviceUrl }: NewKeyUse): string {
   const parts = [`-H 'x-api-key: ${text}'`, ...(tenantId === undefined ? [] : [`-H 'x-tenant: ${tenantId}'`])]
   const read = operator ? undefined : paths.find(([scope]) => scopes.includes(scope))

@@ -1,4 +1,4 @@
-/** Making a key. */
+/** Creates a key. */
 import { contactFields, contactRoleNames } from '@property-events/protocol/plain'
 import { useState } from 'preact/hooks'
 import { Dialog } from '../../parts/dialog.tsx'

@@ -1,4 +1,4 @@
-/** A new key, shown this one time, with a request to try it. */
+/** A new key, shown only this once, with a request to try it. */
 import { Copy } from '../../parts/copy.tsx'
 import type { Key } from '../../service/answers.ts'
 import { signedIn } from '../../session/session.ts'

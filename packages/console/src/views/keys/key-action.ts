@@ -1,4 +1,4 @@
-/** What can be opened over the list of keys. */
+/** The dialogs that open over the list of keys. */
 import type { Key } from '../../service/answers.ts'
 
 export type KeyAction =

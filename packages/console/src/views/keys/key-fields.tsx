@@ -1,4 +1,4 @@
-/** What the forms of keys are made of. */
+/** The parts of the forms for keys. */
 import { Field } from '../../parts/field.tsx'
 import type { ChangeForm, KeyFault, KeyForm } from './new-key.ts'
 

@@ -1,4 +1,4 @@
-/** What a key may do, with a word on each for those who choose. */
+/** What a key may do, with an explanation of each scope for those who choose. */
 
 export interface ScopeChoice {
   readonly scope: string
@@ -34,8 +34,8 @@ export interface Giver {
 }
 
 /**
- * The scopes that the session may give (PROTOCOL §12.4): those of feeds with `admin:manage`, or `tenant:manage` in the tenant; with either
- * also what it holds itself. The service decides.
+ * The scopes that the session may grant (PROTOCOL §12.4): those of feeds with `admin:manage`, or with `tenant:manage` in the tenant; with
+ * either, also those that it holds itself. The service decides.
  */
 export function givenBy(giver: Giver, tenantId: string | undefined): readonly ScopeChoice[] {
   const isOperator = giver.scopes.includes('admin:manage')
@@ -52,7 +52,7 @@ export function givenBy(giver: Giver, tenantId: string | undefined): readonly Sc
   )
 }
 
-/** Whether it could have made this key: whoever could not, changes and rotates it neither. */
+/** Whether the session could have created this key. If not, it can neither change nor rotate it. */
 export function givesAllOf(giver: Giver, { operator, scopes, grants }: Giver): boolean {
   const given = operator ? [{ tenantId: undefined, scopes }] : grants
   return given.every((one) => {
@@ -61,7 +61,7 @@ export function givesAllOf(giver: Giver, { operator, scopes, grants }: Giver): b
   })
 }
 
-/** Whether it may make keys for other agencies, too. */
+/** Whether it may also create keys for other agencies. */
 export function givesElsewhere({ scopes, grants }: Giver, tenantId: string): boolean {
   const others = grants.filter((grant) => grant.tenantId !== tenantId)
   return scopes.includes('admin:manage') || others.some((grant) => grant.scopes.includes('tenant:manage'))

@@ -1,16 +1,16 @@
-/** How a key stands: in one word for the list, and what is to be done about it. */
+/** The state of a key, in one word for the list, and what to do about it. */
 import type { Key } from '../../service/answers.ts'
 import { readTime } from '../../words/times.ts'
 
 export type KeyState =
   | { readonly kind: 'revoked'; readonly atMs: number }
   | { readonly kind: 'ended'; readonly atMs: number }
-  /** Another key was made in its place; it works until then. */
+  /** Another key has replaced it; it works until then. */
   | { readonly kind: 'replaced'; readonly endsMs: number; readonly by: string }
   | { readonly kind: 'endsSoon'; readonly endsMs: number }
-  /** It works, and has not for 90 days. */
+  /** It works, but has not been used for 90 days. */
   | { readonly kind: 'unused'; readonly sinceMs: number }
-  /** It was never used since it was made, 90 days ago or earlier. */
+  /** It has never been used since it was made, 90 days ago or earlier. */
   | { readonly kind: 'neverUsed'; readonly sinceMs: number }
   | { readonly kind: 'active' }
 
@@ -18,7 +18,7 @@ const dayMs = 86_400_000
 export const unusedAfterMs = 90 * dayMs
 export const endsSoonMs = 14 * dayMs
 
-/** `by`: the id of the key that was made in its place, if one was. */
+/** `by`: the id of the key that replaced it, if there is one. */
 export function keyState(key: Key, by: string | undefined, nowMs: number): KeyState {
   const revokedMs = readTime(key.revokedAt)
   if (revokedMs !== undefined && revokedMs <= nowMs) return { kind: 'revoked', atMs: revokedMs }
@@ -58,7 +58,7 @@ export function stateWords(state: KeyState, nowMs: number): string {
   return 'active'
 }
 
-/** What is left, in the two largest units: `6 d 3 h`, `21 h 14 min`, `42 min 10 s`, `9 s`; of a hundred days and more, days alone. */
+/** The time left, in the two largest units: `6 d 3 h`, `21 h 14 min`, `42 min 10 s`, `9 s`. From a hundred days on, only days. */
 export function leftText(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
   const [days, hours, minutes] = [
@@ -76,11 +76,11 @@ export function leftText(ms: number): string {
 export interface KeyLine {
   readonly key: Key
   readonly state: KeyState
-  /** It stands below the one that took its place. */
+  /** It is listed below the one that replaced it. */
   readonly isOld: boolean
 }
 
-/** The newest first, each followed by those that it replaced. Keys that have ended are left out unless they are wanted. */
+/** Newest first, each followed by those that it replaced. Keys that have ended are left out unless requested. */
 export function keyLines(keys: readonly Key[], nowMs: number, withEnded: boolean): readonly KeyLine[] {
   const byId = new Map(keys.map((key) => [key.keyId, key]))
   const replacedBy = new Map(
@@ -116,7 +116,7 @@ export function mayWords(key: Key, tenantId: string | undefined): string {
   return [...new Set(grants.flatMap(({ scopes }) => scopes))].join(', ')
 }
 
-/** `pev_7Hq2…`: enough of a key to know it by, and nothing that is secret. */
+/** `pev_7Hq2…`: enough of a key to recognise it, and nothing secret. */
 export function keyPrefix({ keyId }: Pick<Key, 'keyId'>): string {
   return `pev_${keyId.slice(0, 4)}…`
 }

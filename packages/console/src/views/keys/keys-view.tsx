@@ -1,4 +1,4 @@
-/** The keys of an agency, or of the operators: who uses them, which end, and making others. */
+/** The keys of an agency, or of the operators: who uses them, which ones end, and how to create others. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { Answer } from '../../parts/answer.tsx'
@@ -21,7 +21,7 @@ import { RotateDialog } from './rotate-dialog.tsx'
 import { UsageDialog } from './usage-dialog.tsx'
 import './keys.css'
 
-/** Keys of an answer: more than any agency has in use. */
+/** The most keys in an answer: more than any agency uses. */
 const limit = 200
 
 export function KeysView({ parts: { tenantId }, query }: ViewProps) {

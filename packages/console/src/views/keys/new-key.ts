@@ -1,28 +1,28 @@
-/** What somebody filled in to make or change a key, read into the body of the request (PROTOCOL §12.4). */
+/** The form to create or change a key, turned into the body of the request (PROTOCOL §12.4). */
 import type { Key, ProblemFault } from '../../service/answers.ts'
 import { addressTime, fieldTime, readMoment } from '../../words/times.ts'
 import { branchScopes, givenBy } from './key-scopes.ts'
 import type { Giver } from './key-scopes.ts'
 
-/** What can be changed of a key later. Texts, as the form has them. */
+/** What can be changed later in a key. Texts, as in the form. */
 export interface ChangeForm {
   readonly label: string
-  /** As a field for a day and time has it; empty: it has no end. */
+  /** As a field for a day and time contains it. Empty: it has no end. */
   readonly ends: string
-  /** Requests a second and at once; empty: the rate of all keys. */
+  /** Requests a second and in a burst. Empty: the rate of all keys. */
   readonly perSecond: string
   readonly burst: string
-  /** Addresses and networks, one a line. */
+  /** Addresses and networks, one per line. */
   readonly networks: string
 }
 
 export interface KeyForm extends ChangeForm {
   readonly scopes: readonly string[]
-  /** Ids of further agencies, one a line. */
+  /** Ids of further agencies, one per line. */
   readonly tenants: string
-  /** One a line. */
+  /** One per line. */
   readonly branches: string
-  /** Of contacts: none means all. */
+  /** For contacts; none means all. */
   readonly roles: readonly string[]
   readonly fields: readonly string[]
 }
@@ -52,7 +52,7 @@ export type KeyReading =
 const longestLabel = 200
 const mostRequests = 1_000_000
 
-/** `tenantId`: of a key for one tenant; without one it is an operator key. The service checks it again. */
+/** `tenantId`: for a key of one tenant; without it, it is an operator key. The service checks it again. */
 export function readKeyForm(
   form: KeyForm,
   tenantId: string | undefined,
@@ -106,7 +106,7 @@ export function changeFormOf({ label, expiresAt, rate, networks }: Key): ChangeF
   }
 }
 
-/** What is different from how the key is; nothing else is sent. */
+/** Only what differs from the present key is sent. */
 export function readKeyChange(form: ChangeForm, key: Key, nowMs: number): KeyReading {
   const { faults, ...after } = readChange(form, nowMs)
   const { faults: _, ...before } = readChange(changeFormOf(key), nowMs)
@@ -143,7 +143,7 @@ function readChange(form: ChangeForm, nowMs: number) {
   }
 }
 
-/** The faults that the service found, at the fields that they are of. Others have none. */
+/** The faults that the service found, by the fields that they belong to. Other fields have none. */
 export function serviceFaults(errors: readonly ProblemFault[]): readonly KeyFault[] {
   return errors.flatMap(({ pointer = '', message }) => {
     const field = fieldsOfMembers[pointer.split('/')[1] ?? '']

@@ -1,4 +1,4 @@
-/** Ending a key for good, after a question. */
+/** Ends a key for good, after a confirmation. */
 import { useEffect } from 'preact/hooks'
 import { Age } from '../../parts/age.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

@@ -1,4 +1,4 @@
-/** A key in place of another one, which works on for a while. */
+/** Creates a key that replaces another one, which keeps working for a while. */
 import { useState } from 'preact/hooks'
 import { Dialog } from '../../parts/dialog.tsx'
 import type { Key } from '../../service/answers.ts'

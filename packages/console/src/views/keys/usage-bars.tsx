@@ -1,4 +1,4 @@
-/** The requests of a key, day by day, those that were refused in another colour. */
+/** The requests of a key, day by day, with refused ones in another colour. */
 import { now } from '../../state/clock.ts'
 import { countText } from '../../words/numbers.ts'
 import { usageBars, usageDays, usageWords } from './usage.ts'
@@ -6,7 +6,7 @@ import type { KeyUsage } from './usage.ts'
 
 const box = { width: 120, height: 20 }
 
-/** A day's count can be half a minute old, so that the bars change with the day alone. */
+/** A day's count can be half a minute old, so that the bars change only with the day. */
 export function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
   if (usage === undefined) return <span class="quiet">…</span>
   if (usage.items.length === 0) return <span class="quiet">no requests</span>

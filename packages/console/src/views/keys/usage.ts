@@ -1,6 +1,6 @@
 /** How a key was used, as bars and as a table. */
 
-/** As the service answers it. */
+/** In the form of the service's answer. */
 export interface KeyUsage {
   readonly keyId: string
   readonly by: 'hour' | 'day'
@@ -21,14 +21,14 @@ export interface UsageDay {
   /** `2026-03-01`. */
   readonly day: string
   readonly requests: number
-  /** Those of them that were refused: 400 and more. */
+  /** How many of them were refused: status 400 and above. */
   readonly refused: number
 }
 
 export const shownDays = 30
 const dayMs = 86_400_000
 
-/** The last 30 days, today at the end, those without a request included. */
+/** The last 30 days, ending with today, including days without a request. */
 export function usageDays(items: readonly UsageItem[], nowMs: number, days = shownDays): readonly UsageDay[] {
   const sums = new Map<string, { requests: number; refused: number }>()
   for (const { at, status, requests } of items) {
@@ -52,11 +52,11 @@ export interface Bar {
   /** From the top of the box. */
   readonly y: number
   readonly height: number
-  /** The part of the bar that is refusals, at its foot. */
+  /** The part of the bar for refusals, at its bottom. */
   readonly refusedHeight: number
 }
 
-/** Bars in a box of `width` × `height`. A day with any request has a bar that can be seen. */
+/** Bars in a box of `width` × `height`. A day with any request has a visible bar. */
 export function usageBars(
   days: readonly UsageDay[],
   { width, height }: { readonly width: number; readonly height: number },

@@ -1,13 +1,13 @@
-/** How the keys of a list were used, asked for one after another so that a long list is no burst. */
+/** How the keys of a list were used, requested one after another so that a long list causes no burst. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../service/call.ts'
 import { readUsage } from '../../service/operations/keys.ts'
 import type { KeyUsage } from './usage.ts'
 
-/** A key that is missing is being asked for; `undefined` of a key: the service does not say. */
+/** A missing key is being requested; `undefined` for a key: the service does not say. */
 export type Usages = ReadonlyMap<string, KeyUsage | undefined>
 
-/** Keys that are asked for: a list has 200 at most, and rarely more than ten. */
+/** The most keys to ask for: a list has at most 200, and rarely more than ten. */
 const mostAsked = 50
 
 export function useUsages(keyIds: readonly string[]): Usages {

@@ -1,4 +1,4 @@
-/** What needs somebody: a card for each. */
+/** What needs attention: a card for each. */
 import { hrefOf } from '../../root.ts'
 import type { Fault } from './tenant-row.ts'
 

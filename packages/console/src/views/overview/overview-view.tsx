@@ -1,4 +1,4 @@
-/** All tenants by their last publish, and what needs somebody. For a key of tenants: where it can look. */
+/** All tenants by their last publication, and what needs attention. A key of tenants sees where it can look. */
 import { useLocation } from 'preact-iso'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { places } from '../../base.ts'
@@ -31,7 +31,7 @@ export function OverviewView({ query }: ViewProps) {
 }
 
 const firstRows = 25
-/** Cards, until more are wanted. */
+/** The cards shown at first. */
 const firstFaults = 20
 const mostRows = 200
 const everyMs = 2_000
@@ -143,7 +143,7 @@ function SearchField({
   )
 }
 
-/** How the first event comes into a store. */
+/** How to publish the first event into a store. */
 function EmptyStore() {
   const commands = `property-events tenants create "First agency"
 property-events keys create --tenant "First agency" --scope property:publish --label "first publisher"
@@ -159,7 +159,7 @@ PROPERTY_EVENTS_KEY=pev_… property-events publish listings.ndjson --url ${sign
   )
 }
 
-/** A key of one tenant lands in its feed. */
+/** A key of one tenant goes straight to its feed. */
 function OwnTenants() {
   const { key } = signedIn()
   const { route } = useLocation()

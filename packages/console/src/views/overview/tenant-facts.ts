@@ -1,4 +1,4 @@
-/** Asks for the facts of the tenants that are seen, some at a time, and again for those that have published since. */
+/** Requests the facts of the visible tenants, some at a time, and again for those that have published since. */
 import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
 import type { Tenant, TenantFacts } from '../../service/answers.ts'
@@ -8,14 +8,14 @@ import { hasMoved } from './tenant-row.ts'
 
 export interface FactsOfTenants {
   readonly facts: Signal<ReadonlyMap<string, TenantFacts>>
-  /** The rows that stand in the page now. */
+  /** The rows that are in the page now. */
   look(tenants: readonly Tenant[]): void
   close(): void
 }
 
-/** What the service answers of in one request. */
+/** How many the service answers in one request. */
 const mostOfRequest = 25
-/** What changes without a publication, such as a consumer that stops asking, shows after so long. */
+/** Changes without a publication, such as a consumer that stops asking, appear after this time. */
 const stalenessMs = 30_000
 
 interface Known {
@@ -45,7 +45,7 @@ export function createFactsOfTenants(): FactsOfTenants {
       for (const tenant of due) known.set(tenant.tenantId, { tenant, askedAt: nowMs })
       const { signal: ended } = controller
       const outcome = await call(readTenantFacts(due.map(({ tenantId }) => tenantId)), { signal: ended })
-      // What was refused keeps its dots; the list above says why nothing comes.
+      // Refused rows keep their dots; the list above says why nothing arrives.
       if (outcome.kind !== 'answer') continue
       const found = outcome.value.items.map((one) => [one.tenantId, one] as const)
       facts.value = new Map([...facts.value, ...found])

@@ -1,10 +1,10 @@
-/** What a row of the overview shows of a tenant, and which of it needs somebody. */
+/** What a row of the overview shows about a tenant, and which parts need attention. */
 import { places } from '../../base.ts'
 import type { Consumer, Health, ServiceFault, Tenant, TenantFacts } from '../../service/answers.ts'
 import { counted, countText } from '../../words/numbers.ts'
 import { readTime, spanText } from '../../words/times.ts'
 
-/** `undefined`: not asked yet. */
+/** `undefined`: not requested yet. */
 type Facts = TenantFacts | undefined
 
 /** The number of the last property event. */
@@ -12,7 +12,7 @@ export function headOf(facts: Facts): string {
   return facts === undefined ? '…' : countText(facts.sequenceNumber)
 }
 
-/** Properties that are live now; `…` where they are not counted yet. */
+/** Properties that are live now; `…` if they are not counted yet. */
 export function liveOf(facts: Facts): string {
   return facts?.live === undefined || facts.live === null ? '…' : countText(facts.live)
 }
@@ -27,7 +27,7 @@ export function furthestText(facts: Facts): string {
   return lagEvents === 0 ? `${name} 0` : `${name} ${countText(lagEvents)} · ${spanText(lagSeconds)}`
 }
 
-/** Requests of its consumers that were refused last. */
+/** How many requests of its consumers were refused recently. */
 export function refusedOf(facts: Facts): string {
   return facts === undefined ? '…' : countText(facts.refused)
 }
@@ -38,7 +38,7 @@ export function consumerName({ label, name, keyId }: Pick<Consumer, 'label' | 'n
   return name === 'default' ? key : `${key}, ${name}`
 }
 
-/** Something that needs somebody. */
+/** Something that needs attention. */
 export interface Fault {
   readonly key: string
   readonly sentence: string
@@ -48,10 +48,10 @@ export interface Fault {
   readonly isBad: boolean
 }
 
-/** A consumer that lacks events for so long needs somebody. */
+/** A consumer that lacks events for this long needs attention. */
 const longestLagSeconds = 600
 
-/** One that asks and still lacks events. One that has stopped asking is a fault of the service's list. */
+/** A consumer that makes requests and still lacks events. One that has stopped asking is in the service's list of faults. */
 export function faultsOfTenant(
   { tenantId, name }: Pick<Tenant, 'tenantId' | 'name'>,
   facts: Facts,
@@ -77,12 +77,12 @@ const endings: Readonly<Record<string, string>> = {
   key_disabled: 'is disabled',
 }
 
-/** A card for each fault that the service knows of, whatever its tenant. */
+/** A card for each fault that the service knows, whatever its tenant. */
 export function faultOf(fault: ServiceFault, nowMs: number): Fault {
   const { code, tenantId, tenantName, keyId, consumer, since } = fault
   const isOfConsumer = code === 'consumer_silent'
   return {
-    // The same consumer as in what is said of a tenant: one card is enough.
+    // This consumer is also in the tenant's facts: one card is enough.
     key: isOfConsumer
       ? `${keyId ?? ''} ${consumer ?? ''}`
       : `${code} ${tenantId ?? ''} ${keyId ?? ''} ${consumer ?? ''} ${since}`,
@@ -127,12 +127,12 @@ function actionOf({ code, tenantId, keyId }: ServiceFault): Fault['action'] {
   }
 }
 
-/** One card for each key, those of the list first. */
+/** One card for each key, with those of the list first. */
 export function distinctFaults(faults: readonly Fault[]): readonly Fault[] {
   return [...new Map(faults.toReversed().map((fault) => [fault.key, fault])).values()].toReversed()
 }
 
-/** Of the service itself: also that publishing waits for a new epoch. */
+/** For the service itself, including that publishing waits for a new epoch. */
 export function faultsOfService(health: Health | undefined): readonly Fault[] {
   return (health?.items ?? [])
     .filter(({ status }) => status !== 'ok')
@@ -145,14 +145,14 @@ export function faultsOfService(health: Health | undefined): readonly Fault[] {
     }))
 }
 
-/** Of a tenant that is closed in some way, beside its name. */
+/** For a tenant that is closed in some way, beside its name. */
 export function standingOf({ suspended, leaving, deletion }: Tenant): string | undefined {
   if (deletion !== null) return `is being deleted (${deletion.state})`
   if (leaving !== null) return 'leaves'
   return suspended ? 'suspended' : undefined
 }
 
-/** Whether a tenant published anything since it was looked at: then its facts are asked for again. */
+/** Whether a tenant has published since its facts were requested: then they are requested again. */
 export function hasMoved(before: Tenant | undefined, now: Tenant): boolean {
   return readTime(before?.lastPublishedAt) !== readTime(now.lastPublishedAt)
 }

@@ -1,4 +1,4 @@
-/** What a draft would change of the property as it is now. */
+/** What a draft would change in the property as it is now. */
 import { places } from '../../base.ts'
 import type { FeedName } from '../../base.ts'
 import { hrefOf } from '../../root.ts'
@@ -17,7 +17,7 @@ interface Props {
   readonly draft: Extract<Draft, { readonly kind: 'events' }>
 }
 
-/** Of one property alone; publishers read no contacts. */
+/** Only for a single property; publishers do not read contacts. */
 export function AgainstLatest({ tenantId, feed, draft }: Props) {
   const one = feed === 'property' ? drafted(draft) : undefined
   const latest = useAnswer(

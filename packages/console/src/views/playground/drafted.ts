@@ -1,4 +1,4 @@
-/** The property that a draft of one event is about. */
+/** The property that a draft of one event concerns. */
 import { isObject, own } from '../property/diff/equal.ts'
 import type { Draft } from './read-draft.ts'
 
@@ -10,7 +10,7 @@ export interface DraftedProperty {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** `undefined`: there are several events, or it says no property. A payload can stand in an event as text. */
+/** `undefined`: there are several events, or the draft names no property. The payload of an event can be a text. */
 export function drafted({
   events,
 }: Extract<Draft, { readonly kind: 'events' }>): DraftedProperty | undefined {

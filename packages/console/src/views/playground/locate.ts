@@ -1,8 +1,8 @@
-/** Where in a JSON text a pointer leads. */
+/** The place in a JSON text that a pointer leads to. */
 
 /**
- * The offset of the value at an RFC 6901 pointer; of one that is not there, that of the deepest value on the way. `text` must be JSON,
- * nested however deep: nothing here calls itself.
+ * The offset of the value at an RFC 6901 pointer. If there is none, the offset of the deepest value on the way. `text` must be JSON,
+ * however deeply nested: nothing here is recursive.
  */
 export function offsetOfPointer(text: string, pointer: string): number {
   let at = afterBlanks(text, 0)
@@ -22,7 +22,7 @@ function memberAt(text: string, object: number, wanted: string): number | undefi
     const end = afterString(text, at)
     const name: unknown = JSON.parse(text.slice(at, end))
     const value = afterBlanks(text, afterBlanks(text, end) + 1)
-    // Of a name that stands there twice the last counts, as for a parser.
+    // If a name occurs twice, the last one counts, as for a parser.
     if (name === wanted) found = value
     at = afterComma(text, afterValue(text, value))
   }

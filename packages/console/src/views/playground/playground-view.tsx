@@ -1,4 +1,4 @@
-/** Trying what would be published: faults and advice at their lines, and what it would change. */
+/** Tries out a publication: faults and advice at their lines, and what it would change. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { isFeedName } from '../../base.ts'
 import type { FeedName } from '../../base.ts'
@@ -24,7 +24,7 @@ import '../property/property.css'
 import '../records.css'
 import './playground.css'
 
-/** After the last key that was pressed. */
+/** The pause after the last key press. */
 const restMs = 400
 const longestText = 2 * 2 ** 20
 
@@ -86,7 +86,7 @@ interface ToolsProps {
   readonly setText: (text: string) => void
 }
 
-/** Which feed, and a file in place of typing. */
+/** The choice of feed, and a file instead of typing. */
 function Tools({ feeds, feed, setFeed, setText }: ToolsProps) {
   const [isTooLong, setTooLong] = useState(false)
   async function take(file: File | undefined): Promise<void> {

@@ -1,11 +1,11 @@
-/** What somebody has typed or dropped, read as events to publish, without changing a digit of it. */
+/** Reads typed or dropped text as events to publish, without changing a digit of it. */
 import { findSyntaxFault } from '@property-events/protocol/plain'
 
 export interface DraftEvent {
   /** Where it begins in the text, in characters. */
   readonly from: number
   readonly text: string
-  /** It is a payload alone, and not an event with one. */
+  /** It is only a payload, not an event that contains one. */
   readonly isPayload: boolean
   readonly value: unknown
 }
@@ -21,10 +21,10 @@ export type Draft =
       readonly body: string
     }
 
-/** A service takes so many in one request. */
+/** The most that a service accepts in one request. */
 export const mostEvents = 1_000
 
-/** One payload or event, an array of them, or one on each line. */
+/** One payload or event, an array of them, or one per line. */
 export function readDraft(text: string): Draft {
   if (text.trim() === '') return { kind: 'empty' }
   const whole = parsed(text)
@@ -52,7 +52,7 @@ export function readDraft(text: string): Draft {
   for (const { from, number, line } of lines) {
     const one = parsed(line)
     if (one.kind === 'value') events.push(eventOf(line, from, one.value))
-    // Of a single JSON text over several lines, the place in the whole says more.
+    // For a single JSON text over several lines, its position in the whole text says more.
     else if (events.length === 0)
       return { kind: 'fault', line: lineOf(text, whole.offset), message: whole.message }
     else return { kind: 'fault', line: number, message: one.message }
@@ -104,7 +104,7 @@ function parsed(text: string): Parsed {
   }
 }
 
-/** Found as the service finds it: browsers say in several ways where a text stops being JSON, and some not at all. */
+/** Found in the same way as by the service. Browsers describe in different ways where a text stops being JSON, and some not at all. */
 function faultOf(text: string): { readonly offset: number; readonly message: string } {
   const bytes = new TextEncoder().encode(text)
   const search = findSyntaxFault(bytes)

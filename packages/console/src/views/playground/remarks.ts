@@ -8,7 +8,7 @@ import { lineOf } from './read-draft.ts'
 import type { Draft } from './read-draft.ts'
 
 export interface Remark {
-  /** `fault`: nothing can be published. `advice`: it would be stored as it is. */
+  /** `fault`: nothing can be published. `advice`: it would be stored unchanged. */
   readonly kind: 'fault' | 'advice'
   /** From 1. */
   readonly line: number
@@ -18,7 +18,7 @@ export interface Remark {
 
 type Events = Extract<Draft, { readonly kind: 'events' }>
 
-/** By line. `text`: what the draft was read from. */
+/** By line. `text`: the text that the draft was read from. */
 export function remarksOf(
   text: string,
   draft: Events,
@@ -42,7 +42,7 @@ export function remarksOf(
   return [...faults, ...advice].toSorted((a, b) => a.line - b.line)
 }
 
-/** Of a request with several events the first part of a pointer is the place of the event. */
+/** If a request has several events, the first part of a pointer is the position of the event. */
 function lineOfFault(text: string, draft: Events, pointer: string): number {
   const [, first = '', ...rest] = pointer.split('/')
   const isPlaced = draft.isArray && /^\d+$/.test(first)
@@ -55,13 +55,13 @@ function lineOfFault(text: string, draft: Events, pointer: string): number {
 function lineInEvent(text: string, draft: Events, index: number, pointer: string): number {
   const event = draft.events[index]
   if (event === undefined) return 1
-  // The items of an array stand in the text of the whole.
+  // The items of an array are parts of the whole text.
   const isItem = draft.isArray && draft.body === text
   const offset = offsetOfPointer(event.text, isItem ? `/${index}${pointer}` : pointer)
   return lineOf(text, event.from + offset)
 }
 
-/** `Would store 2 events: Published, Updated`; what is there already is not stored again. */
+/** `Would store 2 events: Published, Updated`. What exists already is not stored again. */
 export function receiptWords({ events }: Receipt, isDry: boolean): string {
   const stored = events.filter(({ repeated, unchanged }) => repeated !== true && unchanged !== true)
   const types = [...new Set(stored.map(({ eventTypeShortCode }) => typeName(eventTypeShortCode)))]

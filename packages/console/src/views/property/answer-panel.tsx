@@ -1,4 +1,4 @@
-/** Why a site shows something else: the first thing on the page of a property. */
+/** Why a site shows something else. It comes first on the page of a property. */
 import type { Asked } from '../../service/use-answer.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Moment } from '../../parts/age.tsx'

@@ -1,17 +1,17 @@
-/** Why a site shows something else: one sentence for each consumer of a property. */
+/** Why a site shows something else, in one sentence for each consumer of a property. */
 import { deliverySentence, deliveryStates, silentPublisherSentence } from '@property-events/protocol/plain'
 import type { ConsumerDelivery, DeliveredEvent, DeliveryState } from '@property-events/protocol/plain'
 import { oneLine, webAddress } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'
 
-/** What the service answers of a consumer. `state` may be one that this page does not know (PROTOCOL §9). */
+/** The service's answer about a consumer. `state` may be one that this page does not know (PROTOCOL §9). */
 export interface DeliveryAnswer {
   readonly agentRef: string
   readonly event: DeliveredEvent
   readonly feed: {
     readonly sequenceNumber: number
     readonly lastPublishedAt: string | null
-    /** Its publisher should have published since then. A node of the version before does not say it. */
+    /** Its publisher should have published since then. A node of the previous version does not report it. */
     readonly silentSince?: string | null
   }
   readonly consumers: readonly AnsweredConsumer[]
@@ -19,12 +19,12 @@ export interface DeliveryAnswer {
 
 export type AnsweredConsumer = Omit<ConsumerDelivery, 'state' | 'silentSince'> & {
   readonly state: string
-  /** A node of the version before does not say it. */
+  /** A node of the previous version does not report it. */
   readonly silentSince?: string | null
   readonly sentence: string
 }
 
-/** `done`: nothing is to be done. `waits`: it may come by itself. `stopped`: somebody has to do something. `other`: it is not for this consumer. */
+/** `done`: nothing to do. `waits`: may arrive by itself. `stopped`: somebody has to act. `other`: not meant for this consumer. */
 export type AnswerMark = 'done' | 'waits' | 'stopped' | 'other'
 
 export interface AnswerLine {
@@ -35,7 +35,7 @@ export interface AnswerLine {
   readonly parts: readonly SentencePart[]
 }
 
-/** A part of a sentence; with `href` it is a link. */
+/** A part of a sentence. With `href`, it is a link. */
 export interface SentencePart {
   readonly text: string
   readonly href?: string
@@ -54,12 +54,12 @@ const marks: Readonly<Record<DeliveryState, AnswerMark>> = {
   other_branch: 'other',
 }
 
-/** A consumer that has not asked for so long while something waits for it has stopped. */
+/** A consumer that has made no request for this long while something waits for it has stopped. */
 const stoppedAfterMs = 10 * 60_000
 
 const order: readonly AnswerMark[] = ['stopped', 'waits', 'done', 'other']
 
-/** The consumers that need somebody first, and the same order each time. Times are those of the reader's clock. */
+/** Consumers that need attention first, and always in the same order. Times follow the reader's clock. */
 export function answerLines({ event, consumers }: DeliveryAnswer, nowMs: number): readonly AnswerLine[] {
   const lines = consumers.map((consumer) => lineOf(event, consumer, nowMs))
   const rank = ({ mark }: AnswerLine): number => order.indexOf(mark)
@@ -83,7 +83,7 @@ function lineOf(event: DeliveredEvent, consumer: AnsweredConsumer, nowMs: number
   }
 }
 
-/** The sentence that the command line says as well, with the reader's own times. */
+/** The same sentence as on the command line, with the reader's local times. */
 function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: number): string {
   return deliverySentence(event, delivery, new Date(nowMs), localTime)
 }
@@ -118,10 +118,10 @@ function two(number: number): string {
   return String(number).padStart(2, '0')
 }
 
-/** A sentence is short, but a message or an address in it is somebody else's and can have 2,048 characters. */
+/** A sentence is short, but it can contain somebody else's message or address of 2,048 characters. */
 const longestSentence = 3_000
 
-/** The address in the sentence becomes a link where it may be one. */
+/** The address in the sentence becomes a link if it is safe as one. */
 function partsOf(sentence: string, url: string | null): readonly SentencePart[] {
   const whole = [{ text: oneLine(sentence, longestSentence) }]
   const href = url === null ? undefined : webAddress(url)
@@ -138,17 +138,17 @@ function partsOf(sentence: string, url: string | null): readonly SentencePart[] 
   return parts.filter(({ text }) => text !== '')
 }
 
-/** One line, with the blank at its end. */
+/** One line, including the blank at its end. */
 function spaced(text: string): string {
   return `${oneLine(text, longestSentence)}${/\s$/.test(text) ? ' ' : ''}`
 }
 
-/** What the feed may lack, because its publisher is silent; `undefined`: nothing is known to be missing. */
+/** What the feed may lack because its publisher is silent; `undefined`: nothing is known to be missing. */
 export function publisherLine({ feed: { silentSince = null } }: DeliveryAnswer, nowMs: number) {
   return silentSince === null ? undefined : silentPublisherSentence(silentSince, new Date(nowMs), localTime)
 }
 
-/** What stands above the sentences, for those who read only that; without its full stop. */
+/** The headline above the sentences, for those who read only that, without its full stop. */
 export function answerHeadline(lines: readonly AnswerLine[]): string {
   if (lines.length === 0) return 'No key may read this property, so no site is sent it'
   const count = (mark: AnswerMark): number => lines.filter((line) => line.mark === mark).length

@@ -1,4 +1,4 @@
-/** The media of a property as numbered tiles, with what became of each. */
+/** The media of a property as numbered tiles, and what became of each. */
 import { saysTheSame } from './diff/equal.ts'
 import { pairItems } from './diff/items.ts'
 import { memberOf, readMedia } from './diff/media.ts'
@@ -7,21 +7,21 @@ import type { Version } from './read-version.ts'
 
 export interface MediaTile {
   readonly item: MediaItem
-  /** With the latest version. `changed`: its file or caption. `gone`: the version before alone has it. */
+  /** Compared with the latest version. `changed`: its file or caption. `gone`: only the version before has it. */
   readonly mark: 'new' | 'moved' | 'changed' | 'gone' | undefined
-  /** Of one that moved: where it was. */
+  /** For one that moved: where it was. */
   readonly from: number | undefined
 }
 
 export interface MediaTiles {
   readonly tiles: readonly MediaTile[]
-  /** How many there are that are not shown. */
+  /** How many more there are. */
   readonly more: number
 }
 
 export const mostTiles = 100
 
-/** Media of the latest version that has a payload, compared with the one before it; without one, nothing is marked. */
+/** Media of the latest version that has a payload, compared with the version before; without one, nothing is marked. */
 export function mediaTiles(versions: readonly Version[]): MediaTiles {
   const shown = versions.filter(({ kind }) => kind === 'shown')
   const mediaOf = (version: Version | undefined) => readMedia(memberOf(version?.payload, 'media'))

@@ -1,18 +1,18 @@
-/** Which photographs the page may show. All others are numbered tiles. */
+/** Which photographs the page may show. All others appear as numbered tiles. */
 import { webAddress } from '../../words/plain.ts'
 
 export interface PictureRules {
-  /** The service has pictures of its own, below `/pictures/`. */
+  /** The service has its own pictures, below `/pictures/`. */
   readonly own: boolean
-  /** Other hosts that the policy of the page allows, by https alone; `*.example.com` is any host below it. */
+  /** Other hosts that the page's policy allows, only by https. `*.example.com` means any host below it. */
   readonly hosts: readonly string[]
-  /** As payloads name the service. */
+  /** The service's address as in payloads. */
   readonly serviceUrl: string
-  /** As this page does: its path, without a slash at its end. */
+  /** The service's path as on this page, without a slash at its end. */
   readonly serviceBase: string
 }
 
-/** The address to show a picture from; `undefined`: the browser would refuse it, or it is none. */
+/** The address to show a picture from; `undefined`: the browser would refuse it, or it is not a picture. */
 export function pictureOf(
   url: string,
   { own, hosts, serviceUrl, serviceBase }: PictureRules,

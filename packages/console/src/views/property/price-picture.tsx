@@ -9,7 +9,7 @@ const box = { width: 320, height: 72 }
 const edge = 6
 
 export function PricePicture({ steps }: { readonly steps: readonly PriceStep[] }) {
-  // The line grows by the minute, so that it is not drawn anew each second.
+  // The line grows by the minute, so that it is not redrawn every second.
   const minuteMs = Math.ceil(now.value / 60_000) * 60_000
   const chart = priceChart(steps, { ...box, untilMs: minuteMs })
   if (chart === undefined) return <p class="quiet">No version has a price that is shown.</p>

@@ -4,13 +4,13 @@ import type { Version } from './read-version.ts'
 
 export interface PriceStep {
   readonly atMs: number
-  /** Pounds, of a letting a month where its frequency is known; null: no price is shown, or the property is down. */
+  /** In pounds, for a letting per month if its frequency is known. Null: no price is shown, or the property is down. */
   readonly amount: number | null
-  /** `£450,000`, `Under offer`, …: as listings show it. */
+  /** `£450,000`, `Under offer`, …: in the words of a listing. */
   readonly text: string
 }
 
-/** The most steps that a line has room for; the latest stay. */
+/** The most steps that a line has room for. The latest ones stay. */
 const mostSteps = 200
 
 /** Where the price changed, ascending. Versions without a payload change nothing. */
@@ -29,10 +29,10 @@ export function priceSteps(versions: readonly Version[]): readonly PriceStep[] {
 }
 
 export interface PriceChart {
-  /** For `d` of an SVG path in a box of `width` × `height`. Without a price the line has a gap. */
+  /** For the `d` of an SVG path in a box of `width` × `height`. Without a price the line has a gap. */
   readonly path: string
   readonly marks: readonly PriceMark[]
-  /** All of it in words, for readers that see no picture. */
+  /** All of it in words, for those who do not see the picture. */
   readonly words: string
 }
 
@@ -49,7 +49,7 @@ export interface PriceBox {
   readonly untilMs: number
 }
 
-/** `undefined` where no step has a price. */
+/** `undefined` if no step has a price. */
 export function priceChart(steps: readonly PriceStep[], box: PriceBox): PriceChart | undefined {
   const priced = steps.filter((step): step is PriceStep & { readonly amount: number } => step.amount !== null)
   const first = priced[0]
@@ -58,7 +58,7 @@ export function priceChart(steps: readonly PriceStep[], box: PriceBox): PriceCha
   const low = Math.min(...amounts)
   const high = Math.max(...amounts)
   const fromMs = first.atMs
-  // The clock of the browser may be slow.
+  // The browser's clock may be slow.
   const untilMs = Math.max(box.untilMs, priced.at(-1)?.atMs ?? 0)
   const spanMs = Math.max(1, untilMs - fromMs)
   const x = (ms: number): number => round((box.width * Math.max(0, ms - fromMs)) / spanMs, box.width)

@@ -1,4 +1,4 @@
-/** A property: the answer on top, then what it is, and what became of it. Two requests: its delivery and its history. */
+/** A property: the answer on top, then what it is and what became of it. It takes two requests: its delivery and its history. */
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { places } from '../../base.ts'
@@ -24,7 +24,7 @@ import { TimelineList } from './timeline-list.tsx'
 import { useHistory } from './use-history.ts'
 import './property.css'
 
-/** Deliveries are added to the store twice a minute. */
+/** The store receives the notes of deliveries twice a minute. */
 const askAgainMs = 15_000
 
 export function PropertyView({ parts: { tenantId = '', agentRef = '' }, query }: ViewProps) {

@@ -1,4 +1,4 @@
-/** A payload as it stands on the wire. */
+/** A payload as it is on the wire. */
 import { useState } from 'preact/hooks'
 import { Copy } from '../../parts/copy.tsx'
 import { countText } from '../../words/numbers.ts'
@@ -6,7 +6,7 @@ import { rawText } from '../feed/raw-text.ts'
 
 interface Props {
   readonly payload: string
-  /** Whose it is, for those who hear the page. */
+  /** What the payload belongs to, for screen readers. */
   readonly name: string
 }
 

@@ -1,4 +1,4 @@
-/** An event of a property as one version of it. */
+/** An event of a property as one of its versions. */
 import { headline } from '@property-events/client/headline'
 import type { Headline } from '@property-events/client/headline'
 import type { FeedEvent } from '../../service/answers.ts'
@@ -6,8 +6,8 @@ import { readTime } from '../../words/times.ts'
 import { isObject } from './diff/equal.ts'
 
 /**
- * `shown`: there is a payload. `removed`: the property is not published any more. `erased`: its payload was reduced to the reference, or
- * was not kept any longer. `unreadable`: the payload is not a JSON object.
+ * `shown`: there is a payload. `removed`: the property is no longer published. `erased`: its payload was reduced to the reference, or is
+ * no longer kept. `unreadable`: the payload is not a JSON object.
  */
 export type VersionKind = 'shown' | 'removed' | 'erased' | 'thinned' | 'unreadable'
 
@@ -18,7 +18,7 @@ export interface Version {
   readonly atMs: number
   /** The parsed payload. */
   readonly payload: unknown
-  /** Of `shown` and `removed`. */
+  /** Only for `shown` and `removed`. */
   readonly listing: Headline | undefined
 }
 

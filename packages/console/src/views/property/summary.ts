@@ -1,24 +1,24 @@
-/** The top of a property's page: what it is and how it stands. */
+/** The top of a property's page: what it is, and its state. */
 import { oneLine } from '../../words/plain.ts'
 import { spanText } from '../../words/times.ts'
 import type { Version } from './read-version.ts'
 
 export interface PropertySummary {
-  /** `12 Mill Lane, Aylsham NR11 6AB`; the reference where no version has an address. */
+  /** `12 Mill Lane, Aylsham NR11 6AB`, or the reference if no version has an address. */
   readonly address: string
   readonly price: string | undefined
   readonly status: string | undefined
   /** `live 62 d`, `down 3 h`, `erased`. */
   readonly standing: string
-  /** Statuses it had, without repeats one after another: `Available ▸ Under Offer`. */
+  /** The statuses that it had, without immediate repeats: `Available ▸ Under Offer`. */
   readonly statuses: readonly string[]
-  /** The latest version that has a payload to show. */
+  /** The latest version with a payload to show. */
   readonly latest: Version | undefined
 }
 
 const mostStatuses = 12
 
-/** `versions`: ascending, one at least. */
+/** `versions`: ascending, at least one. */
 export function summaryOf(versions: readonly Version[], agentRef: string, nowMs: number): PropertySummary {
   const latest = versions.findLast(({ kind }) => kind === 'shown')
   const listing = latest?.listing

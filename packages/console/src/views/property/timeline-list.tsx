@@ -1,4 +1,4 @@
-/** The events of a property with what each changed, the newest first. */
+/** The events of a property with what each changed, newest first. */
 import { useState } from 'preact/hooks'
 import { EventType } from '../../parts/code.tsx'
 import { LocalTime } from '../../parts/age.tsx'
@@ -9,13 +9,13 @@ import type { TimelineLine } from './timeline.ts'
 
 interface Props {
   readonly lines: readonly TimelineLine[]
-  /** The number of the event whose payload is shown as it stands. */
+  /** The number of the event whose raw payload is shown. */
   readonly raw: number | undefined
   /** The address of this page with that payload shown, or without any. */
   readonly rawHref: (sequenceNumber: number | undefined) => string
 }
 
-/** Lines that are shown before somebody asks for more. */
+/** Lines shown before somebody asks for more. */
 const shownAtFirst = 50
 
 export function TimelineList({ lines, raw, rawHref }: Props) {
@@ -49,7 +49,7 @@ interface LineProps {
   readonly rawHref: Props['rawHref']
 }
 
-/** Differences in the line itself; the others open below it. */
+/** The differences in the line itself; the others open below it. */
 const inLine = 6
 
 function Line({ line, isRaw, rawHref }: LineProps) {

@@ -12,26 +12,26 @@ export interface TimelineLine {
   readonly atMs: number
   /** `Published`, `Updated`, … */
   readonly type: string
-  /** What it was, where differences do not say it: `first listed at £310,000`. */
+  /** What it was, if differences do not say it: `first listed at £310,000`. */
   readonly headline: string | undefined
   readonly change: PayloadDifference
-  /** The same payload again, or one that only says otherwise what it said before. */
+  /** The same payload again, or one that says the same in another form. */
   readonly isUnchanged: boolean
 }
 
 const nothing: PayloadDifference = { differences: [], more: 0 }
 
-/** `events`: of one property, ascending. The newest line comes first. */
+/** `events`: those of one property, ascending. The newest line comes first. */
 export function timelineOf(versions: readonly Version[]): readonly TimelineLine[] {
   const lines: TimelineLine[] = []
-  /** The last one that was shown, whether or not it was removed since. */
+  /** The last one that was shown, whether or not it was removed later. */
   let shown: Version | undefined
   let before: Version | undefined
   for (const version of versions) {
     lines.push(lineOf(version, before, shown))
     before = version
     if (version.kind === 'shown') shown = version
-    // What was reduced was there, but nobody knows any more what it said.
+    // Something was there before it was reduced, but nobody knows any longer what it said.
     if (version.kind === 'erased' || version.kind === 'thinned') shown = undefined
   }
   return lines.toReversed()

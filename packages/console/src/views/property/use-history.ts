@@ -1,4 +1,4 @@
-/** All events of a property, read page by page, and what is published of it later. */
+/** All events of a property, read page by page, and those published later. */
 import { useEffect, useState } from 'preact/hooks'
 import type { FeedEvent } from '../../service/answers.ts'
 import { call } from '../../service/call.ts'
@@ -10,7 +10,7 @@ export interface History {
   /** Ascending. */
   readonly events: readonly FeedEvent[]
   readonly trouble: Trouble | undefined
-  /** False: earlier ones are there, and later ones are still being read. */
+  /** False: earlier ones have arrived, and later ones are still being read. */
   readonly isWhole: boolean
   readonly askAgain: () => void
 }
@@ -21,8 +21,8 @@ const restMs = 3_000
 const nothing = { events: [], trouble: undefined, isWhole: false } as const
 
 /**
- * `wanted`: the number of an event that must be among them, as of one that another answer has named. What is there already is not read
- * again: the next request asks for what follows it.
+ * `wanted`: the number of an event that must be included, because another answer has named it. What is there already is not read again:
+ * the next request asks for what follows it.
  */
 export function useHistory(place: FeedPlace, agentRef: string, wanted: number): History {
   const [held, hold] = useState<Omit<History, 'askAgain'> & { readonly of: string }>({ ...nothing, of: '' })

@@ -21,7 +21,7 @@ export function outcomeWords(minute: PublicationMinute): string {
   return parts.length === 0 ? 'nothing stored' : parts.join(', ')
 }
 
-/** `too_long 12, bad_url 1`: the most frequent first. */
+/** `too_long 12, bad_url 1`: most frequent first. */
 export function warningWords({ warnings }: PublicationMinute): string {
   return Object.entries(warnings)
     .toSorted(([, a], [, b]) => b - a)
@@ -30,7 +30,7 @@ export function warningWords({ warnings }: PublicationMinute): string {
     .join(', ')
 }
 
-/** `too_long: /payload/details/summary`, the most frequent code first: examples of where each came. */
+/** `too_long: /payload/details/summary`, most frequent code first, with examples of its places. */
 export function warningPlaceLines({ warnings, warningPlaces }: PublicationMinute): readonly string[] {
   return Object.entries(warningPlaces)
     .toSorted(([a], [b]) => (warnings[b] ?? 0) - (warnings[a] ?? 0))
@@ -38,7 +38,7 @@ export function warningPlaceLines({ warnings, warningPlaces }: PublicationMinute
     .map(([code, places]) => oneLine(`${code}: ${places.join(', ')}`, 400))
 }
 
-/** `invalid_body: wrong_type at /0/payload/published`; of places, the first few. */
+/** `invalid_body: wrong_type at /0/payload/published`, with only the first few places. */
 export function refusalWords({ code, faults }: PublicationRefusal): string {
   const places = faults.slice(0, 3).map((fault) => `${fault.code} at ${fault.pointer || 'the whole body'}`)
   const rest = faults.length - places.length
@@ -49,13 +49,13 @@ export function refusalWords({ code, faults }: PublicationRefusal): string {
   )
 }
 
-/** How a key is called: by its label, where it is known and has one. */
+/** The name of a key: its label, if it is known and has one. */
 export function keyName(keyId: string, keys: readonly Key[] | undefined): string {
   const label = keys?.find((key) => key.keyId === keyId)?.label ?? ''
   return oneLine(label, 60) || `pev_${keyId.slice(0, 4)}…`
 }
 
-/** The keys to choose from: those that publish, and the one that is chosen, whatever it is. */
+/** The keys to choose from: those that publish, and the chosen one in any case. */
 export function publishingKeys(
   keys: readonly Key[] = [],
   chosen: string | undefined,

@@ -29,7 +29,7 @@ import {
 import '../records.css'
 
 const limit = 50
-/** In one answer: more than any agency has in use. */
+/** The most in one answer: more than any agency uses. */
 const mostKeys = 200
 
 export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps) {
@@ -92,7 +92,7 @@ interface MinutesProps {
   readonly tenantId: string
   readonly items: readonly PublicationMinute[]
   readonly keys: readonly Key[] | undefined
-  /** What stays where one key is chosen. */
+  /** The part that stays when one key is chosen. */
   readonly query: Query
 }
 

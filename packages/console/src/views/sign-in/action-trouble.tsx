@@ -1,4 +1,4 @@
-/** Why something was not done, and the key where the door asks for it. */
+/** Why an action failed, with a field for the key if the door asks for it. */
 import { useState } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
 import type { Action } from '../../service/use-action.ts'
@@ -15,7 +15,10 @@ export function ActionTrouble<T>({ action }: { readonly action: Action<T> }) {
   )
 }
 
-/** A key that is pasted here continues at once. After a link that was opened in another tab somebody presses a button first: it may have been somebody else. */
+/**
+ * A key that is pasted here continues at once. After a link that was opened in another tab, the user has to press a button first, because
+ * it may have been somebody else.
+ */
 function SignInAgain<T>({ action }: { readonly action: Action<T> }) {
   const { freshUntil } = signedIn()
   const [before] = useState(freshUntil)

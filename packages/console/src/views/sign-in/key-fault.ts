@@ -1,4 +1,4 @@
-/** What is wrong with a text that should be a key, before it is sent; `undefined`: nothing that can be seen. */
+/** The visible fault of a text that should be a key, before it is sent; `undefined`: none. */
 export function keyFault(text: string): string | undefined {
   if (text === '') return 'Paste a key: it begins with pev_.'
   if (/^pev_(?:test_)?[0-9A-Za-z]{12}_[0-9A-Za-z]{30}$/.test(text)) return undefined

@@ -1,4 +1,4 @@
-/** Signing in by pasting a key, or a link. A link that is opened signs in before this is shown. */
+/** Signs in with a pasted key or link. A link that is opened signs in before this appears. */
 import { useState } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
 import { loginOf } from '../../session/login-link.ts'
@@ -8,7 +8,7 @@ import { keyFault } from './key-fault.ts'
 import './sign-in.css'
 
 interface Props {
-  /** What ended the session before, or refused the link. */
+  /** Why the session before ended, or the link was refused. */
   readonly why: Trouble | undefined
 }
 
@@ -35,7 +35,7 @@ interface KeyFormProps {
   readonly onDone?: () => void
 }
 
-/** Also where the door asks for the key again. It takes a link in its place. What is pasted is sent once and kept nowhere. */
+/** Also used when the door asks for the key again. It accepts a link instead. What is pasted is sent once and stored nowhere. */
 export function KeyForm({ action, onDone }: KeyFormProps) {
   const [key, setKey] = useState('')
   const [trouble, setTrouble] = useState<Trouble>()

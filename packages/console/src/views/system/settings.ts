@@ -2,7 +2,7 @@
 import type { Finding } from '../../service/answers.ts'
 import { oneLine } from '../../words/plain.ts'
 
-/** `–` where nothing is set. */
+/** `–` if nothing is set. */
 export function settingText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   return oneLine(typeof value === 'string' ? value : JSON.stringify(value), 500)
@@ -10,7 +10,7 @@ export function settingText(value: unknown): string {
 
 const order: readonly Finding['status'][] = ['fail', 'warn', 'ok']
 
-/** What is wrong before what is not, else as the service lists it. */
+/** Faults first, then the service's own order. */
 export function findingsFirst(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
 }

@@ -1,4 +1,4 @@
-/** The service itself: what is wrong with it, and what it was told. */
+/** The service itself: what is wrong with it, and its settings. */
 import { Answer } from '../../parts/answer.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'

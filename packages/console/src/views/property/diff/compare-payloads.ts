@@ -8,18 +8,18 @@ import { itemsOf, mostListed } from './lists.ts'
 import { showValue } from './show-value.ts'
 import { differingWords } from './words.ts'
 
-/** Differences that are listed. */
+/** The most differences to list. */
 export const mostDifferences = 100
 /** Values below this depth are compared as a whole. */
 const deepest = 16
-/** Pairs of words that are compared: some 20 ms. */
+/** The most pairs of words to compare: some 20 ms. */
 const mostPairs = 2_000_000
-/** Changes of one list that are listed. */
+/** The most changes of one list to list. */
 const mostChanges = 100
 
 /**
- * Both are results of `JSON.parse`. Absent and null are the same, as in the contract. The work is bounded, whatever a payload holds:
- * lists of more than 2,000 items and what is nested deeper than 16 are shown as one value. Some 10 ms for payloads of a megabyte.
+ * Both are results of `JSON.parse`. Absent and null are the same, as in the contract. The work is bounded, whatever a payload contains:
+ * lists of more than 2,000 items, and values nested deeper than 16, are shown as one value. Some 10 ms for payloads of a megabyte.
  */
 export function comparePayloads(before: unknown, after: unknown): PayloadDifference {
   const found: Found = { differences: [], more: 0, within: '', work: { pairs: mostPairs } }
@@ -31,7 +31,7 @@ export function comparePayloads(before: unknown, after: unknown): PayloadDiffere
 interface Found {
   readonly differences: Difference[]
   more: number
-  /** The pointer to the item that is looked at. */
+  /** The pointer to the present item. */
   readonly within: string
   /** Pairs of words that may still be compared, in all texts together. */
   readonly work: { pairs: number }
@@ -44,7 +44,7 @@ function add(found: Found, difference: Difference): void {
 
 function compareValues(found: Found, before: unknown, after: unknown, pointer: string, depth: number): void {
   if ((before ?? null) === (after ?? null)) return
-  // Of what is not listed any more it is enough to know that it differs.
+  // For what is no longer listed, it is enough to know that it differs.
   const isFull = found.differences.length >= mostDifferences
   if (depth < deepest && !isFull) {
     if (isObject(before) && isObject(after)) return compareMembers(found, before, after, pointer, depth)
@@ -135,7 +135,7 @@ function changeOf(
 ): ItemChange | undefined {
   const place = `${pointer}/${after.place - 1}`
   const within: Found = { differences: [], more: 0, within: place, work }
-  // Its place in the order is said by `moved`.
+  // `moved` reports its place in the order.
   const ignored = pointer === '/media' ? ['sort_order'] : []
   compareValues(within, without(before.value, ignored), without(after.value, ignored), place, depth + 1)
   const { differences } = within

@@ -8,7 +8,7 @@ interface Place {
   readonly label: string
 }
 
-/** Another value. Null: there was none, or is none any more. */
+/** Another value. Null: there was none, or there no longer is. */
 export interface ValueDifference extends Place {
   readonly kind: 'value'
   readonly before: string | null
@@ -21,13 +21,13 @@ export interface WordsDifference extends Place {
   readonly pieces: readonly Piece[]
 }
 
-/** A part of a text. `gap` stands in place of words that are equal in both and not shown. */
+/** A part of a text. `gap` replaces words that are equal in both and not shown. */
 export interface Piece {
   readonly kind: 'same' | 'added' | 'removed' | 'gap'
   readonly text: string
 }
 
-/** Another list: what came, went, changed its place, or changed in itself. */
+/** Another list: which items came, went, moved, or changed. */
 export interface ItemsDifference extends Place {
   readonly kind: 'items'
   readonly changes: readonly ItemChange[]
@@ -39,17 +39,17 @@ export interface ItemChange {
   readonly kind: 'added' | 'removed' | 'moved' | 'changed'
   /** `photograph 4`, or what the item is. */
   readonly name: string
-  /** Its place from 1: where it is now, of one that was removed where it was. */
+  /** Its place, counted from 1: the present one, or for a removed item the former one. */
   readonly place: number
-  /** Of one that moved: where it was. */
+  /** For one that moved: where it was. */
   readonly from?: number
-  /** Of one that changed, or changed as well. */
+  /** For one that changed, perhaps in addition. */
   readonly differences?: readonly Difference[]
 }
 
-/** All that differs, the most important first. */
+/** All differences, most important first. */
 export interface PayloadDifference {
   readonly differences: readonly Difference[]
-  /** How many more there are at least that are not listed. */
+  /** The least number of further differences that are not listed. */
   readonly more: number
 }

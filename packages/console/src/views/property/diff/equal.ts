@@ -22,7 +22,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member of the object itself: payloads can have one named `__proto__` or `toString`. */
+/** A member of the object itself, because payloads can have one named `__proto__` or `toString`. */
 export function own(value: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

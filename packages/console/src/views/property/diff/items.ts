@@ -1,31 +1,31 @@
-/** Two lists of things that have an identity: what came, what went, and what changed its place. */
+/** Two lists of items that have an identity: which came, which went, and which moved. */
 
 export interface Item {
-  /** What it is known by. Of items with the same one, the first is compared with the first, and so on. */
+  /** Its identity. If several items have the same one, the first is compared with the first, and so on. */
   readonly identity: string
-  /** Its place from 1, as it is shown. */
+  /** Its displayed place, counted from 1. */
   readonly place: number
   readonly name: string
   readonly value: unknown
-  /** Items of one group have an order among themselves alone. */
+  /** Items are ordered only within their group. */
   readonly group?: string
 }
 
 export interface PairedItem<T extends Item = Item> {
   readonly before: T
   readonly after: T
-  /** Its place among those that stayed is another. */
+  /** Its place among those that stayed has changed. */
   readonly hasMoved: boolean
 }
 
 export interface PairedItems<T extends Item = Item> {
-  /** Those in both, in their new order. */
+  /** Items in both lists, in their new order. */
   readonly pairs: readonly PairedItem<T>[]
   readonly added: readonly T[]
   readonly removed: readonly T[]
 }
 
-/** As few items as possible count as moved: one that is put in front of five others moves alone. */
+/** As few items as possible count as moved: if one is put in front of five others, only that one moves. */
 export function pairItems<T extends Item>(before: readonly T[], after: readonly T[]): PairedItems<T> {
   const left = new Map<string, T[]>()
   for (const item of before.toReversed()) {

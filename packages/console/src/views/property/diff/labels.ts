@@ -3,7 +3,7 @@ import { propertyCodeLists } from '@property-events/client/listing'
 import type { CodeListName } from '@property-events/client/listing'
 import { oneLine } from '../../../words/plain.ts'
 
-/** Where the field's own name says too little or too much. */
+/** For fields whose own name says too little or too much. */
 const labels: Readonly<Record<string, string>> = {
   '/price_information/price': 'price',
   '/statusstring': 'status text',
@@ -20,14 +20,14 @@ const labels: Readonly<Record<string, string>> = {
   '/media/*/media_url': 'address',
 }
 
-/** Groups whose names say nothing beside the field. */
+/** Groups whose names add nothing to the field's name. */
 const silentGroups: readonly string[] = ['/price_information', '/details', '/address', '/risks']
 
 const longestLabel = 100
 
 /**
- * `price`, `bedrooms`, `EPC information, current energy rating`; fields that are not of the contract by their path. `within`: the
- * pointer to the item that the field is of, which is named already.
+ * `price`, `bedrooms`, `EPC information, current energy rating`; fields outside the contract by their path. `within`: the pointer to the
+ * field's item, which has been named already.
  */
 export function labelOf(pointer: string, within = ''): string {
   const pattern = patternOf(pointer)
@@ -52,7 +52,7 @@ export function isMoney(pointer: string): boolean {
   return /^\/price_information\/(?:price|deposit|.*_(?:rent|charge))$/.test(pointer)
 }
 
-/** Changes that readers look for, in this order; all others follow as they stand in the payload. */
+/** Changes that readers look for, in this order. All others follow in the order of the payload. */
 const first: readonly string[] = [
   '/published',
   '/price_information/price',
@@ -64,7 +64,7 @@ const first: readonly string[] = [
   '/media',
 ]
 
-/** What changes with every event and says nothing. */
+/** Fields that change with every event and say nothing. */
 const last: readonly string[] = ['/statusstring', '/update_date', '/create_date']
 
 /** The less, the earlier. */

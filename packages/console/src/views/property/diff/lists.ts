@@ -3,10 +3,10 @@ import type { Item } from './items.ts'
 import { readMedia, memberOf } from './media.ts'
 import { showValue } from './show-value.ts'
 
-/** Items of lists that are compared at most. */
+/** The most items of a list to compare. */
 export const mostListed = 2_000
 
-/** Members that say which one an item is, the surest first. */
+/** Members that identify an item, the most reliable first. */
 const identifying = ['id', 'media_url', 'url', 'agent_ref', 'room_name', 'name'] as const
 
 /** `pointer`: of the list. */
@@ -21,7 +21,7 @@ export function itemsOf(list: readonly unknown[], pointer: string): readonly Ite
   }))
 }
 
-/** Of objects that nothing identifies, the place. */
+/** Objects that nothing identifies are known by their place. */
 function identityOf(value: unknown, member: string | undefined, index: number): string {
   if (member !== undefined) return textOf(memberOf(value, member))
   if (typeof value === 'object' && value !== null) return `at ${index}`

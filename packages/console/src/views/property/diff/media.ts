@@ -1,21 +1,21 @@
-/** The media of a payload, numbered as a listing shows them. */
+/** The media of a payload, numbered as in a listing. */
 import { nameOf } from '@property-events/client/listing'
 import { oneLine } from '../../../words/plain.ts'
 import type { Item } from './items.ts'
 
-/** One of `media`, whatever the payload has in its place. */
+/** An item of `media`, whatever the payload has there. */
 export interface MediaItem extends Item {
-  /** `photograph`, `floor plan`, …; `medium` of no known type. Its `place` is that among those of its kind. */
+  /** `photograph`, `floor plan`, …; `medium` if its type is unknown. `place` counts within its kind. */
   readonly kind: string
-  /** As it stands: it can be any text. Empty where there is none. */
+  /** Unchanged: it can be any text. Empty if there is none. */
   readonly url: string
   readonly caption: string
 }
 
-/** Items that are looked at: a payload of a megabyte has room for a hundred thousand. */
+/** The most items to examine: a payload of a megabyte has room for a hundred thousand. */
 export const mostItems = 2_000
 
-/** By `sort_order`, those without one after them, as a listing sorts them. They are known by their address. */
+/** Sorted by `sort_order`, with those without one at the end, as in a listing. Their address identifies them. */
 export function readMedia(media: unknown): readonly MediaItem[] {
   if (!Array.isArray(media)) return []
   const items: readonly unknown[] = media.slice(0, mostItems)
@@ -40,7 +40,7 @@ export function memberOf(value: unknown, name: string): unknown {
 }
 
 function orderOf(order: unknown): number {
-  // Two infinities have no difference, so that a large number stands for "at the end".
+  // Two infinities have no difference, so a large number takes the place of "at the end".
   return typeof order === 'number' && Number.isFinite(order) ? order : Number.MAX_VALUE
 }
 

@@ -4,10 +4,10 @@ import { countText } from '../../../words/numbers.ts'
 import { oneLine } from '../../../words/plain.ts'
 import { codeListOf, isMoney } from './labels.ts'
 
-/** Characters of a value that are shown at most. */
+/** The most characters of a value to show. */
 export const longestShown = 200
 
-/** Null for what says nothing: absent and null mean the same (spec §2.3). */
+/** Null for a value that says nothing: absent and null mean the same (spec §2.3). */
 export function showValue(value: unknown, pointer: string): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -35,7 +35,7 @@ function codeName(code: number | string, pointer: string): string | undefined {
   return list === undefined ? undefined : nameOf(list, code)
 }
 
-/** JSON of the first some hundred characters, without looking at the rest: values can be a megabyte, and nested without end. */
+/** JSON of the first few hundred characters, without reading the rest: values can be a megabyte, and nested without limit. */
 function preview(value: unknown): string {
   const rest = { characters: longestShown * 2 }
   return write(value, 0, rest)

@@ -2,18 +2,18 @@
 import { oneLine } from '../../../words/plain.ts'
 import type { Piece } from './difference.ts'
 
-/** Words of both texts, multiplied, that are compared one by one: some 5 ms. */
+/** The most pairs of words of both texts to compare one by one: some 5 ms. */
 const mostPairs = 500_000
-/** Equal words that are shown on each side of a change. */
+/** Equal words to show on each side of a change. */
 const context = 6
-/** Characters of a piece that are shown. */
+/** The most characters of a piece to show. */
 const longestPiece = 300
 const mostPieces = 60
 
 /**
- * What was added and removed, with some words around it. Blanks do not count: `undefined` where nothing else differs. Of texts that have
- * hardly a word in common, and of very long ones, the differing middle is removed and added as a whole. `work`: what is left of pairs of
- * words that may be compared.
+ * What was added and removed, with some words around it. Blanks do not count: `undefined` if nothing else differs. If the texts have
+ * hardly a word in common, or are very long, the differing middle is removed and added as a whole. `work`: how many pairs of words may
+ * still be compared.
  */
 export function differingWords(
   before: string,
@@ -58,7 +58,7 @@ function changesBetween(
   work.pairs -= pairs
   const runs = mergeRuns(old, now, commonLengths(old, now))
   const kept = runs.reduce((sum, { kind, words }) => sum + (kind === 'same' ? words.length : 0), 0)
-  // A text with single words left of the old one is read more easily as a new one.
+  // A text with only single words of the old one left is easier to read as a new one.
   return kept * 4 < Math.max(old.length, now.length) ? replaced(old, now) : runs
 }
 
@@ -137,6 +137,6 @@ function shownPieces(runs: readonly Run[]): readonly Piece[] {
 }
 
 function pieceOf(kind: Run['kind'], words: readonly string[]): Piece {
-  // A word has a character at least, so more words than this are not shown anyhow.
+  // A word has at least one character, so more words than this are never shown.
   return { kind, text: oneLine(words.slice(0, longestPiece).join(' '), longestPiece) }
 }
