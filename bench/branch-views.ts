@@ -22,13 +22,13 @@ const here = fileURLToPath(import.meta.url)
 const publishPath = '/v1/property-events'
 const perRequest = 500
 const branches = Array.from({ length: 10 }, (_, n) => `branch ${n}`)
-/** Three of the ten: some 30 % of the events. */
+/** Three of ten branches: some 30 % of the events. */
 const granted = branches.slice(0, 3)
-/** Events of each property. */
+/** Events per property. */
 const eventsEach = 10
 const notes = 'Three bedrooms, a garden that looks south, and the river at the end of the lane. '.repeat(5)
 
-/** Serves, and limits a key to branches when a message comes; answers when its views are ready. */
+/** Serves, and limits a key to branches when a message comes. Answers when its views are ready. */
 async function serveAndGrant(kind: string, place: string): Promise<void> {
   const { storage, tenantId } = await serve(kind, place)
   const grant = async (): Promise<void> => {

@@ -51,7 +51,7 @@ interface Site {
   readonly keys: readonly string[]
 }
 
-/** A store made by the build itself, with a feed that is full enough to be read, served by that build. */
+/** A store that the build itself made, with a feed full enough to be read, served by that build. */
 async function site(side: Side, place: StorePlace, folder: string): Promise<Site> {
   const checkout = checkouts[side]
   const made: typeof StoreSupport = await import(join(checkout, 'bench/support/store.ts'))
@@ -65,7 +65,7 @@ async function site(side: Side, place: StorePlace, folder: string): Promise<Site
   const args = place.kind === 'postgres' ? ['--database', place.url] : []
   const service = await startService(folder, { checkout, args })
   const [body = ''] = publicationBodies(eventBytes, 100)
-  // Not in the feed that is read: its pages stay full and sealed.
+  // Outside the feed that is read, whose pages stay full and sealed.
   await checkPublishing(service, keys[1] ?? '', body)
   return { service, keys }
 }
@@ -134,12 +134,12 @@ async function casesOf(options: BenchOptions, { service, keys }: Site): Promise<
   ])
 }
 
-/** Not plain, so its connection goes to Node's HTTP. */
+/** Not a plain request, so its connection goes to Node's HTTP. */
 function absolute(path: string): string {
   return `http://127.0.0.1${path}`
 }
 
-/** Pairs of one launch of both builds. */
+/** Pairs measured in one launch of both builds. */
 async function comparePairs(
   engine: string,
   pairs: number,

@@ -104,7 +104,7 @@ async function measureInBrowser(): Promise<
   }
 }
 
-/** By the link that `property-events console` prints, as an operator does. */
+/** With the link that `property-events console` prints, as an operator would. */
 async function signIn(browser: Browser, folder: string): Promise<Signed> {
   const program = join(root, 'packages/cli/bin/property-events.mjs')
   const made = await promisify(execFile)(process.execPath, [program, 'console', '--json', '--data', folder])

@@ -23,7 +23,7 @@ import { rounded } from './support/figures.ts'
 import { firstLine } from './support/server.ts'
 
 const here = fileURLToPath(import.meta.url)
-/** A connection in between, which counts what comes and goes. */
+/** A connection in between, which counts the bytes in both directions. */
 async function countingProxy(target: string) {
   const counts = { requests: 0, bytes: 0 }
   const proxy = createServer((client) => {
@@ -45,7 +45,7 @@ async function countingProxy(target: string) {
   }
 }
 
-/** Does `run` and says what crossed the wire. */
+/** Runs `run` and returns what crossed the wire. */
 async function costOf(counts: { requests: number; bytes: number }, run: () => Promise<unknown>) {
   Object.assign(counts, { requests: 0, bytes: 0 })
   const startMs = performance.now()

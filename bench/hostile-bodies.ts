@@ -25,7 +25,7 @@ interface Serving {
   readonly tenants: readonly { readonly readKey: string; readonly publishKey: string }[]
 }
 
-/** Asks for a page every two milliseconds until told to stop, then says what the slowest took. */
+/** Asks for a page every two milliseconds until it is stopped, then reports the slowest answer. */
 function poll(url: string, key: string): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   let slowestMs = 0
@@ -56,7 +56,7 @@ async function slowestOf(poller: ChildProcess): Promise<number> {
   return (await told).slowestMs
 }
 
-/** Milliseconds since it was last asked. */
+/** Milliseconds since the last call. */
 async function longestHold(metricsUrl: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   return 1_000 * Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)?.[1] ?? 0)

@@ -117,7 +117,7 @@ async function bringIn({ url, key }: Serving) {
   return { seconds: rounded((performance.now() - startMs) / 1_000), created: told.created, keys }
 }
 
-/** Milliseconds of a page of 200 in each list; the median of all pages. */
+/** Milliseconds for a page of 200 in each list: the median of all pages. */
 async function timeLists({ url, key }: Serving): Promise<Readonly<Record<string, object>>> {
   const timed: Record<string, object> = {}
   for (const path of ['/tenants', '/keys', '/audit', '/deletions']) {

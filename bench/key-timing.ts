@@ -26,7 +26,7 @@ import { firstLine } from './support/server.ts'
 
 const here = fileURLToPath(import.meta.url)
 const unlimited = { perSecond: 1e9, burst: 1e9 }
-/** Asked one after the other, so that none is asked again within the second for which an answer of the store is kept. */
+/** Used one after the other, so that none is used again within the second for which an answer of the store is kept. */
 const keysAtRest = 5_000
 
 interface Serving {
@@ -74,7 +74,7 @@ async function serve(folder: string): Promise<void> {
   process.stdout.write(`${JSON.stringify({ url: service.url, keys } satisfies Serving)}\n`)
 }
 
-/** A kind of key, and a new one of it for each request. */
+/** A kind of key, with a new one for each request. */
 interface Kind {
   readonly name: string
   readonly status: number
@@ -98,7 +98,7 @@ function kinds([used = '', ...resting]: readonly string[]): readonly Kind[] {
   ]
 }
 
-/** From the request's last byte to the answer's last, in microseconds. */
+/** From the last byte of the request to the last of the answer, in microseconds. */
 function timed(url: string, agent: Agent, key: string | undefined, status: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -118,7 +118,7 @@ function timed(url: string, agent: Agent, key: string | undefined, status: numbe
   })
 }
 
-/** In random order, so that what the machine does meanwhile meets all kinds alike. */
+/** In random order, so that other work of the machine affects all kinds alike. */
 async function ask(
   url: string,
   all: readonly Kind[],
@@ -134,7 +134,7 @@ async function ask(
   }
   const used = all[0]?.next()
   for (const { name, status, next } of order) {
-    // Whatever is asked, the key in use stays in use.
+    // Whatever else is sent, the key in use stays in use.
     await timed(url, agent, used, 200)
     samples.get(name)?.push(await timed(url, agent, next(), status))
   }
@@ -145,10 +145,10 @@ async function ask(
 export interface KeyTiming {
   readonly kind: string
   readonly medianUs: number
-  /** A tenth and nine tenths of the answers took less. */
+  /** A tenth and nine tenths of the answers were faster than these. */
   readonly p10Us: number
   readonly p90Us: number
-  /** Of the medians, from the reference; and between what it lies with a certainty of 95 % (2,000 resamplings). */
+  /** The difference of the medians from the reference, and its interval with a certainty of 95 % (2,000 resamplings). */
   readonly differenceUs: number
   readonly between: readonly [number, number]
 }

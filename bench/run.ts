@@ -46,12 +46,12 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   idle: benchIdle,
   memory: benchMemory,
   workers: benchWorkers,
-  // Behind the others, because it empties the page cache.
+  // After the others, because it empties the page cache.
   'start-up': benchStartUp,
   tenants: benchTenants,
   soak,
 }
-/** Minutes of the same: only when named. */
+/** Minutes of the same work: only when named. */
 const namedOnly: ReadonlySet<string> = new Set(['soak', 'tenants'])
 
 const { values } = parseArgs({

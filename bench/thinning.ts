@@ -20,7 +20,7 @@ import { firstLine } from './support/server.ts'
 const here = fileURLToPath(import.meta.url)
 const pausePerStep = 3
 
-/** Serves, and thins all that is superseded as soon as a message comes: no rule reaches what was published today. */
+/** Serves, and thins everything superseded as soon as a message comes, because no rule reaches what was published today. */
 async function serveAndThin(kind: string, place: string): Promise<void> {
   const { storage, tenantId } = await serve(kind, place)
   const thin = async (): Promise<void> => {

@@ -26,7 +26,7 @@ const hourMs = 3_600_000
 type Written = () => Promise<number>
 
 interface Counting {
-  /** What one key does between two additions. */
+  /** The activity of one key between two additions. */
   note(keyId: string): void
   flush(): Promise<void>
 }
@@ -73,7 +73,7 @@ async function measure(kind: string, keys: number, folder: string, what: string)
     const counts = counting(what, storage, () => nowMs)
     const add = async () => {
       for (let key = 0; key < keys; key += 1) {
-        // As keys look: letters and digits at random.
+        // In the form of keys: random letters and digits.
         const keyId = `${(key * 7919 + 104_729).toString(36).padStart(6, '0')}ABCDEF`
         counts.note(keyId)
       }

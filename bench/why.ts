@@ -30,7 +30,7 @@ const consumers = 30
 const pagesEach = 40
 const pageSize = 100
 const properties = 20
-/** What `why` may ask of the service. */
+/** The most requests that `why` may send. */
 const mostRequests = 2
 
 export interface WhyTimes {
@@ -81,7 +81,7 @@ async function measure(kind: 'sqlite' | 'postgres', events: number, results: str
   process.exitCode = 1
 }
 
-/** As it stands in the file. */
+/** As in the file. */
 export interface WhyResult {
   readonly measuredAt: string
   readonly engine: 'sqlite' | 'postgres'
@@ -105,7 +105,7 @@ function tableOf({ engine, events, consumers: sites, route, command }: WhyResult
   ].join('\n')
 }
 
-/** One for each label. The folder has their pepper. */
+/** One for each label. Their pepper is in the folder. */
 async function makeKeys(
   folder: string,
   place: StorePlace,
@@ -125,7 +125,7 @@ async function makeKeys(
   return keys
 }
 
-/** Pages all over the feed, each consumer others. Resolves to references of properties that stand in them. */
+/** Reads pages all over the feed, different ones for each consumer. Resolves to references of properties in them. */
 async function readHereAndThere(
   url: string,
   keys: readonly string[],
@@ -176,7 +176,7 @@ interface Counting {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Passes requests on, and counts them. */
+/** Passes requests on and counts them. */
 async function countRequests(to: string): Promise<Counting> {
   let requests = 0
   const passOn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

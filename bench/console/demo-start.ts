@@ -11,14 +11,14 @@ const ours = join(import.meta.dirname, '../..')
 
 type Build = Start['build']
 
-/** In turn, so that a machine that drifts drifts for both. `before`: a checkout with its packages; `undefined`: this build alone. */
+/** In turn, so that a machine that drifts drifts for both. `before`: a checkout with its packages; `undefined`: only this build. */
 export async function measureStarts(before: string | undefined, runs: number): Promise<readonly Start[]> {
   const builds: readonly (readonly [Build, string])[] = [
     ...(before === undefined ? [] : [['before', before] as const]),
     ['now', ours],
   ]
   const starts = builds.flatMap(([build]) => [emptyStart(build, 'first'), emptyStart(build, 'next')])
-  // The first run is for the files of both builds, which come from the disk.
+  // The first run loads the files of both builds from the disk.
   for (let run = 0; run <= runs; run += 1) {
     for (const [build, checkout] of run % 2 === 0 ? builds : builds.toReversed()) {
       const folder = mkdtempSync(join(tmpdir(), 'property-events-demo-'))

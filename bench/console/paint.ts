@@ -10,14 +10,14 @@ export type Signed = Exclude<BrowserContextOptions['storageState'], string | und
 export interface PageToShow {
   readonly name: string
   readonly url: string
-  /** What it is for. */
+  /** The purpose of the page. */
   readonly ready: string
   readonly signed: Signed | undefined
 }
 
 interface Connection {
   readonly line: string
-  /** `undefined`: as fast as it goes. */
+  /** `undefined`: as fast as the machine allows. */
   readonly slowed?: {
     readonly bitsPerSecond: number
     readonly roundTripMs: number
@@ -42,7 +42,7 @@ export async function measurePaints(
   for (const { line, slowed } of connections) {
     for (const page of pages) {
       const measured: { firstPaintMs: number; shownMs: number }[] = []
-      // The first one is for the machine and the service, which compress and compile what they did not need before.
+      // The first run warms up the machine and the service, which compress and compile what they did not need before.
       for (let run = 0; run <= runs; run += 1) measured.push(await load(browser, page, slowed))
       const counted = measured.slice(1)
       paints.push({
@@ -70,7 +70,7 @@ async function load(
     const page = await context.newPage()
     if (slowed !== undefined) await slowDown(page, slowed)
     await page.goto(url)
-    // The policy of the page lets nothing in it evaluate a text, so that the page cannot be told to wait for this itself.
+    // The policy of the page forbids evaluating text in it, so the page cannot be told to wait for this itself.
     const isOver =
       'window.shownMs !== undefined && performance.getEntriesByName("first-contentful-paint").length > 0'
     while (!(await page.evaluate<boolean>(isOver))) await delay(50)
@@ -82,7 +82,7 @@ async function load(
   }
 }
 
-/** Runs in the page: notes the frame after which something is there. */
+/** Runs in the page: notes the first frame that shows the element. */
 const noteShown = `(ready) => {
   const look = () => {
     if (document.querySelector(ready) === null) requestAnimationFrame(look)

@@ -1,4 +1,4 @@
-/** What `bench/console.ts` keeps of a run, and the lines that people read of it. */
+/** What `bench/console.ts` records of a run, and the lines that people read of it. */
 import { median, rounded } from '../support/figures.ts'
 import type { JobResults } from '../support/recorder.ts'
 
@@ -15,13 +15,13 @@ export interface ConsoleResults {
   readonly sizes: readonly Size[]
 }
 
-/** A page that is loaded with nothing in the cache of the browser. Milliseconds from the beginning of the navigation. */
+/** A page loaded with nothing in the browser's cache. Milliseconds from the beginning of the navigation. */
 export interface Paint {
   readonly page: string
   readonly line: string
   /** The first text or picture. */
   readonly firstPaintMs: readonly number[]
-  /** What the page is for stands there, such as the first row of a list. */
+  /** When the main content of the page is there, such as the first row of a list. */
   readonly shownMs: readonly number[]
 }
 
@@ -33,7 +33,7 @@ export interface Scroll {
 }
 
 export interface PropertyPage {
-  /** Operations that were asked for. */
+  /** The operations that were requested. */
   readonly requests: readonly string[]
   readonly shownMs: readonly number[]
 }
@@ -42,7 +42,7 @@ export interface Start {
   readonly build: 'before' | 'now'
   /** `first` loads the market, `next` finds it. */
   readonly start: 'first' | 'next'
-  /** From the start of the process to the line that says that it is ready. */
+  /** From the start of the process to the line that says it is ready. */
   readonly readyMs: readonly number[]
   /** Resident, at rest. */
   readonly memoryMiB: readonly number[]
@@ -54,7 +54,7 @@ export interface Size {
   readonly gzippedBytes: number
 }
 
-/** A figure beside what was aimed at. */
+/** A figure beside its target. */
 export interface Line {
   readonly what: string
   readonly figure: string
@@ -64,7 +64,7 @@ export interface Line {
 const onLoopback = 'loopback'
 const frameAimMs = 20
 
-/** Medians; of frames the share that is quick enough. */
+/** Medians; for frames, the share that is fast enough. */
 export function linesOf(results: ConsoleResults): readonly Line[] {
   const { paints, scrolls, propertyPage, starts, sizes } = results
   return [

@@ -1,4 +1,4 @@
-/** Frames while the list of a whole feed is scrolled, and what a property's page asks for. */
+/** Frames while the list of a whole feed is scrolled, and the requests of a property's page. */
 import type { Browser, Page } from 'playwright-core'
 import { rounded } from '../support/figures.ts'
 import type { Signed } from './paint.ts'
@@ -7,7 +7,7 @@ import type { PropertyPage, Scroll } from './results.ts'
 /** Ten seconds, at 60 a second. */
 const frames = 600
 
-/** Pixels a frame; `undefined`: from end to end of the bar. */
+/** Pixels per frame; `undefined`: from end to end of the bar. */
 const ways: readonly { readonly way: string; readonly step: number | undefined }[] = [
   { way: 'reading along', step: 12 },
   { way: 'a fling', step: 1_500 },
@@ -38,7 +38,7 @@ export async function measureScrolling(
   return scrolls
 }
 
-/** Runs in the page. The first frames after it begins belong to what was before. */
+/** Runs in the page. The first frames belong to the work before it. */
 const scroll = `(frames, step) => new Promise((resolve) => {
   const scroller = document.querySelector('[role=grid]')
   const perFrame = step ?? (scroller.scrollHeight - scroller.clientHeight) / frames

@@ -13,7 +13,7 @@ import { listFile, loadFigures } from '../support/wrk.ts'
 import type { BenchOptions } from './context.ts'
 
 const us = 'property-events'
-/** Events of a page. */
+/** Events per page. */
 const size = 1_000
 const program = join(import.meta.dirname, '../load/fetch-in-order.ts')
 
@@ -34,7 +34,7 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
   const codings = ['identity', 'gzip'] as const
   const events = pages.length * size
   await measure(
-    // The whole feed is one run, however long that takes.
+    // The whole feed is one run, however long it takes.
     { ...options, runs: Math.min(options.runs, 3) },
     'J3',
     codings.flatMap((coding) => [
@@ -60,18 +60,18 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
   }
 }
 
-/** What is read, as results name it. */
+/** What is read, in the words of the results. */
 export function catchUpOf(events: number, coding: string): string {
   return `all ${events} events, ${coding}`
 }
 
-/** The pages of a feed of so many events, in their order, as a file for the client. */
+/** The pages of a feed with this many events, in order, as a file for the client. */
 export function catchUpPaths(folder: string, events: number): string {
   const pages = Array.from({ length: Math.floor(events / size) }, (_, index) => pageTarget(index + 1, size))
   return listFile(folder, 'catch-up', pages)
 }
 
-/** One client reads what the list names, one after the other, once a run. */
+/** One client reads the listed targets one after the other, once per run. */
 export function catchUpCase(
   subject: string,
   server: RunningServer,

@@ -7,7 +7,7 @@ import { getCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
 import type { BenchOptions } from './context.ts'
 
-/** Nothing ready-made: each page is read from the store. */
+/** Without ready-made pages: each page is read from the store. */
 const args = ['--page-memory-bytes', '0', '--page-file-bytes', '0']
 
 export async function benchDepthOnPostgres(options: BenchOptions): Promise<void> {

@@ -76,7 +76,7 @@ async function prepared(events: number): Promise<Prepared> {
   return { folder, key, pages: Math.floor(events / 100) }
 }
 
-/** Some pages over the whole depth hold exactly the numbers they must. */
+/** Some pages over the whole depth contain exactly the numbers that they must. */
 async function checkPages(server: RunningServer, { key, pages }: Prepared): Promise<void> {
   for (const part of [0, 0.25, 0.5, 0.75, 1]) {
     const page = Math.max(1, Math.floor(pages * part))

@@ -61,7 +61,7 @@ export async function benchEvents(options: BenchOptions): Promise<void> {
   })
 }
 
-/** As many as nginx can keep files open, spread evenly: they come again in a run, so that where they stand is remembered. */
+/** As many as nginx can keep files open for, spread evenly. They recur within a run, so the service remembers their positions. */
 export function askedIds({ ids }: ReadingSet): readonly string[] {
   const step = Math.ceil(ids.length / openFilesForSure)
   return ids.filter((_, index) => index % step === 0)

@@ -1,6 +1,6 @@
 /**
- * What tenants notice of each other: a tenant that publishes a single event now and then, alone, beside three that publish
- * full batches without end, and while somebody else's session holds the feed of another tenant.
+ * How tenants affect each other: a tenant publishes a single event now and then, alone, beside three that publish full batches without
+ * end, and while somebody else's session holds the feed of another tenant.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import type { BenchOptions } from './context.ts'
 
 const feeds = 55
 const us = 'property-events'
-/** Of one tenant, as a system publishes that changes a property now and then. */
+/** The events of one tenant, published like those of a system that changes a property now and then. */
 const eventsPerSecond = 20
 const alone = '1 event now and then, alone'
 const besideBatches = '1 event now and then, beside 3 tenants with batches of 1,000'
@@ -30,12 +30,12 @@ const besideLock = '1 event now and then, another feed locked'
 const fifty = '1 event, 50 publishers, 50 feeds'
 const fiftyBesideLock = `${fifty}, another one locked`
 
-/** What a tenant's keys and bodies are, and the service they go to. */
+/** A tenant's keys and bodies, and the service that they go to. */
 interface Place {
   readonly subject: string
   readonly durability: string
   readonly service: RunningService
-  /** Of the tenants, in their order: 50 that publish much, 3 with full batches, one now and then, one that is locked. */
+  /** The tenants, in order: 50 that publish much, 3 with full batches, one now and then, one that is locked. */
   readonly keys: readonly string[]
 }
 
@@ -95,7 +95,7 @@ async function newStore(store: Parameters<typeof emptyStore>[0], folder: string)
   )
 }
 
-/** What goes on at the same time, for about so many seconds. */
+/** The load beside the measurement, for about this many seconds. */
 type Background = (seconds: number) => Promise<void>
 
 const nothing: Background = () => Promise.resolve()
@@ -144,7 +144,7 @@ function fiftyPublishers(options: BenchOptions, place: Place, what: string, mean
   }
 }
 
-/** A single event runs through much code once: V8 compiles the last of it after some ten seconds of them. */
+/** A single event runs through much code once: V8 compiles the last of it after some ten seconds. */
 async function warm(options: BenchOptions, place: Place): Promise<void> {
   const [body = ''] = publicationBodies(options.averageBytes, 1)
   await checkPublishing(place.service, place.keys[53] ?? '', `[${body}]`)
@@ -172,7 +172,7 @@ async function publishBatches(options: BenchOptions, place: Place, seconds: numb
   )
 }
 
-/** Another session holds the feed of the 55th tenant, who goes on publishing. */
+/** Another session holds the feed of the 55th tenant, who keeps publishing. */
 async function holdFeed(
   options: BenchOptions,
   place: Place,

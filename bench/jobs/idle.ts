@@ -68,7 +68,7 @@ export async function benchIdle(options: BenchOptions): Promise<void> {
   }
 }
 
-/** What the polls of one more run of each case ask the database. */
+/** What the polls of one more run of each case query from the database. */
 async function countStatements(options: BenchOptions, url: string, cases: readonly Case[]): Promise<void> {
   const before = await commitsOf(url)
   const runs = []
@@ -87,7 +87,7 @@ async function countStatements(options: BenchOptions, url: string, cases: readon
   })
 }
 
-/** The page behind the last event, asked for again and again. */
+/** The page after the last event, requested again and again. */
 async function pollCases(
   options: BenchOptions,
   subject: string,
@@ -110,7 +110,7 @@ async function pollCases(
   ]
 }
 
-/** Transactions PostgreSQL has run; its sessions report them up to 10 s late. */
+/** Transactions that PostgreSQL has run; its sessions report them up to 10 s late. */
 async function commitsOf(url: string): Promise<number> {
   await delay(11_000)
   const [row] = await ask<{ commits: string }>(

@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts'
 import type { BenchOptions } from './context.ts'
 
 const us = 'property-events'
-/** The service's own default, said so that it stays what is measured. */
+/** The service's own default, set here so that the measurement keeps it. */
 const pageMemoryMiB = 64
 export const memorySettings = ['--page-memory-bytes', String(pageMemoryMiB * 2 ** 20)]
 export const limitMiB = 150 + pageMemoryMiB

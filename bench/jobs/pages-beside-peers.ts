@@ -1,4 +1,4 @@
-/** J1 beside what people would use instead: each peer with the same events, a page of 100 at random. */
+/** J1 beside the alternatives that people would use: each peer with the same events, a page of 100 at random. */
 import { join } from 'node:path'
 import { isMissing } from '../peers/missing.ts'
 import { pouchTarget, startPouch } from '../peers/pouchdb.ts'
@@ -63,12 +63,12 @@ async function besideUsual(
   const of = (what: string, targets: readonly string[], connections = options.connections): Case =>
     getCase(options, { subject, what, server: usual, key: usualKey, targets, connections })
   const everywhere = Array.from({ length: pages }, (_, index) => keyed(index + 1))
-  // Few at once, so that those of a large store end before the load generator gives up on them.
+  // Few at once, so that those of a large store end before the load generator gives up.
   const cases = [
     of(`${what}, keyed`, everywhere),
     of(`${what}, OFFSET at the median depth`, [offset(median)], 2),
   ]
-  // Filling the peer has pushed out of the page cache what was there.
+  // Filling the peer has pushed the earlier contents out of the page cache.
   readIntoPageCache(sealed)
   await measure(options, 'J1', [named(ours, `${what}, beside the usual way`), ...cases])
   aim(options, 'the usual way', `${what}, beside the usual way`, `${what}, keyed`, 20)
@@ -89,7 +89,7 @@ async function besideRedis(
   const targets = all.map((page) => redis.target(page, 100))
   const subject = 'Redis and webdis'
   const mine = `${what}, beside Redis`
-  // Filling the peer has pushed out of the page cache what was there.
+  // Filling the peer has pushed the earlier contents out of the page cache.
   readIntoPageCache(sealed)
   await measure(options, 'J1', [
     named(ours, mine),
@@ -114,7 +114,7 @@ async function besidePouch(options: BenchOptions, ours: Case, sealed: string): P
   )
   const theirs = `${what}, of ${events} events`
   const mine = `${what}, beside express-pouchdb`
-  // Filling the peer has pushed out of the page cache what was there.
+  // Filling the peer has pushed the earlier contents out of the page cache.
   readIntoPageCache(sealed)
   await measure(options, 'J1', [
     named(ours, mine),
@@ -148,7 +148,7 @@ function* jsonOf(rows: Rows): Generator<string> {
   for (const { event } of rows) yield event.json
 }
 
-/** A page of a peer holds the hundred events that it must, in whatever frame. */
+/** A page of a peer contains the hundred events that it must, in whatever frame. */
 async function checkItems(url: string, first: number, headers: Record<string, string> = {}): Promise<void> {
   const text = (await getOk(url, headers)).toString()
   const numbers = [...text.matchAll(/\{"tenantId":"[^"]+","sequenceNumber":(\d+),/g)].map(([, number]) =>

@@ -9,7 +9,7 @@ import type { RunningServer } from '../support/server.ts'
 import { startService } from '../support/service.ts'
 import type { BenchOptions } from './context.ts'
 
-/** What is measured here is the node and its ready-made pages; the database is asked for positions only. */
+/** This measures the node and its ready-made pages; the database is asked only for positions. */
 const mostEvents = 100_000
 
 export async function benchPagesOnPostgres(options: BenchOptions): Promise<void> {

@@ -19,7 +19,7 @@ const us = 'property-events'
 export async function benchPages(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
   const { key, pages } = set
-  // One for each coding, so that each can keep all its files open, and has the settings that are best for it.
+  // One for each coding, so that each can keep all its files open with the settings that suit it best.
   await using plain = await startNginx(join(options.folder, 'nginx-plain'), set.files)
   await using zipped = await startNginx(join(options.folder, 'nginx-gzip'), set.files, 'off')
   if (isMissing(plain)) options.skip('nginx', plain.missing)

@@ -14,7 +14,7 @@ import { startService } from '../support/service.ts'
 import type { RunningService } from '../support/service.ts'
 import type { BenchOptions } from './context.ts'
 
-/** Publishing goes into a copy, so the store is of a size that is copied quickly. */
+/** Publishing goes into a copy, so the store has a size that is copied quickly. */
 const mostEvents = 100_000
 
 export async function benchPublishAndRead(options: BenchOptions): Promise<void> {
@@ -28,7 +28,7 @@ export async function benchPublishAndRead(options: BenchOptions): Promise<void> 
   await measureBoth(options, '', service, set, sqliteDurability)
 }
 
-/** A database of its own, which is filled for it. */
+/** A separate database, which is filled for this job. */
 export async function benchPublishAndReadOnPostgres(options: BenchOptions): Promise<void> {
   const set = await readingSet(Math.min(options.events, mostEvents), options.averageBytes)
   await using postgres = await startPostgres()
@@ -38,7 +38,7 @@ export async function benchPublishAndReadOnPostgres(options: BenchOptions): Prom
   await measureBoth(options, ' on PostgreSQL', service, { ...set, key }, postgresDurability)
 }
 
-/** Reading alone, publishing alone, and both. */
+/** Only reading, only publishing, and both. */
 async function measureBoth(
   options: BenchOptions,
   engine: '' | ' on PostgreSQL',

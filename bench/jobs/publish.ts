@@ -53,7 +53,7 @@ export async function benchPublishing(options: BenchOptions): Promise<void> {
   aim('SQLite, 50 publishers of single events: times one publisher', fiftyPublishers, onePublisher, 5, us)
 }
 
-/** The same publishing on any engine: each feed's publishers have a key of their own. */
+/** The same publishing on any engine: each feed's publishers have their own key. */
 export function publishCases(
   options: BenchOptions,
   subject: string,

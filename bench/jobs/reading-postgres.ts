@@ -11,7 +11,7 @@ import { askedIds } from './events.ts'
 import { startCase } from './start-up.ts'
 
 const [onSqlite, onPostgres] = ['property-events on SQLite', 'property-events on PostgreSQL']
-/** As for pages: the node has read them all before, and what is behind that does not depend on how many they are. */
+/** As for pages: the node has read them all before, and the rest does not depend on their number. */
 const mostEvents = 100_000
 const event = 'one event'
 

@@ -12,7 +12,7 @@ import { limitMiB, memorySettings } from './memory.ts'
 
 const us = 'property-events'
 const sliceS = 20
-/** Publishing goes into a copy, so the store is of a size that is copied quickly. */
+/** Publishing goes into a copy, so the store has a size that is copied quickly. */
 const mostEvents = 100_000
 
 export async function soak(options: BenchOptions): Promise<void> {
@@ -41,7 +41,7 @@ export async function soak(options: BenchOptions): Promise<void> {
     if (figures === undefined || figures.errors > 0) throw new Error('answers were errors')
     slices.push({ ...figures, memoryMiB: service.memoryMiB() })
   }
-  // The first quarter fills what is kept; flat means that the last one is no larger than the second.
+  // The first quarter fills the caches. Flat means that the last quarter is no larger than the second.
   const quarter = Math.floor(count / 4)
   const [early, late] = [slices.slice(quarter, 2 * quarter), slices.slice(-quarter)]
   const [second, last] = [

@@ -28,7 +28,7 @@ import type { LoadFigures } from '../support/wrk.ts'
 import type { BenchOptions } from './context.ts'
 
 const pollingConnections = 50
-/** A key that was looked up is known for so long: a client polls less often. */
+/** How long a key that was looked up stays known: a client polls less often. */
 const keyCacheMs = 1_100
 /** SQLite with `synchronous=FULL`, PostgreSQL with `fsync` and `synchronous_commit` on. */
 const durability = 'flushed'
@@ -40,7 +40,7 @@ interface Place {
   readonly postgres: RunningPostgres | undefined
 }
 
-/** What a run saw, with what the database used. */
+/** The results of a run, and what the database used. */
 interface TenantFigures extends LoadFigures {
   readonly databaseCpuMicrosecondsPerRequest?: number
 }
@@ -96,7 +96,7 @@ async function benchPlace(
 ): Promise<void> {
   const keyFile = listFile(options.folder, 'tenants-keys', keys)
   await checkPublishing(place.nodes, keys, bodies.get(1) ?? '')
-  // Once before it counts.
+  // Once before the measurement.
   await publishSpread(options, place, 50, keyFile, bodies.get(10) ?? '')
   for (const [count, file] of bodies) {
     for (const connections of [50, 200]) {
@@ -141,7 +141,7 @@ function resultOf(
   }
 }
 
-/** As many clients for each node, which begin at different tenants. */
+/** As many clients for each node, starting at different tenants. */
 async function publishSpread(
   options: BenchOptions,
   place: Place,
@@ -180,7 +180,7 @@ async function publishSpread(
   }
 }
 
-/** Each tenant's unchanged head, asked for once, over `pollingConnections` connections to each node. */
+/** Requests each tenant's unchanged head once, over `pollingConnections` connections to each node. */
 async function pollOnce(place: Place, keyFile: string, tagFile: string): Promise<TenantFigures> {
   const used = usage(place)
   const [node] = place.nodes
@@ -205,7 +205,7 @@ async function pollOnce(place: Place, keyFile: string, tagFile: string): Promise
   }
 }
 
-/** What nodes and database have used since the call, for so many requests. */
+/** What nodes and database have used since the call, for this many requests. */
 function usage({ nodes, postgres }: Place): (requests: number) => Partial<TenantFigures> {
   const cpuS = (): number => nodes.reduce((sum, { pid }) => sum + usageOf(pid).cpuS, 0)
   const before = cpuS()

@@ -1,6 +1,6 @@
 /**
- * One client that fetches all targets in their order over one connection and throws the bytes away, as a program:
- * `node fetch-in-order.ts <base url> <file of targets> <identity|gzip> [key]`. Prints a load report.
+ * One client that fetches all targets in order over one connection and discards the bytes, as a program: `node fetch-in-order.ts <base
+ * url> <file of targets> <identity|gzip> [key]`. Prints a load report.
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'

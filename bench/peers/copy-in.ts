@@ -1,7 +1,7 @@
 /** `COPY … FROM STDIN` in the text format over a connection of `pg`, which has the messages but no function for it. */
 import type { Client, Connection, Submittable } from 'pg'
 
-/** Puts rows of texts in; `undefined` is NULL. */
+/** Writes rows of texts; `undefined` is NULL. */
 export async function copyIn(
   client: Client,
   command: string,

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Disposable, like the peer in whose place it stands. */
+/** Disposable, like the peer that it replaces. */
 export interface Missing extends AsyncDisposable {
   readonly missing: string
 }
@@ -15,10 +15,10 @@ export function missing(reason: string): Missing {
   return { missing: reason, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
-/** Where Debian keeps servers; not on everybody's path. */
+/** Where Debian installs servers; not in everybody's path. */
 const serverFolders = ['/usr/sbin', '/usr/local/sbin']
 
-/** Why a program cannot be used: it is not installed. `undefined` when it is. */
+/** Why a program cannot be used: it is not installed. `undefined` if it is. */
 export function missingProgram(program: string, debianPackage: string): Missing | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...serverFolders]
   if (folders.some((folder) => existsSync(join(folder, program)))) return undefined

@@ -6,7 +6,7 @@ import type { RunningServer } from '../support/server.ts'
 import { missingProgram } from './missing.ts'
 import type { Missing } from './missing.ts'
 
-/** Files that nginx can keep open on a machine as it comes: what is more is opened for each request. */
+/** Files that nginx can keep open with a machine's default limits. Any more are opened for each request. */
 export const openFilesForSure = 18_000
 
 /**
@@ -48,7 +48,7 @@ export async function startNginx(
   }
 }
 
-/** What this process may open, at most: the children inherit it. */
+/** The most files that this process may open: the children inherit it. */
 function mostOpenFiles(): number {
   const limit = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return Math.min(200_000, limit === undefined || limit === 'unlimited' ? 200_000 : Number(limit))

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 const [packages, data, documents] = process.argv.slice(2)
 const require = createRequire(join(packages, 'package.json'))
 const PouchDB = require('pouchdb-node').defaults({ prefix: `${data}/` })
-// First the program, because it makes the databases opened from then on known to itself.
+// The program comes first, because it registers the databases that are opened after it.
 const app = require('express')()
 app.use('/', require('express-pouchdb')(PouchDB, { mode: 'minimumForPouchDB', inMemoryConfig: true }))
 const feed = new PouchDB('feed')

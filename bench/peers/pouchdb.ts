@@ -8,7 +8,7 @@ import type { RunningServer } from '../support/server.ts'
 import { missing } from './missing.ts'
 import type { Missing } from './missing.ts'
 
-/** The versions that were measured. Nothing of them is a dependency of this project. */
+/** The measured versions. None of them is a dependency of this project. */
 const packages = ['express-pouchdb@4.2.0', 'pouchdb-node@7.3.1', 'express@4.21.2']
 
 export function pouchTarget(after: number, limit: number): string {

@@ -26,7 +26,7 @@ export async function startUsual(postgres: RunningPostgres): Promise<RunningServ
   }
 }
 
-/** Makes the tables and puts the rows in; numbers begin at 1. */
+/** Creates the tables and inserts the rows; numbers begin at 1. */
 export async function fillUsual(url: string, tenant: string, rows: Iterable<Row>): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

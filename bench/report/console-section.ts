@@ -1,4 +1,4 @@
-/** The part of `docs/performance.md` about the console: of the run of `bench/console.ts` with the most events. */
+/** The part of `docs/performance.md` about the console: from the run of `bench/console.ts` with the most events. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { linesOf } from '../console/results.ts'
@@ -18,7 +18,7 @@ const how =
   'once the first row of its list is. The slow line carries 1.6 Mbit/s with a processor that is slowed down 4 times, as the browser does it for developers. Frames are those of ten seconds each, of a ' +
   'list of the whole feed. A demo is started beside the build before the console, in turn. These figures are aims and are not asserted; the sizes are.'
 
-/** Blocks of the document. Nothing where it was never run. */
+/** Blocks of the document. Empty if it was never run. */
 export function consoleSection(results: ConsoleResults | undefined): readonly string[] {
   if (results === undefined) return []
   const { machine, events, takenAt, browser } = results

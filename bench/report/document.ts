@@ -1,4 +1,4 @@
-/** `docs/performance.md` from the raw results: what was measured how, what was aimed at, and where we lose. */
+/** `docs/performance.md` from the raw results: what was measured and how, what the target was, and where we lose. */
 import type { ConsoleResults } from '../console/results.ts'
 import type { JobResults } from '../support/recorder.ts'
 import type { TargetResult } from '../support/targets.ts'
@@ -49,7 +49,7 @@ export function performanceDocument(
 
 const lineLength = 150
 
-/** Breaks paragraphs into lines; tables, lists and comments stay as they are. */
+/** Wraps paragraphs; tables, lists and comments stay unchanged. */
 function wrapped(block: string): string {
   if (/^[|<#-]/.test(block) || block.includes('\n')) return block
   const lines: string[] = []
@@ -61,7 +61,7 @@ function wrapped(block: string): string {
   return lines.join('\n')
 }
 
-/** One sentence for each set of circumstances. */
+/** One sentence for each set of conditions. */
 function machines(jobs: readonly JobResults[]): string {
   const groups = new Map<string, string[]>()
   for (const job of jobs) {

@@ -1,10 +1,10 @@
-/** The raw results that the document is made of: of each job, the run with the most events. */
+/** The raw results that the document is made from: for each job, the run with the most events. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JobResults } from '../support/recorder.ts'
 import { jobTexts } from './job-texts.ts'
 
-/** A job's results, and what people have to say about them. */
+/** A job's results, and the remarks on them. */
 export interface ReportedJob extends JobResults {
   readonly remark: string | undefined
 }

@@ -13,7 +13,7 @@ export function table(
   return [line(columns.map(([name]) => name)), `|${rule.join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** Two or three digits that mean something, and thousands apart. */
+/** Two or three significant digits, with thousands separated. */
 export function number(value: number): string {
   if (value !== 0 && Math.abs(value) < 0.01) return String(Number(value.toPrecision(2)))
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
@@ -37,7 +37,7 @@ const caseColumns: readonly (readonly [name: string, cell: Cell])[] = [
   ['spread', ({ spread, runs }) => (runs.length < 2 ? undefined : `${Math.round(spread * 100)} %`)],
 ]
 
-/** What was measured; columns that no case has are left out. */
+/** The measurements. Columns that no case has are left out. */
 export function caseTable(results: readonly CaseResult[]): string {
   const shown = caseColumns.filter(([, cell]) => results.some((result) => cell(result) !== undefined))
   return table(

@@ -1,4 +1,4 @@
-/** What `bench/why.ts` found, for the document: of each engine, the run with the most events. */
+/** What `bench/why.ts` measured, for the document: for each engine, the run with the most events. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WhyResult, WhyTimes } from '../why.ts'
@@ -7,7 +7,7 @@ import { number } from './tables.ts'
 const fileName = /^why-(?:sqlite|postgres)-\d+\.json$/
 const engines = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
-/** Engines that were never tried are left out. */
+/** Engines that were never measured are left out. */
 export function readWhys(resultsFolder: string): readonly WhyResult[] {
   const all = readdirSync(resultsFolder)
     .filter((name) => fileName.test(name))

@@ -1,4 +1,4 @@
-/** One query over a connection of its own. */
+/** One query over its own connection. */
 import { Client } from 'pg'
 
 export async function ask<Row extends object>(url: string, query: string): Promise<readonly Row[]> {

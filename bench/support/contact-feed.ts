@@ -1,4 +1,4 @@
-/** A service with a large contact feed in a process of its own, and those who read and publish beside what is measured. */
+/** A service with a large contact feed in its own process, and the load that reads and publishes beside the measurement. */
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues, scopes } from '@property-events/protocol'
@@ -7,7 +7,7 @@ import type { StorageEngine } from '@property-events/server'
 import { median, rounded } from './figures.ts'
 
 const unlimited = { perSecond: 1e9, burst: 1e9 }
-/** Without what is measured, before and after it. */
+/** Without the measured work, before and after it. */
 const quietMs = 8_000
 const perRequest = 500
 const notes = 'Called about the house by the river and wants to see it on Friday. '.repeat(6)
@@ -17,7 +17,7 @@ export interface Serving {
   readonly keys: Readonly<Record<'read' | 'publish' | 'erase', string>>
 }
 
-/** Writes its address and keys as a line. */
+/** Prints its address and keys as a line. */
 export async function serve(
   kind: string,
   place: string,
@@ -88,7 +88,7 @@ interface Taken {
   readonly tookMs: number
 }
 
-/** Asks one after the other until it is over. */
+/** Sends one request after the other until the end. */
 async function load(isOver: () => boolean, ask: () => Promise<void>): Promise<readonly Taken[]> {
   const taken: Taken[] = []
   while (!isOver()) {
@@ -110,13 +110,13 @@ function figuresOf(all: readonly Taken[], [fromMs, toMs]: readonly [number, numb
   }
 }
 
-/** What is read of the feed, and what is published to it. */
+/** What is read from the feed, and what is published to it. */
 export interface BesideFeed {
   readonly listPath: string
   readonly publish: () => Promise<void>
 }
 
-/** Pages at random, and single events of other subjects, before, beside and after what is measured. Left out: of contacts. */
+/** Random pages, and single events of other subjects, before, during and after the measured work. Default: contacts. */
 export async function beside<Done>(
   serving: Serving,
   events: number,

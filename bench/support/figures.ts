@@ -1,4 +1,4 @@
-/** Several runs to one figure: medians, and how far the runs lay apart. */
+/** Combines several runs into one figure: medians, and how far the runs differ. */
 import type { LoadFigures } from './wrk.ts'
 
 export function median(values: readonly number[]): number {
@@ -8,12 +8,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** Fifteen places or more are nobody's measurement. */
+/** Nobody measures fifteen digits or more. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(4))
 }
 
-/** One measured case, as kept in `bench/results`. */
+/** One measured case, in the form of `bench/results`. */
 export interface CaseResult {
   readonly job: string
   readonly subject: string
@@ -21,16 +21,16 @@ export interface CaseResult {
   /** Medians over the runs. */
   readonly requestsPerSecond: number
   readonly megabytesPerSecond: number
-  /** Where a request or a commit carries events. */
+  /** If a request or a commit carries events. */
   readonly eventsPerSecond?: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly cpuMicrosecondsPerRequest?: number
   /** The largest. */
   readonly memoryMiB?: number
-  /** Statements that the database ran, for each request. */
+  /** Statements that the database ran per request. */
   readonly queriesPerRequest?: number
-  /** What a power cut could take, of a case that writes. */
+  /** What a power cut could lose, for a case that writes. */
   readonly durability?: string
   /** (largest − smallest) / median of requests per second. */
   readonly spread: number

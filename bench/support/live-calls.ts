@@ -7,13 +7,13 @@ import type { EventStore } from '../../packages/server/src/storage/storage.ts'
 import { benchFeed, emptyStore } from './store.ts'
 
 export interface StoreCalls {
-  /** Of reads and writes of events; a long-poll, a stream and a reader of many feeds in turn. */
+  /** Reads and writes of events, for a long-poll, a stream and a reader of many feeds in turn. */
   readonly readers: number
   readonly callsPerSecond: number
   readonly verbs: Readonly<Record<string, number>>
 }
 
-/** In a folder of its own, in this process: from outside nobody sees the calls. */
+/** In a separate folder, in this process, because the calls cannot be seen from outside. */
 export async function countStoreCalls(folder: string, readers: number, seconds: number): Promise<StoreCalls> {
   mkdirSync(folder, { recursive: true })
   await using storage = await emptyStore({ kind: 'sqlite', folder }, 1)
@@ -65,7 +65,7 @@ export async function countStoreCalls(folder: string, readers: number, seconds: 
   }
 }
 
-/** The same store, with what it is asked counted by the verb. What is told from memory is no call. */
+/** The same store, with its calls counted by verb. An answer from memory is not a call. */
 function counted(events: EventStore, verbs: Record<string, number>): EventStore {
   return new Proxy(events, {
     get(target, name, receiver) {

@@ -1,4 +1,4 @@
-/** Stores of 10,000 tenants with a key each, and looking whether they answer right. */
+/** Stores of 10,000 tenants with a key each, and the check that they answer correctly. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { catalogues, scopes } from '@property-events/protocol'
 import { issueKey, loadPeppers } from '../../packages/server/src/keys/index.ts'
@@ -9,14 +9,14 @@ import { tenantIdOf } from './store.ts'
 
 export const tenants = 10_000
 const list = '/api/func/api/v1/events/getevents'
-/** No tenant has so many events: the empty page behind the last one. */
+/** No tenant has this many events: the empty page after the last one. */
 export const headTarget = `${list}?page=1000000`
 
 export type NewStore =
   | { readonly kind: 'sqlite'; readonly folder: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
-/** Makes the tenants, with a key each, and a pepper in `folder`. */
+/** Creates the tenants, with a key each, and a pepper in `folder`. */
 export async function makeStore(place: NewStore, folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true })
   const [pepper] = loadPeppers({ folder, given: undefined })
@@ -48,7 +48,7 @@ export async function makeStore(place: NewStore, folder: string): Promise<readon
   })
 }
 
-/** Some at once; the results in the tenants' order. */
+/** Several at once; the results in the tenants' order. */
 async function forEachTenant(run: (nth: number) => Promise<string>): Promise<readonly string[]> {
   const results = Array.from({ length: tenants }, () => '')
   let next = 0
@@ -63,7 +63,7 @@ async function forEachTenant(run: (nth: number) => Promise<string>): Promise<rea
   return results
 }
 
-/** Before anything is timed: some tenants publish, and find exactly that at the end of their own feed, on every node. */
+/** Before the measurement: some tenants publish, and find exactly that at the end of their own feed, on every node. */
 export async function checkPublishing(
   nodes: readonly RunningService[],
   keys: readonly string[],
@@ -91,7 +91,7 @@ export async function checkPublishing(
   }
 }
 
-/** The tag of the page behind each tenant's last event. */
+/** The tag of the page after each tenant's last event. */
 export async function headTags(node: RunningService, keys: readonly string[]): Promise<readonly string[]> {
   const tags = await forEachTenant(async (nth) => {
     const headers = { 'x-api-key': keys[nth] ?? '', 'accept-encoding': 'identity' }
@@ -103,7 +103,7 @@ export async function headTags(node: RunningService, keys: readonly string[]): P
   return tags
 }
 
-/** In the end: no feed has a hole, and none two events of one number. */
+/** At the end: no feed has a gap, and none has two events with one number. */
 export async function checkNumbers(url: string): Promise<void> {
   const broken = await ask(
     url,

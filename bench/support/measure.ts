@@ -7,13 +7,13 @@ import type { LoadFigures } from './wrk.ts'
 export interface Case extends CaseFacts {
   readonly subject: string
   readonly what: string
-  /** One run of about so many seconds. */
+  /** One run of about this many seconds. */
   run(seconds: number): Promise<LoadFigures>
-  /** Runs before the measured ones, to fill caches and to have compiled what will be compiled. Default: 1. */
+  /** Runs before the measured ones, to fill caches and let V8 compile. Default: 1. */
   readonly warmRuns?: number
 }
 
-/** Measures and reports. Throws when an answer was an error. */
+/** Measures and reports. Throws if an answer was an error. */
 export async function measure(
   options: Pick<BenchOptions, 'runs' | 'seconds' | 'report'>,
   job: string,
@@ -38,7 +38,7 @@ export async function measure(
   })
 }
 
-/** A case while another one runs: its figures alone are kept. */
+/** A case during another one: only its figures are kept. */
 export function beside(what: string, main: Case, background: Case): Case {
   return {
     ...main,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const buffer = Buffer.alloc(2 ** 20)
 
-/** Files, and the files of folders. What is not there is left out. */
+/** Files, and the files of folders. Missing ones are left out. */
 export function readIntoPageCache(...paths: readonly string[]): void {
   for (const path of paths) {
     const stat = statSync(path, { throwIfNoEntry: false })

@@ -1,4 +1,4 @@
-/** Paths of other pages than those of 100 of a whole feed: other sizes, and parts of it, whose totals are asked for and checked. */
+/** Paths of pages other than those of 100 of a whole feed: other sizes, and parts of it, whose totals are requested and checked. */
 import { pageTarget, salesFilter } from './reading-set.ts'
 import { getOk } from './requests.ts'
 import type { RunningServer } from './server.ts'
@@ -9,7 +9,7 @@ interface Page {
   readonly totalPages: number
 }
 
-/** By what they are. The feed has `events`. */
+/** By name. The feed has `events`. */
 export async function otherTargets(
   server: RunningServer,
   key: string,
@@ -39,7 +39,7 @@ async function filteredTargets(
   )
 }
 
-/** All pages of the months of eight years; they begin in the middle of whatever was made ready. */
+/** All pages of the months of eight years. They begin in the middle of ready-made pages. */
 async function windowTargets(server: RunningServer, key: string, filter: string): Promise<readonly string[]> {
   const targets: string[] = []
   for (let month = 0; month < 96; month += 1) {
@@ -54,7 +54,7 @@ function dateOf(month: number): string {
   return new Date(Date.UTC(2016, month, 1)).toISOString().slice(0, 10)
 }
 
-/** The total, once the last page has proved it: as many items as it must hold, in order. */
+/** The total, checked against the last page: it must contain exactly the remaining items, in order. */
 async function checkedTotal(server: RunningServer, key: string, filter: string): Promise<number> {
   const read = async (page: number): Promise<Page> =>
     JSON.parse(

@@ -11,20 +11,20 @@ export interface PairedCase {
 /** V8 compiles the last of what reads in the first seconds: after one of them the same two builds differed by up to 10 % more. */
 const warmReadingRuns = 4
 
-/** What one launch of both builds showed. */
+/** The results of one launch of both builds. */
 export interface PairedRuns {
   readonly what: string
   /** Requests a second of each run, in the order of the pairs. */
   readonly before: readonly number[]
   readonly now: readonly number[]
-  /** Processor time of the service (and its database) for a request, in µs, of each run. */
+  /** Processor time of the service (and its database) per request, in µs, for each run. */
   readonly costs: { readonly before: readonly number[]; readonly now: readonly number[] }
 }
 
 export interface PairedResult extends PairedRuns {
-  /** now / before, of the medians: steadier than rates where the machine has other work. */
+  /** now / before of the medians: steadier than rates if the machine has other work. */
   readonly processorTime: number
-  /** now / before: the median of the pairs, and what the true median is at least, with a certainty of 95 % or more. */
+  /** now / before: the median of the pairs, and the least that the true median is, with a certainty of 95 % or more. */
   readonly ratio: number
   readonly atLeast: number
 }

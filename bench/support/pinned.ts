@@ -1,4 +1,4 @@
-/** Processes on a core of their own: the server on core 0, the load on core 1 (Linux, `taskset`). */
+/** Processes with their own core: the server on core 0, the load on core 1 (Linux, `taskset`). */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export function spawnPinned(
   })
 }
 
-/** Runs to the end and gives what was printed. */
+/** Runs to the end and returns the output. */
 export async function runPinned(
   core: number,
   command: string,
@@ -47,7 +47,7 @@ export async function stop(child: ChildProcess): Promise<void> {
 /** Processor time used so far, in seconds, and resident memory, in MiB, of a process and its threads. */
 export function usageOf(pid: number): { readonly cpuS: number; readonly memoryMiB: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  // Behind the name: field 12 is utime, 13 stime, in hundredths of a second.
+  // After the name: field 12 is utime, 13 stime, in hundredths of a second.
   const cpuS = (Number(fields[11]) + Number(fields[12])) / 100
   const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return { cpuS, memoryMiB: Number(resident) / 1024 }

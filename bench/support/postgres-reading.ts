@@ -10,16 +10,16 @@ import type { RunningService } from './service.ts'
 import { benchFeed, emptyStore, fillStorage, keysOf } from './store.ts'
 
 export interface PostgresReading {
-  /** Of the nodes: pepper and sealed pages. */
+  /** For the nodes: pepper and sealed pages. */
   readonly folder: string
   readonly key: string
-  /** That make a node one of this database. */
+  /** The arguments that make a node use this database. */
   readonly args: readonly string[]
   /** A node; its processor time includes that of PostgreSQL. */
   readonly start: (args?: readonly string[]) => Promise<RunningService>
 }
 
-/** Fills an empty database. A node has read all of these views, so that their pages are ready-made; none: nothing is. */
+/** Fills an empty database. A node has read all of these views, so that their pages are ready-made; with none, nothing is. */
 export async function postgresReading(
   options: BenchOptions,
   postgres: RunningPostgres,

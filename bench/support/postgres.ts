@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL to measure on: one of its own on the server's core, durable (`fsync` and `synchronous_commit` on), gone
- * afterwards; or the one that is named. The programs are those the tests use.
+ * A PostgreSQL to measure on: a durable one on the server's core (`fsync` and `synchronous_commit` on) that is removed afterwards, or the
+ * one that is named. The programs are those that the tests use.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -21,15 +21,15 @@ export interface PostgresOptions {
 }
 
 export interface RunningPostgres extends AsyncDisposable {
-  /** The address of an empty database, as superuser; of the one that was named. */
+  /** The address of an empty database, as superuser, on this server or the named one. */
   readonly url: string
-  /** The server and all its processes of this moment; none if an address was given. */
+  /** The server and all its present processes; none if an address was given. */
   pids(): readonly number[]
-  /** Processor time of the server since its start, in seconds, connections that have ended included; 0 if an address was given. */
+  /** Processor time of the server since its start, in seconds, including connections that have ended; 0 if an address was given. */
   cpuS(): number
 }
 
-/** Small enough for a machine that does other things, large enough that the hot part of a bench stays in memory. */
+/** Small enough for a machine that does other work, large enough to keep the hot part of a bench in memory. */
 const benchSettings: Readonly<Record<string, string>> = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -48,7 +48,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
   const server = await launchPostgres({ binFolder, settings: { ...benchSettings, ...settings } })
   const main = serverPid(server)
   const pids = (): readonly number[] => [main, ...childrenOf(main)]
-  // Processes it starts from now on inherit this.
+  // Processes that it starts from now on inherit this.
   for (const pid of pids()) execFileSync('taskset', ['-acp', String(core), String(pid)])
   return {
     url: server.url(),
@@ -71,12 +71,12 @@ function liveCpuS(pid: number): number {
   try {
     return usageOf(pid).cpuS
   } catch {
-    // It has ended meanwhile, and stands in the next reading of what was reaped.
+    // It has ended meanwhile, and is in the next reading of reaped processes.
     return 0
   }
 }
 
-/** Of children that have ended and been waited for: fields 14 and 15 behind the name, in hundredths of a second. */
+/** For children that have ended and were waited for: fields 14 and 15 after the name, in hundredths of a second. */
 function reapedCpuS(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[13]) + Number(fields[14])) / 100

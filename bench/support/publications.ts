@@ -1,4 +1,4 @@
-/** Bodies to publish, and looking whether what was published is there. */
+/** Bodies to publish, and the check that what was published exists. */
 import { generate } from '../../packages/cli/src/market/generate.ts'
 import { listPath } from './reading-set.ts'
 import { getOk } from './requests.ts'
@@ -18,7 +18,7 @@ export function publicationBodies(averageBytes: number, size: number): readonly 
   )
 }
 
-/** Before anything is timed: what is acknowledged stands at the end of the feed, in its order. */
+/** Before the measurement: acknowledged events are at the end of the feed, in order. */
 export async function checkPublishing(server: RunningServer, key: string, body: string): Promise<void> {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' }
   const answer = await fetch(`${server.url}${publishPath}`, { method: 'POST', headers, body })
@@ -32,7 +32,7 @@ export async function checkPublishing(server: RunningServer, key: string, body: 
   }
 }
 
-/** Behind the runs: the feed holds numbers 1, 2, 3 … and as many as it says. */
+/** After the runs: the feed contains numbers 1, 2, 3 … and as many as it reports. */
 export async function checkFeed(server: RunningServer, key: string): Promise<void> {
   const headers = { 'x-api-key': key }
   const url = `${server.url}${listPath}?pageSize=1000`

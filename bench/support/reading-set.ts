@@ -1,4 +1,4 @@
-/** A filled store made ready to be read and compared: answers checked, the same bytes as files, sealed pages. */
+/** Prepares a filled store for reading and comparing: answers checked, the same bytes as files, sealed pages. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { benchFeed, filledStore, keysOf, storeSeed } from './store.ts'
 import type { RunningServer } from './server.ts'
 
 export const listPath = '/api/func/api/v1/events/getevents'
-/** Behind a page's target: the sales of a feed. */
+/** Appended to a page's target: the sales of a feed. */
 export const salesFilter = '&apiEventType=salesproperty'
 export const byIdPath = '/api/func/api/v1/events/geteventbyid'
 
@@ -33,7 +33,7 @@ export function pageTarget(page: number, pageSize: number, filter = ''): string 
   return `${listPath}?page=${page}&pageSize=${pageSize}${filter}`
 }
 
-/** Takes the store of that size, made ready once; what is checked is checked against the generator itself. */
+/** Takes the store of that size, prepared once. Checks compare with the generator itself. */
 export async function readingSet(events: number, averageBytes: number): Promise<ReadingSet> {
   const { folder, tenantIds } = await filledStore(events, averageBytes)
   const [key = ''] = await keysOf({ kind: 'sqlite', folder }, folder, tenantIds)
@@ -54,7 +54,7 @@ export async function readingSet(events: number, averageBytes: number): Promise<
   return all
 }
 
-/** Single events as the generator says they are. */
+/** Single events as the generator produces them. */
 function exportEvents({ files, events }: Omit<ReadingSet, 'ids'>, averageBytes: number): readonly string[] {
   mkdirSync(join(files, 'events'), { recursive: true })
   const step = Math.max(1, Math.floor(events / mostIds))

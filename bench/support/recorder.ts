@@ -1,4 +1,4 @@
-/** Takes what jobs report, prints it, and writes each job's raw results when the job ends. */
+/** Takes the reports of jobs, prints them, and writes each job's raw results when the job ends. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -16,11 +16,11 @@ export interface RunSettings {
   readonly connections: number
 }
 
-/** One job of one run, as kept in `bench/results`. */
+/** One job of one run, in the form of `bench/results`. */
 export interface JobResults {
   readonly name: string
   readonly takenAt: string
-  /** Of the sources. */
+  /** The commit of the sources. */
   readonly commit: string
   readonly machine: {
     readonly cpu: string
@@ -36,7 +36,7 @@ export interface JobResults {
 }
 
 export interface Recorder extends Pick<BenchOptions, 'report' | 'aim' | 'skip'> {
-  /** Ends a job: its results go to a file, and the next one begins with none. */
+  /** Ends a job: its results go to a file, and the next job starts with none. */
   save(name: string, folder: string): void
 }
 
@@ -102,7 +102,7 @@ function targetLine({ text, ratio, wanted, reached }: TargetResult): string {
   return `     ${reached ? 'reached' : 'MISSED '}  ${text}: ${ratio} (wanted: ${limit})`
 }
 
-/** Of this machine: figures of another one are others. */
+/** Describes this machine: another one has other figures. */
 export function machine(): JobResults['machine'] {
   return {
     cpu: cpus()[0]?.model ?? '',

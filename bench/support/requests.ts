@@ -1,4 +1,4 @@
-/** Cases that are HTTP requests, and single requests to check answers with. */
+/** Cases that are HTTP requests, and single requests to check answers. */
 import { request } from 'node:http'
 import type { BenchOptions } from '../jobs/context.ts'
 import type { CaseFacts } from './figures.ts'
@@ -11,7 +11,7 @@ export interface GetCase extends CaseFacts {
   readonly subject: string
   readonly what: string
   readonly server: RunningServer
-  /** Paths, of which one is taken at random for each request. */
+  /** Paths; each request takes a random one. */
   readonly targets: readonly string[]
   readonly key?: string | undefined
   readonly gzip?: boolean
@@ -19,13 +19,13 @@ export interface GetCase extends CaseFacts {
   readonly tag?: string
   readonly connections?: number
   readonly warmRuns?: number
-  /** Every answer is to be a refusal: then others are the errors. */
+  /** Every answer should be a refusal: then any other answer is an error. */
   readonly refused?: boolean
 }
 
 let lists = 0
 
-/** `GET` of random targets over some connections at once. */
+/** `GET` of random targets over several connections at once. */
 export function getCase(options: BenchOptions, entry: GetCase): Case {
   const { server, targets, key, gzip, tag, refused, connections = options.connections } = entry
   const env = {
@@ -53,7 +53,7 @@ export interface PostCase extends CaseFacts {
   readonly connections: number
 }
 
-/** A single event runs through much code once: V8 compiles the last of it after some ten seconds of them. */
+/** A single event runs through much code once: V8 compiles the last of it after some ten seconds. */
 const warmPublishingRuns = 5
 
 /** `POST` of bodies in turn. */
@@ -80,7 +80,7 @@ export function postCase(options: BenchOptions, entry: PostCase): Case {
         env,
         usage: server,
       })
-      // Fifty batches can be under way when the load ends, two seconds of work: no other case is to pay for it.
+      // Fifty batches can be under way when the load ends, two seconds of work, which no other case should pay for.
       await untilQuiet(server)
       return figures
     },
@@ -95,11 +95,11 @@ function newList(folder: string, name: string, lines: readonly string[]): string
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** As they came, not decoded. */
+  /** Unchanged, not decoded. */
   readonly bytes: Buffer
 }
 
-/** One request over a connection of its own. */
+/** One request over its own connection. */
 export function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asking = request(url, { headers, agent: false }, (response) => {

@@ -22,7 +22,7 @@ export interface RowOptions {
 }
 
 const first: Ticks = BigInt(Date.UTC(2016, 0, 1)) * 10_000n
-/** The events lie evenly over eight years, so that a month is about a hundredth of them. */
+/** The events are spread evenly over eight years, so that a month is about a hundredth of them. */
 const whole: Ticks = 8n * 365n * 86_400n * 10_000_000n
 const payloadStart = '{"payload":'
 
@@ -34,7 +34,7 @@ export function* rowsOf({ key, events, averageBytes, seed }: RowOptions): Genera
   const step = whole / BigInt(events)
   const published = new Set<string>()
   let position = 0
-  // Of seven lines of the generator six have a payload.
+  // Six of seven lines of the generator have a payload.
   for (const line of generate({ events: events * 2 + 1_000, seed, averageBytes })) {
     if (position === events) return
     if (!line.startsWith(payloadStart)) continue
@@ -112,7 +112,7 @@ function rowOf(
   }
 }
 
-/** A version 4 UUID that a name always leads to: as scattered as the random ones a service gives. */
+/** A version 4 UUID derived from a name: as scattered as the random ones that a service makes. */
 function uuidOf(name: string): string {
   const hex = hash('md5', name, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`

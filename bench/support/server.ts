@@ -1,4 +1,4 @@
-/** Something that answers HTTP and is measured: where it is, and what its processes use. */
+/** A measured HTTP server: its address, and what its processes use. */
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stop, usageOf } from './pinned.ts'
 
-/** What processes use: seconds of processor time since their start, and MiB of memory now. */
+/** What the processes use: seconds of processor time since their start, and MiB of memory now. */
 export interface Usage {
   cpuS(): number
   memoryMiB(): number
@@ -16,7 +16,7 @@ export interface RunningServer extends AsyncDisposable, Usage {
   readonly url: string
 }
 
-/** Of a process and its children, and theirs. Memory that several of them map counts once. */
+/** For a process with its children and theirs. Memory that several of them map counts once. */
 export function usageOfTrees(roots: () => readonly number[]): Usage {
   const pids = (): readonly number[] => roots().flatMap(withChildren)
   return {
@@ -49,7 +49,7 @@ export async function untilAnswers(url: string, child: ChildProcess): Promise<vo
   )
 }
 
-/** Waits until the processes have nothing to do: at most one tick of the clock they are counted by in a tenth of a second. */
+/** Waits until the processes have nothing to do: at most one tick of their clock in a tenth of a second. */
 export async function untilQuiet(usage: Usage): Promise<void> {
   for (let waits = 0; waits < 100; waits += 1) {
     const beforeS = usage.cpuS()

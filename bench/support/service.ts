@@ -16,7 +16,7 @@ export async function startService(
   options: {
     core?: number | string
     args?: readonly string[]
-    /** A checkout of another build, to compare with; it may not know every flag. */
+    /** A checkout of another build to compare with; it may not know every flag. */
     checkout?: string
   } = {},
 ): Promise<RunningService> {

@@ -18,7 +18,7 @@ export interface FilledStore {
   readonly tenantIds: readonly string[]
 }
 
-/** Where a store lies, for `openStorage` and for the service's command line. */
+/** Where a store is, for `openStorage` and for the service's command line. */
 export type StorePlace =
   | { readonly kind: 'sqlite'; readonly folder: string }
   | { readonly kind: 'postgres'; readonly url: string }
@@ -70,7 +70,7 @@ export async function emptyStore(place: StorePlace, tenants: number): Promise<St
   return storage
 }
 
-/** The same events as in a filled store of that size, put into another store through the port. */
+/** The same events as in a filled store of that size, written into another store through the port. */
 export async function fillStorage(
   storage: StorageEngine,
   events: number,
@@ -84,7 +84,7 @@ export async function fillStorage(
   await earlier
 }
 
-/** By the store's own importer in this process, without a flush: nobody needs what a power cut would take here. */
+/** With the store's own importer in this process, without a flush: nobody needs what a power cut would lose here. */
 function fillFile(file: string, events: number, averageBytes: number): void {
   const database = new Database(file)
   database.pragma('synchronous = OFF')
@@ -95,7 +95,7 @@ function fillFile(file: string, events: number, averageBytes: number): void {
   database.close()
 }
 
-/** Events, ids and subjects one kind after the other, as engines like them. */
+/** Events, ids and subjects one kind after the other, the order that engines handle best. */
 function* pieces(events: number, averageBytes: number, size: number): Generator<readonly StoreRecord[]> {
   let rows = []
   let written = 0
@@ -103,7 +103,7 @@ function* pieces(events: number, averageBytes: number, size: number): Generator<
     rows.push(row)
     written += 1
     if (rows.length < size && written < events) continue
-    // A subject that comes twice in a piece is put once, as it was last.
+    // A subject that occurs twice in a piece is written once, in its last state.
     const subjects = new Map(rows.map(({ subject }) => [subject.subjectId, subject]))
     yield [...rows.map(({ event }) => event), ...rows.map(({ id }) => id), ...subjects.values()]
     rows = []
@@ -111,7 +111,7 @@ function* pieces(events: number, averageBytes: number, size: number): Generator<
   }
 }
 
-/** A key for each tenant that may read and publish everything of it. The pepper lies in `folder`. */
+/** A key for each tenant that can read and publish everything of it. The pepper is in `folder`. */
 export async function keysOf(
   place: StorePlace,
   folder: string,

@@ -1,4 +1,4 @@
-/** What a figure should reach beside another one of the same run, and whether it did. */
+/** What a figure should reach compared with another one of the same run, and whether it did. */
 import { rounded } from './figures.ts'
 import type { CaseResult } from './figures.ts'
 
@@ -18,12 +18,12 @@ export interface CaseName {
 }
 
 export interface Target {
-  /** The job as in the tables: `J1`. */
+  /** The job's name in the tables: `J1`. */
   readonly job: string
-  /** What is wanted, for people: `page of 100, in memory: of nginx static`. */
+  /** The target, for people: `page of 100, in memory: of nginx static`. */
   readonly text: string
   readonly ours: CaseName
-  /** The other case, or a fixed number of the same unit. */
+  /** The other case, or a fixed number in the same unit. */
   readonly theirs: CaseName | number
   readonly figure: TargetFigure
   readonly wanted: { readonly atLeast: number } | { readonly atMost: number }
@@ -43,7 +43,7 @@ export interface TargetResult {
   readonly reached: boolean
 }
 
-/** A target whose cases were not both measured has no result: `undefined`. */
+/** If a target's cases were not both measured, it has no result: `undefined`. */
 export function targetResult(target: Target, results: readonly CaseResult[]): TargetResult | undefined {
   const { job, text, figure, wanted, ours, theirs } = target
   const ourValue = find(target, ours, results)?.[figure]

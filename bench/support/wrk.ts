@@ -10,11 +10,11 @@ export interface LoadOptions {
   readonly connections: number
   readonly seconds: number
   readonly env: Readonly<Record<string, string>>
-  /** The server, to say what it used. */
+  /** The server, to report what it used. */
   readonly usage?: Usage | undefined
 }
 
-/** What one run saw. */
+/** The results of one run. */
 export interface LoadFigures {
   readonly requestsPerSecond: number
   readonly megabytesPerSecond: number
@@ -25,7 +25,7 @@ export interface LoadFigures {
   readonly memoryMiB?: number
 }
 
-/** What a load generator prints in its last line. */
+/** The last line of a load generator's output. */
 export interface LoadReport {
   readonly requests: number
   readonly seconds: number
@@ -48,7 +48,7 @@ export function runLoad(options: LoadOptions): Promise<LoadFigures> {
   )
 }
 
-/** Runs something that prints a load report, and says what a server used meanwhile. */
+/** Runs a program that prints a load report, and reports what a server used meanwhile. */
 export async function loadFigures(
   usage: Usage | undefined,
   run: () => Promise<string>,
@@ -69,7 +69,7 @@ export async function loadFigures(
   }
 }
 
-/** Writes a list for a load script to a file and gives its path. */
+/** Writes a list for a load script to a file and returns its path. */
 export function listFile(folder: string, name: string, lines: readonly string[]): string {
   const file = join(folder, name)
   writeFileSync(file, lines.join('\n') + '\n')
