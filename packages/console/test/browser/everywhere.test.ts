@@ -54,6 +54,9 @@ describe('all agencies in the console', withBrowser, () => {
 
   it('has a card for a fault of whatever agency, which names it and leads there, and asks once for the rows (PROTOCOL §12.11)', async () => {
     const { page, go, asked } = operator
+    // Signing in has led to the overview, which may still be asking.
+    await go('/nowhere')
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
     asked.length = 0
     await go('/')
     const card = page.getByText('Garthwick Moor: key “website” has expired, and is still used: 72 refusals')
