@@ -10,6 +10,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { warmRounds } from './support/live-rounds.ts'
 import type { LiveLoad, LiveTimes } from './load/live-readers.ts'
 import { startDurableStreams } from './peers/durable-streams.ts'
 import { isMissing } from './peers/missing.ts'
@@ -40,6 +41,8 @@ interface LiveResult extends Omit<LiveTimes, 'lastMs'> {
   readonly kibibytesPerReader: number
   /** Of a core, while all wait and nothing comes. */
   readonly restShare: number
+  /** Processor time of the server for each event and reader: steadier than times where the machine has other work. */
+  readonly cpuMicrosecondsPerReader: number
 }
 
 async function measure(
@@ -58,10 +61,13 @@ async function measure(
     const memoryMiB = server.memoryMiB() - memoryBefore
     const cpuBeforeS = server.cpuS()
     await delay(restSeconds * 1_000)
-    const restShare = (server.cpuS() - cpuBeforeS) / restSeconds
+    const restS = server.cpuS()
+    const restShare = (restS - cpuBeforeS) / restSeconds
     child.stdin.write('go\n')
     const times: LiveTimes = JSON.parse(String((await lines.next()).value))
-    return resultOf(subject, load, memoryMiB, restShare, times)
+    const told = load.readers.length * (load.rounds + warmRounds)
+    const cpuMicrosecondsPerReader = ((server.cpuS() - restS) * 1e6) / told
+    return resultOf(subject, load, { memoryMiB, restShare, cpuMicrosecondsPerReader }, times)
   } finally {
     await stop(child)
   }
@@ -80,8 +86,11 @@ function startLoad(load: LiveLoad) {
 function resultOf(
   subject: string,
   { kind, readers }: Pick<LiveLoad, 'kind' | 'readers'>,
-  memoryMiB: number,
-  restShare: number,
+  used: {
+    readonly memoryMiB: number
+    readonly restShare: number
+    readonly cpuMicrosecondsPerReader: number
+  },
   { lastMs, p50Ms, p99Ms, missed }: LiveTimes,
 ): LiveResult {
   const sorted = lastMs.toSorted((one, other) => one - other)
@@ -94,8 +103,9 @@ function resultOf(
     p50Ms: rounded(p50Ms),
     p99Ms: rounded(p99Ms),
     missed,
-    kibibytesPerReader: rounded((memoryMiB * 1_024) / readers.length),
-    restShare: rounded(restShare),
+    kibibytesPerReader: rounded((used.memoryMiB * 1_024) / readers.length),
+    restShare: rounded(used.restShare),
+    cpuMicrosecondsPerReader: rounded(used.cpuMicrosecondsPerReader),
   }
   process.stderr.write(`${JSON.stringify(result)}\n`)
   return result

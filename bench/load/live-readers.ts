@@ -7,6 +7,7 @@ import { Agent, request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { warmRounds } from '../support/live-rounds.ts'
 
 export interface LiveLoad {
   readonly port: number
@@ -165,9 +166,8 @@ async function run(): Promise<void> {
   const times: number[] = []
   const lastMs: number[] = []
   let missed = 0
-  // The first ones warm up both ends.
-  for (let number = 0; number < 5; number += 1) await round(number, [], [])
-  for (let number = 5; number < load.rounds + 5; number += 1) {
+  for (let number = 0; number < warmRounds; number += 1) await round(number, [], [])
+  for (let number = warmRounds; number < load.rounds + warmRounds; number += 1) {
     missed += await round(number, times, lastMs)
     await delay(load.pauseMs)
   }

@@ -1,9 +1,9 @@
 /**
- * Signals to those that wait that something has ended. Each waiting request needs two of these for each event, and Node's `AbortSignal`
- * is a whole `EventTarget`.
+ * A light abort signal. A long-poll needs two of them per event, and Node's `AbortSignal` is a whole `EventTarget`: with a thousand waiting
+ * readers, the garbage collector noticed.
  */
 
-/** An `AbortSignal` is one as well. */
+/** The part of `AbortSignal` that waiting code uses, so an `AbortSignal` fits too. */
 export interface EndSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
@@ -30,7 +30,7 @@ export class EndController implements EndSignal {
     this.#listeners.delete(listener)
   }
 
-  /** Calls each listener once. None may throw. */
+  /** Calls each listener once. Listeners must not throw. */
   abort(): void {
     if (this.#isAborted) return
     this.#isAborted = true

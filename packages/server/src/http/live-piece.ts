@@ -1,15 +1,15 @@
-/** What is sent to many readers at the same time: laid out once, and written to each of their connections as it is. */
+/** Bytes that many readers get at the same time. They are laid out once and written to every connection unchanged. */
 
-/** Neither its bytes nor those of its chunk may be changed: they are with any number of connections. */
+/** Any number of connections share these bytes, so nobody may change them. */
 export interface LivePiece {
   readonly bytes: Uint8Array
-  /** The same bytes as a chunk of an answer without a length (RFC 9112 §7.1), so that it leaves in one write. */
+  /** The same bytes framed as one HTTP chunk (RFC 9112 §7.1), so that they leave in one write. */
   readonly chunk: Uint8Array
 }
 
 const lineEnd = Buffer.from('\r\n')
 
-/** `parts`: at least one byte together. They are copied. */
+/** Copies the parts, which must have at least one byte in all. */
 export function livePiece(parts: readonly Uint8Array[]): LivePiece {
   const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const size = Buffer.from(`${length.toString(16)}\r\n`)
@@ -17,15 +17,15 @@ export function livePiece(parts: readonly Uint8Array[]): LivePiece {
   return { bytes: chunk.subarray(size.length, size.length + length), chunk }
 }
 
-/** Where the pieces of an answer go that is sent while it is made. */
+/** The connection of a live answer, as the operation sees it. */
 export interface LiveOut {
   /**
-   * True: the kernel has taken the whole piece. Else nothing more may be written until `taken` is called, which is not called where the
-   * connection closes before.
+   * Returns true if the kernel has taken the whole piece. If not, the caller must not write again before `taken` is called. `taken` is
+   * never called if the connection closes first.
    */
   write(piece: LivePiece, taken: () => void): boolean
-  /** The answer is whole. */
+  /** Ends the answer properly. */
   end(): void
-  /** The answer cannot go on: it is cut off, and the failure reported. */
+  /** Cuts the answer off and reports the error. */
   fail(error: unknown): void
 }

@@ -1,4 +1,4 @@
-/** What is known of keys whose requests wait: one object for as long as it stays the same, so that nothing has to be compared. */
+/** Remembers the last verdict about each key. It stays the same object until it changes, so waiting requests need to compare nothing. */
 import { BoundedMap } from '../bounded-map.ts'
 import type { FoundKey } from '../storage/storage.ts'
 import type { KeyFinder } from './find-cached.ts'
@@ -14,7 +14,7 @@ interface LookedAt<Verdict> {
 /** Keys in use at once. */
 const knownLimit = 20_000
 
-/** `endOf`: until when a verdict stays the same while the store's answer does. Rejects as the store does. */
+/** `endOf`: until when a verdict holds if the store's answer stays the same. The returned function rejects when the store does. */
 export function rememberedLooks<Verdict>(
   finder: Pick<KeyFinder, 'find'>,
   clock: () => number,

@@ -1,6 +1,6 @@
 /**
- * A stream of events as `text/event-stream` (PROTOCOL §13): events in order, and marks between them. It holds a place in the feed and is
- * woken by whatever there is to say; of the events themselves it holds nothing.
+ * A stream of events as `text/event-stream` (PROTOCOL §13): events in order, with marks between them. The stream keeps only its place in the
+ * feed. It sends when the feed changes, when a mark is due, and when the connection has taken the piece before.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EndSignal } from '../../end-signal.ts'
@@ -10,14 +10,14 @@ import type { Head, StoredEvent } from '../../storage/storage.ts'
 import type { LiveOut, LivePiece } from '../live-piece.ts'
 import { beginningPiece, markPiece, resetPiece } from './stream-pieces.ts'
 
-/** What a stream sends next. */
+/** The next events of a stream, ready to be sent. */
 export interface StreamReading {
   readonly events: readonly StoredEvent[]
-  /** When the oldest of them was committed, in milliseconds since 1970; `undefined`: there are none. */
+  /** When the oldest of them was committed, in milliseconds since 1970; `undefined` if there are none. */
   readonly committedMs: number | undefined
-  /** The bytes of the events; `undefined`: there are none. */
+  /** The bytes of the events; `undefined` if there are none. */
   readonly piece: LivePiece | undefined
-  /** Everything up to this number has been sent then. */
+  /** Once the piece is sent, the reader has everything up to this number. */
   readonly through: number
 }
 
@@ -65,9 +65,9 @@ class EventStream {
   /** A read or a write is under way. What changes meanwhile is looked at after it. */
   #isBusy = true
   #isOver = false
-  /** Until the next mark, or the end. */
+  /** Runs until the next mark or the end of the stream. */
   #timer: NodeJS.Timeout | undefined
-  /** What the kernel has not taken yet. */
+  /** The piece that the kernel has not taken yet. */
   #untaken: { readonly from: number; readonly reading: StreamReading } | undefined
 
   constructor(parts: StreamParts, out: LiveOut) {
@@ -217,7 +217,7 @@ class EventStream {
     this.#onFree()
   }
 
-  /** The kernel has taken these. */
+  /** Notes events that the kernel has taken. */
   #note(from: number, { events, committedMs }: StreamReading): void {
     if (this.#hasCaughtUp && committedMs !== undefined) this.#parts.told(committedMs)
     this.#hasCaughtUp &&= this.#after >= this.#head.sequenceNumber

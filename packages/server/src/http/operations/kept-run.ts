@@ -1,4 +1,4 @@
-/** Runs of what has just been told to all who wait: those who asked the same get the same bytes, which are laid out once. */
+/** The answer of long-polls that wait for the same events. The first reader makes its bytes, and the others send the same ones. */
 import { gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { FeedFollower } from '../../feed/live-tail.ts'
@@ -16,7 +16,7 @@ import { gzipLevel, minGzipBytes } from './answers.ts'
 import type { RunAsked } from './run-answer.ts'
 import { sharedPieces } from './shared-pieces.ts'
 
-/** Of what has just come, so much is answered at once; the rest is asked for next. */
+/** The most that one answer has of the new events; the next request gets the rest. */
 const mostBytes = 2 ** 20
 
 export interface KeptRun {
@@ -24,7 +24,7 @@ export interface KeptRun {
   /** When the oldest of its events was committed, in milliseconds since 1970; `undefined`: it has none. */
   readonly committedMs: number | undefined
   readonly sent: Sent | undefined
-  /** As it is sent. Belongs to all who have asked the same. */
+  /** The bytes to send. All readers of this run share them, so nobody may change or free them. */
   readonly body: (isCompressed: boolean) => Bytes | Promise<Bytes>
 }
 
@@ -37,7 +37,7 @@ const shared = sharedPieces<KeptRun>(({ run }) =>
   run.events.reduce((sum, { json }) => sum + json.byteLength, 0),
 )
 
-/** What is new after the number; `head`: of the feed, where it was looked at last. */
+/** Reads what is new after the number from the tail. `head`: the feed's head as the tail last saw it. */
 export function readKept(
   { formOf }: Pick<HttpContext, 'formOf'>,
   { access, key }: RunAsked,
@@ -69,7 +69,7 @@ export function readKept(
 
 const gzipAsync = promisify(gzip)
 
-/** Made when it is first asked for, plain and compressed. */
+/** Makes the plain and the compressed bytes on first use. */
 function bodyOf(make: () => Uint8Array): KeptRun['body'] {
   let plain: Bytes | undefined
   let compressed: Promise<Bytes> | undefined

@@ -1,20 +1,20 @@
-/** What is made of the same events for many readers at the same time: the first of them has it made, for all. */
+/** Shares what is made from the same events between readers that are woken together: the first reader makes it, the others reuse it. */
 import type { StoredEvent } from '../../storage/storage.ts'
 
 export interface SharedPieces<Piece> {
   /**
-   * What is made of these events. `events`: one object for all who read the same, as `LiveTapes.read` gives it; `by`: what else it depends
-   * on, compared one by one. Kept for a moment.
+   * Returns the piece made from these events, and makes it if nobody has yet. `events`: the array that `LiveTapes.read` gives to all readers
+   * of the same place. `by`: everything else that the piece depends on, compared one by one.
    */
   of(events: readonly StoredEvent[], by: readonly unknown[], make: () => Piece): Piece
 }
 
 /**
- * Those who wait for one event are woken together; those who come later have it made anew. Nothing of what is erased stays for longer
- * here either.
+ * Readers of one event are woken together, so a tenth of a second is enough. A later reader makes its own piece. Erased payloads do not stay
+ * here longer either.
  */
 const keptMs = 100
-/** Beyond it nothing is kept: each reader has its own then. */
+/** When this is full, each further reader makes its own piece. */
 const mostKeptBytes = 8 * 2 ** 20
 
 interface Kept<Piece> {

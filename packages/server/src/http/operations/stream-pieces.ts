@@ -1,4 +1,4 @@
-/** What a stream of events says, as `text/event-stream` has it. */
+/** The pieces of an event stream, in the format of `text/event-stream`. */
 import type { Head, StoredEvent } from '../../storage/storage.ts'
 import { livePiece } from '../live-piece.ts'
 import type { LivePiece } from '../live-piece.ts'
@@ -10,7 +10,7 @@ export const beginningPiece = textPiece(`retry: ${retryMs}\n`)
 
 const lineEnd = Buffer.from('\n\n')
 
-/** At least one event. The bytes of an event have no line end in them: JSON writes it as an escape. */
+/** `events`: at least one. The bytes of an event contain no line end: JSON escapes it. */
 export function eventsPiece(epoch: string, events: readonly StoredEvent[]): LivePiece {
   return livePiece(
     events.flatMap(({ sequenceNumber, json }) => [
@@ -21,13 +21,13 @@ export function eventsPiece(epoch: string, events: readonly StoredEvent[]): Live
   )
 }
 
-/** Everything up to `after` has been sent. */
+/** Tells the reader that everything up to `after` has been sent. */
 export function markPiece({ epoch, sequenceNumber, revision }: Head, after: number): LivePiece {
   const mark = { next: after, head: Math.max(sequenceNumber, after), revision }
   return textPiece(`id: ${epoch}.${after}\nevent: mark\ndata: ${JSON.stringify(mark)}\n\n`)
 }
 
-/** Numbers mean something else now. */
+/** Tells the reader that numbers have changed their meaning. */
 export function resetPiece(epoch: string): LivePiece {
   return textPiece(`event: reset\ndata: ${JSON.stringify({ epoch })}\n\n`)
 }

@@ -135,13 +135,13 @@ interface StreamPlace {
   readonly after: number
 }
 
-/** What readers of one form and types are sent of the same events: laid out once for all of them. */
+/** What all readers with the same form and types get from the same events. */
 interface SharedReading {
   readonly events: readonly StoredEvent[]
-  /** Of the events alone. */
+  /** The bytes of the events, without the framing of the stream. */
   readonly eventBytes: number
   readonly sent: Sent | undefined
-  /** Of the oldest of them, in milliseconds since 1970. */
+  /** When the oldest event was committed, in milliseconds since 1970. */
   readonly committedMs: number | undefined
   readonly piece: LivePiece | undefined
 }

@@ -97,8 +97,8 @@ async function whileWaiting(
 }
 
 /**
- * The head, where the reader has everything up to it and others wait for the feed already: it was looked at when it last changed, and a
- * second ago at most, so that there is nothing to ask the store.
+ * The head that the tail knows, if the reader already has everything up to it. The tail looks at the feed whenever it changes, and once a
+ * second in any case, so the store has nothing to add.
  */
 function knownHead(
   { request }: RunAsked,
@@ -127,7 +127,7 @@ async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): P
   return { ...answer, headers, isFree: run.events.length === 0 }
 }
 
-/** The same bytes for all who have asked the same. */
+/** The same bytes for all readers that asked the same. */
 function keptAnswer(
   context: HttpContext,
   { request, access, told }: RunAsked,
@@ -140,7 +140,7 @@ function keptAnswer(
     headers,
     etag: undefined,
     feed: { ...run.head, sequenceNumber: run.headNumber },
-    // Counted as its own: what a reader does not take is held for it.
+    // Counted as the reader's own, so that what it does not take is charged to its key.
     body: ownBody(bytes),
     coding: isCompressed ? 'gzip' : 'identity',
     told: told(run),

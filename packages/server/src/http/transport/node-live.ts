@@ -1,6 +1,6 @@
 /**
- * Live answers over Node's HTTP. It sends the head and the end; pieces go to the socket beside it, as chunks that are ready: its own
- * way lays out four buffers for each piece and each connection.
+ * Live answers over Node's HTTP. Node sends the head and the end. The pieces go straight to the socket as finished chunks, because Node would
+ * lay out four buffers for each piece and each connection.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,7 +18,7 @@ export function beginLive(
 ): void {
   const { socket } = response
   if (socket === null) {
-    // An answer is made when the one before it has left.
+    // Pipelined requests are handled one after the other, so this does not happen.
     fail(new Error('a live answer has no connection'))
     return
   }

@@ -1,0 +1,202 @@
+/** What a stream sends, and when: one piece at a time, and none that its reader has not made room for (PROTOCOL §13). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { TestContext } from 'node:test'
+import { EndController } from '../../src/end-signal.ts'
+import type { FeedFollower } from '../../src/feed/live-tail.ts'
+import { sendEventStream } from '../../src/http/operations/event-stream.ts'
+import type { StreamReading } from '../../src/http/operations/event-stream.ts'
+import { eventsPiece } from '../../src/http/operations/stream-pieces.ts'
+import type { LiveOut, LivePiece } from '../../src/http/live-piece.ts'
+import type { Head, StoredEvent } from '../../src/storage/storage.ts'
+import { until } from '../support/until.ts'
+
+const eventOf = (sequenceNumber: number): StoredEvent => ({
+  sequenceNumber,
+  json: Buffer.from(`{"sequenceNumber":${sequenceNumber}}`),
+})
+
+interface Staged {
+  readonly takesAtOnce?: boolean
+  /** Whether an event is for the reader. */
+  readonly isOf?: (sequenceNumber: number) => boolean
+}
+
+/** A feed, and a connection that takes each piece at once or when it is told to. */
+function stage(test: TestContext, { takesAtOnce = true, isOf = () => true }: Staged = {}) {
+  let head: Head = {
+    position: 0,
+    sequenceNumber: 0,
+    created: undefined,
+    epoch: 'e',
+    revision: 0,
+    thinned: 0,
+  }
+  let listener = (): void => undefined
+  let taken: (() => void) | undefined
+  let failing: Error | undefined
+  const written: string[] = []
+  const told: number[] = []
+  const noted: (readonly [number, number])[] = []
+  const ended: unknown[] = []
+  const over = new EndController()
+  const follower: FeedFollower = {
+    get known() {
+      return head
+    },
+    onChange: (given) => (listener = given),
+    head: () => Promise.resolve(head),
+    moved: () => Promise.resolve(),
+    read: () => assert.fail('the stream is given its own reads'),
+    stop: () => undefined,
+  }
+  const out: LiveOut = {
+    write({ bytes }: LivePiece, done: () => void): boolean {
+      assert.equal(taken, undefined, 'the piece before has not been taken')
+      written.push(Buffer.from(bytes).toString())
+      if (takesAtOnce) return true
+      taken = done
+      return false
+    },
+    end: () => void ended.push('end'),
+    fail: (error) => void ended.push(error),
+  }
+  function read(after: number): StreamReading {
+    if (failing !== undefined) throw failing
+    const numbers = Array.from({ length: head.sequenceNumber - after }, (_, index) => after + 1 + index)
+    const events = numbers.filter(isOf).map(eventOf)
+    const piece = events.length === 0 ? undefined : eventsPiece(head.epoch, events)
+    return { events, committedMs: events[0]?.sequenceNumber, piece, through: head.sequenceNumber }
+  }
+  const stop = sendEventStream(
+    {
+      follower,
+      head,
+      after: 0,
+      markEveryMs: 60_000,
+      endsMs: Infinity,
+      over,
+      read,
+      told: (ms) => void told.push(ms),
+      taken: (after, through) => void noted.push([after, through]),
+    },
+    out,
+  )
+  test.after(stop)
+  return {
+    written,
+    told,
+    noted,
+    ended,
+    over,
+    stop,
+    publish: (count = 1): void => {
+      head = { ...head, sequenceNumber: head.sequenceNumber + count }
+      listener()
+    },
+    begin: (epoch: string): void => {
+      head = { ...head, epoch }
+      listener()
+    },
+    fail: (error: Error) => void (failing = error),
+    /** The connection has taken what was written; whether there was anything. */
+    take: (): boolean => {
+      const done = taken
+      taken = undefined
+      done?.()
+      return done !== undefined
+    },
+    /** The beginning and the first mark have been taken. */
+    hasBegun: () => until(() => written.length === 2 || !takesAtOnce),
+  }
+}
+
+const numbersIn = (texts: readonly string[]): readonly number[] =>
+  texts.flatMap((text) =>
+    [...text.matchAll(/^data: \{"sequenceNumber":(\d+)/gm)].map(([, digits]) => Number(digits)),
+  )
+
+describe('a stream of events', () => {
+  it('sends each event once and in order as it is published, and notes what was taken (L1)', async (test) => {
+    const { written, noted, told, hasBegun, publish } = stage(test)
+    await hasBegun()
+    await until(() => (publish(), numbersIn(written).length > 0))
+    for (let round = 0; round < 5; round += 1) publish(round + 1)
+    const numbers = numbersIn(written)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+    )
+    assert.equal(noted.at(-1)?.[1], numbers.length)
+    assert.ok(told.length > 0)
+  })
+
+  it('writes one piece and waits until that is taken; what comes meanwhile is in the next one (W5)', async (test) => {
+    const { written, told, noted, publish, take } = stage(test, { takesAtOnce: false })
+    await until(() => take() && written.length === 2, { what: 'the first mark' })
+    await until(() => (publish(), written.length === 3), { what: 'the first piece' })
+    while (take());
+    const before = { pieces: written.length, told: told.length, noted: noted.length }
+    publish()
+    for (let round = 0; round < 50; round += 1) publish()
+    assert.equal(written.length, before.pieces + 1)
+    assert.deepEqual([told.length, noted.length], [before.told, before.noted], 'nothing of it was taken')
+    assert.ok(take())
+    assert.equal(written.length, before.pieces + 2)
+    assert.deepEqual([told.length, noted.length], [before.told + 1, before.noted + 1])
+    assert.ok(take())
+    assert.deepEqual([told.length, noted.length], [before.told + 2, before.noted + 2])
+    const numbers = numbersIn(written)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+    )
+  })
+
+  it('goes past what is not for its reader, and notes that it did (PROTOCOL §13)', async (test) => {
+    const { written, noted, hasBegun, publish } = stage(test, { isOf: (number) => number % 10 === 0 })
+    await hasBegun()
+    await until(() => (publish(), numbersIn(written).includes(10)), { everyMs: 1 })
+    assert.deepEqual(numbersIn(written), [10])
+    assert.deepEqual(
+      noted.map(([, through]) => through).slice(0, 10),
+      Array.from({ length: 10 }, (_, index) => index + 1),
+    )
+  })
+
+  it('writes nothing after it was stopped, over or reset, and says the failure of a read (W3, L1)', async (test) => {
+    const stopped = stage(test)
+    await stopped.hasBegun()
+    stopped.stop()
+    stopped.publish()
+    assert.equal(stopped.written.length, 2)
+    assert.deepEqual(stopped.ended, [])
+
+    const over = stage(test)
+    await over.hasBegun()
+    await until(() => (over.publish(), over.written.length > 2))
+    over.over.abort()
+    const { length } = over.written
+    over.publish()
+    assert.equal(over.written.length, length)
+    assert.deepEqual(over.ended, ['end'])
+
+    const reset = stage(test)
+    await reset.hasBegun()
+    await until(() => (reset.publish(), reset.written.length > 2))
+    reset.begin('f')
+    reset.publish()
+    await until(() => reset.ended.length > 0)
+    assert.equal(reset.written.at(-1), 'event: reset\ndata: {"epoch":"f"}\n\n')
+    assert.deepEqual(reset.ended, ['end'])
+
+    const failing = stage(test)
+    await failing.hasBegun()
+    const error = new Error('the store is away')
+    failing.fail(error)
+    await until(() => (failing.publish(), failing.ended.length > 0))
+    failing.publish()
+    assert.deepEqual(failing.ended, [error])
+    assert.equal(failing.written.length, 2)
+  })
+})
