@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, afterEach, before, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { setTimeout as delay } from 'node:timers/promises'
 import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
@@ -48,8 +48,11 @@ describe('moving a tenant between two clusters', () => {
     servers.push(...(await Promise.all([launchPostgres(), launchPostgres()])))
     front = await startFront()
   })
+  // Nodes that serve on would take processor time from the tests after theirs.
+  afterEach(async () => {
+    for (const node of running.splice(0)) await node.stop('SIGKILL')
+  })
   after(async () => {
-    for (const { child } of running) child.kill('SIGKILL')
     await front[Symbol.asyncDispose]()
     for (const server of servers) await server[Symbol.asyncDispose]()
     removeFolder(root)

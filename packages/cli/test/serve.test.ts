@@ -18,7 +18,7 @@ import { makeTenant } from './support/make-tenant.ts'
 import {
   listEvents,
   removeFolder,
-  run,
+  runAlone as run,
   runJson,
   runPrinted,
   start,

@@ -58,15 +58,12 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
 const inLongRun = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
 /** Variables that are read while a command runs, and not while Node starts or the program is loaded. */
 const readLate = /^(PROPERTY_EVENTS_\w+|XDG_STATE_HOME|TMPDIR|NO_COLOR|FORCE_COLOR)$/
-/** `serve` and `demo` replace the process that started them; a sync minds signals, and ends with what its copy is kept in. */
-const aloneCommands: readonly unknown[] = ['serve', 'demo', 'sync']
 
-function needsProcess(args: readonly string[], options: RunOptions): boolean {
-  if (options.nodeArguments !== undefined || options.openFiles !== undefined) return true
-  return (
-    aloneCommands.includes(args[0]) ||
-    !Object.keys(options.environment ?? {}).every((name) => readLate.test(name))
-  )
+function needsProcess([command]: readonly string[], options: RunOptions): boolean {
+  const { environment = {}, nodeArguments, openFiles } = options
+  if (nodeArguments !== undefined || openFiles !== undefined) return true
+  // A sync has its copy locked until its process ends.
+  return command === 'sync' || !Object.keys(environment).every((name) => readLate.test(name))
 }
 
 /** The same in a process that has run other commands before. */
