@@ -155,7 +155,7 @@ describe('a search of all agencies', () => {
     assert.deepEqual([queries.length, first.looked], [6, 600])
     assert.equal(reachText(first), '600 of 800 agencies were looked through.')
     const last = await look(send, first)
-    assert.deepEqual(queries.at(6), { text: 'mill', limit: 20, after: '6.' })
+    assert.deepEqual(queries.at(6), { text: 'mill', limit: 10, after: '6.' })
     assert.equal(reachText(last), 'All 800 agencies were looked through.')
   })
 
@@ -178,7 +178,7 @@ describe('a search of all agencies', () => {
   })
 
   it('ends once there is enough to choose from, and with a refusal (D31)', async () => {
-    const many = Array.from({ length: 20 }, () => thing)
+    const many = Array.from({ length: 10 }, () => thing)
     const { send, queries } = service(3, [many])
     assert.equal((await look(send)).next, '1.')
     assert.equal(queries.length, 1)

@@ -22,7 +22,7 @@ interface OpenStory {
 
 /**
  * Yields one change after another for ever, each made when it is asked for: what becomes of the homes that the demo left on the
- * market (edits, reductions, offers, removals), and a new listing of the same agency for each that leaves it. It has no wished times:
+ * market (edits, reductions, offers, removals), and a new listing of the same agency soon after each that leaves it. It has no wished times:
  * publish each as it comes.
  */
 export function* liveMarket(options: LiveOptions): Generator<MarketChange> {
@@ -31,13 +31,22 @@ export function* liveMarket(options: LiveOptions): Generator<MarketChange> {
   const random = randomOf(liveSeed)
   const open = marketTenants.flatMap((_, tenant) => unfinished(options, tenant))
   const nextHome = newStories(liveSeed, options)
+  /** Of homes that have left the market, in that order. */
+  const left: number[] = []
   for (;;) {
-    const slot = random.integer(0, open.length - 1)
-    const story = open[slot]
-    if (story === undefined) return
-    const chapter = story.chapters.next()
-    if (chapter.done !== true) yield { tenant: story.tenant, feed: 'property', body: chapter.value.body }
-    else open[slot] = nextHome(story.tenant)
+    const next = random.chance(0.5) ? left.shift() : undefined
+    const slot = next ?? random.integer(0, open.length - 1)
+    let story = open[slot]
+    let chapter = story?.chapters.next()
+    while (story !== undefined && chapter?.done === true) {
+      story = nextHome(story.tenant)
+      open[slot] = story
+      chapter = story.chapters.next()
+    }
+    if (story === undefined || chapter === undefined || chapter.done === true) return
+    const { body } = chapter.value
+    if ('remove' in body || body.payload.published !== true) left.push(slot)
+    yield { tenant: story.tenant, feed: 'property', body }
   }
 }
 

@@ -21,12 +21,12 @@ export function siteResult({ sequenceNumber, payload }: SentEvent): ConsumerResu
   const media = memberOf(listing, 'media')
   const photographs = Array.isArray(media) ? media.length : 0
   if (photographs < fewestPhotographs) {
-    const message = `The site wants ${fewestPhotographs} photographs; this listing has ${photographs}.`
+    const message = `The site wants ${fewestPhotographs} photographs; this listing has ${photographs}`
     return { ...about, outcome: 'refused', code: 'too_few_photographs', message }
   }
   const epc = memberOf(memberOf(listing, 'details'), 'epc_information')
   if (epc !== undefined && memberOf(epc, 'current_energy_rating') === null) {
-    const message = 'The site waits for the energy certificate.'
+    const message = 'The site waits for the energy certificate'
     return { ...about, outcome: 'held', code: 'no_energy_rating', message }
   }
   return { ...about, outcome: 'live', url: `https://www.example.com/homes/${agentRef}` }

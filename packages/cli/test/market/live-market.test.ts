@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkPropertyPayload } from '@property-events/protocol'
+import type { PropertyPayload } from '@property-events/protocol'
 import { demoMarket, lastSaleMs } from '../../src/market/demo-market.ts'
 import { liveMarket } from '../../src/market/live-market.ts'
 import { londonTime } from '../../src/market/wall-time.ts'
@@ -40,6 +41,32 @@ describe('the live market', () => {
     }
     assert.ok(carriedOn >= 20 && begun >= 100, `${carriedOn} carried on, ${begun} begun`)
     assert.ok(tenants.size >= 2)
+  })
+
+  it('has every kind of change within its first quarter of an hour, of every agency', () => {
+    const live = liveMarket({ untilMs: lastSaleMs, seed: 'first minutes', now: () => startMs })
+    const earlier = new Map<string, PropertyPayload>()
+    for (const { feed, body } of demoMarket({ seed: 'first minutes' }))
+      if (feed === 'property' && 'payload' in body) earlier.set(body.payload.agent_ref, body.payload)
+    const counts = { listed: 0, removed: 0, price: 0, photographs: 0 }
+    const tenants = new Set<number>()
+    for (let change = 0; change < 225; change += 1) {
+      const { value } = live.next()
+      assert.ok(value?.feed === 'property')
+      tenants.add(value.tenant)
+      if ('remove' in value.body) {
+        counts.removed += 1
+        continue
+      }
+      const { payload } = value.body
+      const before = earlier.get(payload.agent_ref)
+      earlier.set(payload.agent_ref, payload)
+      if (before === undefined) counts.listed += 1
+      else if (before.price_information?.price !== payload.price_information?.price) counts.price += 1
+      else if (JSON.stringify(before.media) !== JSON.stringify(payload.media)) counts.photographs += 1
+    }
+    for (const [kind, count] of Object.entries(counts)) assert.ok(count >= 5, `${kind}: ${count}`)
+    assert.equal(tenants.size, 3)
   })
 
   it('is the same for the same seed and clock', () => {

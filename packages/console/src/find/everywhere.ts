@@ -19,7 +19,7 @@ export interface Reach {
 
 /** Of one go: some seconds of a service with a lot to read. */
 const mostCalls = 6
-const mostFound = 20
+const mostFound = 10
 
 export const nowhereYet: Reach = { found: [], looked: 0, of: 0, next: null }
 

@@ -54,7 +54,7 @@ export const refusedWithinMs = hourMs
 export const endsWithinMs = 7 * dayMs
 /** Of each kind. Whoever has more has one cause for them. */
 export const mostFaults = 1_000
-/** Some 5 ms of a thread on SQLite. */
+/** Some 3 ms on SQLite. */
 const keysPerStep = 100
 
 /** Refused publications that are looked at: 100 of a key and hour are kept. */
