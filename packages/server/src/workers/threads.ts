@@ -1,9 +1,9 @@
 /** The serving threads together: the data that each receives, the address that they listen on, and their answers within a time limit. */
-import { createServer } from 'node:net'
 import { noRetention } from '../feed/retention-rules.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import { storeFindings } from '../http/recent-findings.ts'
+import { mustBeFree } from '../http/transport/listening.ts'
 import { bucketMemory, requestMemory } from '../http/bucket-words.ts'
 import type { OutageMemories } from '../observability/outages.ts'
 import type { SharedSegmentFile } from '../pages/index.ts'
@@ -86,12 +86,4 @@ export async function isAwake(thread: ServingThread): Promise<boolean> {
 export async function closeThread(thread: ServingThread): Promise<void> {
   if (await isAwake(thread)) await thread.ask({ verb: 'close' }).catch(() => undefined)
   else await thread.terminate()
-}
-
-function mustBeFree({ host, port }: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen({ host, port }, () => server.close(() => resolve()))
-  })
 }

@@ -80,6 +80,7 @@ export async function startAttacked(options: AttackedOptions): Promise<Attacked>
     bystander: {
       port,
       readKey: bystander.keys[0] ?? '',
+      rareKeys: bystander.keys.slice(1),
       publishKey: bystander.publishKey,
       pid: serving.pid,
     },

@@ -14,6 +14,8 @@ import { workedMs } from './work-watch.ts'
 export interface BystanderOrders {
   readonly port: number
   readonly readKey: string
+  /** Read the same, each once in a while: what is known of such a key has been forgotten when it comes again. */
+  readonly rareKeys: readonly string[]
   readonly publishKey: string
   /** Of the service. */
   readonly pid: number
@@ -23,7 +25,7 @@ export interface BystanderOrders {
 export interface BystanderReport {
   readonly reads: Percentiles
   readonly publications: Percentiles
-  /** On a new connection each. */
+  /** On a new connection each, with one key after another. */
   readonly arrivals: Percentiles
   /** What was not answered as it should have been, at most ten of them. */
   readonly errors: readonly string[]
@@ -69,7 +71,7 @@ function ask(
   })
 }
 
-process.once('message', ({ port, readKey, publishKey, pid }: BystanderOrders) => {
+process.once('message', ({ port, readKey, rareKeys, publishKey, pid }: BystanderOrders) => {
   let times: Times = { reads: [], publications: [], arrivals: [] }
   let errors: string[] = []
   let errorCount = 0
@@ -120,10 +122,10 @@ process.once('message', ({ port, readKey, publishKey, pid }: BystanderOrders) =>
     }
   }
   const arrive = async (): Promise<void> => {
-    for (; ; await delay(200)) {
-      await timed('arrivals', [200], () =>
-        ask(port, false, `${listPath}?pageSize=1`, { 'x-api-key': readKey }),
-      )
+    for (let index = 0; ; index += 1) {
+      const headers = { 'x-api-key': rareKeys[index % rareKeys.length] }
+      await timed('arrivals', [200], () => ask(port, false, `${listPath}?pageSize=1`, headers))
+      await delay(200)
     }
   }
   void Promise.all([read(), publish(), arrive()])

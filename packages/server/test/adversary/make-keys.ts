@@ -17,6 +17,7 @@ export interface MadeKeys {
   readonly long: TenantKeys
   /** One publisher each. */
   readonly publishers: readonly TenantKeys[]
+  /** One reader that asks often, and twenty that come in turn. */
   readonly bystander: TenantKeys
 }
 
@@ -42,7 +43,7 @@ export async function makeKeys(place: Place, keyPepper: string): Promise<MadeKey
       large: await make(4, 'property:read'),
       long: await make(12, 'property:read'),
       publishers: await Promise.all(Array.from({ length: 8 }, () => make(1, 'property:publish'))),
-      bystander: await make(1, 'property:read'),
+      bystander: await make(21, 'property:read'),
     }
   } finally {
     await storage.close()

@@ -7,6 +7,8 @@ import type { Refusal } from '../problem.ts'
 import type { Router } from '../router.ts'
 import { clientErrorHandler, refuseConnection } from './broken-request.ts'
 import { limitConnections } from './connections.ts'
+import { listening } from './listening.ts'
+import type { ListenAt } from './listening.ts'
 import { nodeExchanges } from './node-exchange.ts'
 import { createLimitedServer } from './node-server.ts'
 import { noPlainConnections, takePlainConnections } from './plain-connections.ts'
@@ -14,23 +16,10 @@ import { responsesUnderWay } from './responses-under-way.ts'
 
 export interface Transport {
   /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
-  listen(options: TransportAddress): Promise<AddressInfo | string | null>
+  listen(options: ListenAt): Promise<AddressInfo | string | null>
   /** Accepts no new connections and answers open requests, within `closeTimeoutMs`. */
   close(): Promise<void>
 }
-
-export interface TransportAddress {
-  readonly host: string
-  readonly port: number
-  /** Other threads may listen on the same port. */
-  readonly sharePort: boolean
-}
-
-/**
- * How many new connections the system keeps until they are taken; Linux allows 4,096 by default. With Node's 511, strangers who connected by the
- * thousand had it drop those of others, whose next try comes after 1, 3, 7 and 15 s.
- */
-const waitingConnections = 4_096
 
 const tooManyConnections: Refusal = {
   code: 'overloaded',
@@ -59,21 +48,14 @@ export function createTransport(
     refuse: (socket) => refuseConnection(context, heads, socket, tooManyConnections),
   })
 
+  const sockets = listening(server)
   const closeIdle = (): void => {
     plain.closeIdle()
     server.closeIdleConnections()
   }
 
   return {
-    listen({ host, port, sharePort }) {
-      return new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ host, port, reusePort: sharePort, backlog: waitingConnections }, () => {
-          server.off('error', reject)
-          resolve(server.address())
-        })
-      })
-    },
+    listen: (options) => sockets.listen(options),
     async close() {
       if (!server.listening) return
       const timer = setTimeout(() => {
@@ -82,10 +64,9 @@ export function createTransport(
       }, limits.closeTimeoutMs)
       // A request that began before the stop is answered with keep-alive, so its connection would wait for another 5 s.
       const idleTimer = setInterval(closeIdle, 100)
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        closeIdle()
-      })
+      const ended = sockets.close()
+      closeIdle()
+      await ended
       clearInterval(idleTimer)
       clearTimeout(timer)
     },

@@ -1,0 +1,82 @@
+/**
+ * Several sockets listen on the port of a service. libuv takes one new connection of each in a turn of the event loop, however many wait:
+ * with one socket, some hundred strangers who connect over and over had everybody else wait for as many turns, 20 s and more
+ * while the service was busy.
+ */
+import type { Server } from 'node:http'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server as PlainServer } from 'node:net'
+
+export interface ListenAt {
+  readonly host: string
+  readonly port: number
+  /** Other threads may listen there too. */
+  readonly sharePort: boolean
+}
+
+export interface Listening {
+  /** Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
+  listen(options: ListenAt): Promise<AddressInfo | string | null>
+  /** Takes no new connections; resolves once those there are have ended. */
+  close(): Promise<void>
+}
+
+/**
+ * How many new connections the system keeps until they are taken; Linux allows 4,096 by default. With Node's 511, strangers who connected by the
+ * thousand had it drop those of others, whose next try comes after 1, 3, 7 and 15 s.
+ */
+const backlog = 4_096
+
+/** Of one thread. Sockets can share a port on Linux, FreeBSD and others; only Linux spreads connections over them. */
+const sockets = process.platform === 'linux' ? 8 : 1
+
+/** `server` gets the connections of all of them. To be called before it listens. */
+export function listening(server: Server): Listening {
+  // As Node's HTTP has its own.
+  const others = Array.from({ length: sockets - 1 }, () =>
+    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket)),
+  )
+  return {
+    async listen({ host, port, sharePort }) {
+      if (sockets === 1) return listenOn(server, { host, port, reusePort: sharePort })
+      // Sockets that share a port do not notice that somebody else shares it already.
+      if (!sharePort && port !== 0) await mustBeFree({ host, port })
+      const address = await listenOn(server, { host, port, reusePort: true })
+      if (address === null || typeof address === 'string') return address
+      await Promise.all(others.map((one) => listenOn(one, { host, port: address.port, reusePort: true })))
+      return address
+    },
+    close: async () => {
+      await Promise.all([server, ...others].map(closed))
+    },
+  }
+}
+
+/** Rejects where somebody listens. */
+export async function mustBeFree({ host, port }: Pick<ListenAt, 'host' | 'port'>): Promise<void> {
+  const server = createServer()
+  await listenOn(server, { host, port, reusePort: false })
+  await closed(server)
+}
+
+interface Options {
+  readonly host: string
+  readonly port: number
+  readonly reusePort: boolean
+}
+
+function listenOn(server: PlainServer, options: Options): Promise<AddressInfo | string | null> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ ...options, backlog }, () => {
+      server.off('error', reject)
+      resolve(server.address())
+    })
+  })
+}
+
+function closed(server: PlainServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+  })
+}
