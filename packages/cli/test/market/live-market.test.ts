@@ -21,6 +21,8 @@ describe('the live market', () => {
     }
     const left = new Set(published)
     const tenants = new Set<number>()
+    const atStart = published.size
+    let fewest = atStart
     let carriedOn = 0
     let begun = 0
     for (let change = 0; change < 2_000; change += 1) {
@@ -38,7 +40,9 @@ describe('the live market', () => {
         if (payload.published === true) published.add(payload.agent_ref)
         else published.delete(payload.agent_ref)
       }
+      fewest = Math.min(fewest, published.size)
     }
+    assert.ok(fewest >= atStart * 0.9, `of ${atStart} homes on the market, ${fewest} were left at a time`)
     assert.ok(carriedOn >= 20 && begun >= 100, `${carriedOn} carried on, ${begun} begun`)
     assert.ok(tenants.size >= 2)
   })
