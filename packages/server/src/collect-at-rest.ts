@@ -3,15 +3,15 @@
  * collect. A collection takes some tens of milliseconds, and V8 forgets the code that it has compiled: after one, each publication cost up
  * to 40 µs more for some seconds. It therefore happens once after a burst, and never under a light but steady load.
  *
- * Garbage, and what the C library keeps after a burst, is returned as soon as the thread is calm. That forgets no code, so it needs no rest.
+ * Memory that the C library keeps after a burst is returned as soon as the thread is calm. That forgets nothing, so it needs no rest.
  */
 import { performance } from 'node:perf_hooks'
 import { trimMemory } from './trim-memory.ts'
 
 interface RestOptions {
   readonly collect?: (() => void) | undefined
-  /** Collects garbage, without forgetting code, and gives back to the system what the C library keeps. */
-  readonly tidy?: () => void
+  /** Returns to the system what the C library keeps. */
+  readonly trim?: () => void
   readonly lookMs?: number
   /** A burst keeps the thread busy for at least this long. */
   readonly burstMs?: number
@@ -28,7 +28,7 @@ interface Busy {
 /** A thread that is busy for less than this share of its time is at rest. */
 const restShare = 0.05
 
-/** One that is busy for no more of its time than this is calm: nobody notices the tens of milliseconds that tidying up takes once. */
+/** One that is busy for no more of its time than this is calm: nobody notices the millisecond or so that trimming takes. */
 const calmShare = 0.2
 
 /** This many checks in a row must find the thread at rest: 15 s. */
@@ -39,16 +39,16 @@ const looksAtRest = 3
  * serve. Returns a function that stops it.
  */
 export function collectAtRest(options: RestOptions = {}): () => void {
-  const { collect = collectAll(), tidy = tidyUp, busySince = nodeLooks() } = options
+  const { collect = collectAll(), trim = trimMemory, busySince = nodeLooks() } = options
   const { lookMs = 5_000, burstMs = 2_000 } = options
   if (collect === undefined) return () => undefined
-  const tidying = tidyWhenCalm(tidy, burstMs)
+  const trimming = trimWhenCalm(trim, burstMs)
   let busyMs = 0
   let rested = 0
   const look = (): void => {
     const busy = busySince()
     const { activeMs, share } = busy
-    tidying.look(busy)
+    trimming.look(busy)
     if (share > restShare) {
       busyMs += activeMs
       rested = 0
@@ -58,15 +58,15 @@ export function collectAtRest(options: RestOptions = {}): () => void {
     if (rested < looksAtRest || busyMs < burstMs) return
     busyMs = 0
     collect()
-    tidying.tidy()
+    trimming.trim()
   }
   const timer = setInterval(look, lookMs)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Tidies up at the first look that finds the thread calm after a burst, and at the next. */
-function tidyWhenCalm(tidy: () => void, burstMs: number) {
+/** Trims at the first look that finds the thread calm after a burst, and at the next. */
+function trimWhenCalm(trim: () => void, burstMs: number) {
   let busyMs = 0
   let times = 0
   return {
@@ -78,13 +78,13 @@ function tidyWhenCalm(tidy: () => void, burstMs: number) {
         times = 2
       } else if (times > 0) {
         times -= 1
-        tidy()
+        trim()
       }
     },
     /** Now, and at the next calm look: V8 frees the memory of buffers beside the thread, and other threads may free theirs later. */
-    tidy(): void {
+    trim(): void {
       times = 1
-      tidy()
+      trim()
     },
   }
 }
@@ -103,10 +103,4 @@ function nodeLooks(): () => Busy {
 function collectAll(): (() => void) | undefined {
   const { gc } = globalThis
   return gc && (() => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }))
-}
-
-/** The garbage of a burst, as V8 collects it by itself when more comes: compiled code stays. */
-function tidyUp(): void {
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'regular' })
-  trimMemory()
 }

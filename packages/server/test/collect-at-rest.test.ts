@@ -17,7 +17,7 @@ it('garbage is collected once after a burst, and not while nothing was done sinc
       collections += 1
       told.push(isOver)
     },
-    tidy: () => undefined,
+    trim: () => undefined,
     lookMs: 50,
     burstMs: 200,
   })
@@ -39,18 +39,18 @@ it('garbage is collected once after a burst, and not while nothing was done sinc
 interface Done {
   /** When, in looks. */
   readonly collected: readonly number[]
-  readonly tidied: readonly number[]
+  readonly trimmed: readonly number[]
 }
 
 /** For a thread that is busy for `shares` of the time between looks. */
 function doneFor(shares: readonly number[]): Done {
   mock.timers.enable({ apis: ['setInterval'] })
   const collected: number[] = []
-  const tidied: number[] = []
+  const trimmed: number[] = []
   let look = 0
   const stop = collectAtRest({
     collect: () => void collected.push(look),
-    tidy: () => void tidied.push(look),
+    trim: () => void trimmed.push(look),
     busySince() {
       const share = shares[look] ?? 0
       look += 1
@@ -60,7 +60,7 @@ function doneFor(shares: readonly number[]): Done {
   mock.timers.tick(5_000 * shares.length)
   stop()
   mock.timers.reset()
-  return { collected, tidied }
+  return { collected, trimmed }
 }
 
 function collectionsFor(shares: readonly number[]): readonly number[] {
@@ -83,13 +83,13 @@ it('garbage is collected once a thread has rested for 15 s after each burst, how
   assert.deepEqual(collectionsFor([0.3, ...rest]), [])
 })
 
-it('garbage, and what the C library keeps of a burst, is given back at the first two looks that find the thread calm, and after a collection (P5)', () => {
+it('what the C library keeps of a burst is given back at the first two looks that find the thread calm, and after a collection (P5)', () => {
   const calm = Array.from({ length: 8 }, () => 0.1)
-  assert.deepEqual(doneFor([0.9, 0.9, 0.9, ...calm]), { collected: [], tidied: [4, 5] })
+  assert.deepEqual(doneFor([0.9, 0.9, 0.9, ...calm]), { collected: [], trimmed: [4, 5] })
   const rest = Array.from({ length: 8 }, () => 0.01)
-  assert.deepEqual(doneFor([0.9, ...rest]), { collected: [4], tidied: [2, 3, 4, 5] })
+  assert.deepEqual(doneFor([0.9, ...rest]), { collected: [4], trimmed: [2, 3, 4, 5] })
   // Steady loads of every kind.
   for (const share of [0.01, 0.1, 0.2, 0.21, 0.9]) {
-    assert.deepEqual(doneFor(Array.from({ length: 100 }, () => share)).tidied, [], `busy for ${share}`)
+    assert.deepEqual(doneFor(Array.from({ length: 100 }, () => share)).trimmed, [], `busy for ${share}`)
   }
 })
