@@ -23,6 +23,7 @@ import { epoch, listOf, refTo, revision, whole } from './common.ts'
 import { consumers } from './consumers.ts'
 import { erasing } from './erasing.ts'
 import { withExamples } from './examples.ts'
+import { overviewSchemas } from './overview-schemas.ts'
 import { namedPayloads } from './payload-parts.ts'
 import { publications } from './publications.ts'
 import { published } from './published.ts'
@@ -83,6 +84,7 @@ const namedSchemas = {
   ...consumers,
   ...erasing,
   ...adminSchemas,
+  ...overviewSchemas,
   ...keySchemas,
   ...deletionSchemas,
   ReceiptEvent,

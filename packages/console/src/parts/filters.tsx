@@ -1,6 +1,7 @@
 /** The filters of a list. Each field is part of the address, so that a user can send the list to a colleague as it is. */
 import { useState } from 'preact/hooks'
 import { addressTime, fieldTime } from '../words/times.ts'
+import { Options } from './options.tsx'
 
 export interface FilterField {
   /** Its name in the address. */
@@ -52,12 +53,7 @@ export function Filters({ fields, query, look }: Props) {
             <input name={name} value={typed[name] ?? query[name] ?? ''} onInput={change} />
           ) : (
             <select name={name} value={typed[name] ?? query[name] ?? ''} onChange={change}>
-              <option value="">all</option>
-              {among.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
+              <Options among={among} />
             </select>
           )}
         </label>

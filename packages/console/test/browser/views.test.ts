@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { startBrowser, withBrowser } from '../../../server/test/support/browser.ts'
 import { call, publish } from '../../../server/test/support/http-client.ts'
 import { contact, property } from '../../../server/test/support/property.ts'
@@ -12,7 +12,7 @@ import { until } from '../../../server/test/support/until.ts'
 import { signedIn, startConsoleService } from '../support/signed-in.ts'
 import type { ConsoleService, SignedIn } from '../support/signed-in.ts'
 import { publishStory } from '../support/story.ts'
-import { hasNoFindings, picture } from '../support/visit.ts'
+import { hasNoFindings, picture, tabTo } from '../support/visit.ts'
 
 describe('the views of a property, a contact and keys', withBrowser, () => {
   let service: ConsoleService
@@ -377,17 +377,3 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 })
-
-/** Presses Tab until the element with this name has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  const focused = `(() => {
-    const one = document.activeElement
-    const label = one?.labels?.[0]?.textContent
-    return (one?.getAttribute('aria-label') ?? label ?? one?.textContent ?? '').trim()
-  })()`
-  for (let presses = 0; presses < 100; presses += 1) {
-    if ((await page.evaluate<string>(focused)) === name) return
-    await page.keyboard.press('Tab')
-  }
-  assert.fail(`${name} is not reached with Tab`)
-}

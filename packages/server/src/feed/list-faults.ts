@@ -1,7 +1,7 @@
 /**
- * What needs somebody, over all tenants (PROTOCOL §12.11): publishers and consumers that are silent, keys that are refused, and keys in use
- * that end soon. Silences are one run of an index. Keys are walked through in the order of their making, a hundred at a step, each step with
- * the refusals of its keys.
+ * Faults that need somebody's attention, over all tenants (PROTOCOL §12.11): silent publishers and consumers, refused keys and publications,
+ * and keys in use that end soon. Silences and refused publications are one run of an index each. Keys are read in the order in which they were
+ * made, a hundred at a step, and each step reads the refusals of its keys.
  */
 import type { FeedName } from '@property-events/protocol'
 import { turnForStep } from '../step-turns.ts'

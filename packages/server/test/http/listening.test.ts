@@ -1,9 +1,12 @@
 /** How new connections are taken. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { listening } from '../../src/http/transport/listening.ts'
 import { until } from '../support/until.ts'
 
@@ -41,6 +44,17 @@ describe(
         for (const socket of sockets) socket.destroy()
         await service.close()
       }
+    })
+
+    it('are not taken at all if some of the sockets cannot listen: the program ends with an error and not half open', async () => {
+      const program = join(import.meta.dirname, '../support/listen-short.ts')
+      const { stdout } = await promisify(execFile)(
+        'sh',
+        ['-c', 'ulimit -n 64 && exec "$0" "$1"', process.execPath, program],
+        // A socket that goes on listening keeps the program alive.
+        { timeout: 20_000 },
+      )
+      assert.deepEqual(JSON.parse(stdout), { failed: true, listens: false })
     })
   },
 )

@@ -6,6 +6,7 @@ import type { Jump, Send } from '../../list/jumps.ts'
 import type { ListState } from '../../list/list-state.ts'
 import { pageCount, pageOf, rowOfPage } from '../../list/pages.ts'
 import { rowsSeen } from '../../list/scale.ts'
+import { Options } from '../../parts/options.tsx'
 import { call } from '../../service/call.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'
 import type { Trouble } from '../../service/trouble.ts'
@@ -133,12 +134,7 @@ function Choice({ name, chosen, among, onChoice }: ChoiceProps) {
         value={chosen ?? ''}
         onChange={({ currentTarget: { value } }) => onChoice(value === '' ? undefined : value)}
       >
-        <option value="">all</option>
-        {among.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
+        <Options among={among} />
       </select>
     </label>
   )

@@ -36,6 +36,9 @@ export function listening(server: Server): Listening {
   const others = Array.from({ length: sockets - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket)),
   )
+  const close = async (): Promise<void> => {
+    await Promise.all([server, ...others].map(closed))
+  }
   return {
     async listen({ host, port, sharePort }) {
       if (sockets === 1) return listenOn(server, { host, port, reusePort: sharePort })
@@ -43,12 +46,18 @@ export function listening(server: Server): Listening {
       if (!sharePort && port !== 0) await mustBeFree({ host, port })
       const address = await listenOn(server, { host, port, reusePort: true })
       if (address === null || typeof address === 'string') return address
-      await Promise.all(others.map((one) => listenOn(one, { host, port: address.port, reusePort: true })))
+      const further = await Promise.allSettled(
+        others.map((one) => listenOn(one, { host, port: address.port, reusePort: true })),
+      )
+      const failed = further.find((one) => one.status === 'rejected')
+      if (failed !== undefined) {
+        // Such as without descriptors: sockets that go on listening would keep the process alive, with nobody to answer.
+        await close()
+        throw failed.reason
+      }
       return address
     },
-    close: async () => {
-      await Promise.all([server, ...others].map(closed))
-    },
+    close,
   }
 }
 
