@@ -7,6 +7,7 @@ import { AggregatorRegistry, Gauge, Registry, collectDefaultMetrics } from 'prom
 import type { QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
 import type { FeedKey } from '../storage/storage.ts'
+import { lagAlone, lagLookEveryMs } from './event-loop-lag.ts'
 import { addInFlight } from './in-flight-metrics.ts'
 import type { InFlightState } from './in-flight-metrics.ts'
 import { liveMetrics } from './live-metrics.ts'
@@ -63,7 +64,7 @@ export interface TakenMetrics {
 export function createMetrics(): Metrics {
   const register = new Registry()
   // Process, garbage collector and event-loop lag.
-  collectDefaultMetrics({ register })
+  collectDefaultMetrics({ register, eventLoopMonitoringPrecision: lagLookEveryMs })
   // prom-client leaves this metric out when it combines metrics. Here only one source shows the metrics of the process.
   Object.assign(register.getSingleMetric('process_start_time_seconds') ?? {}, { aggregator: 'first' })
   const requests = requestMetrics()
@@ -95,7 +96,7 @@ export function createMetrics(): Metrics {
     async take() {
       const values = await register.getMetricsAsJSON()
       return {
-        values: [...values, ...requests.json(), ...outagesJson(outageStates())],
+        values: [...values.map(lagAlone), ...requests.json(), ...outagesJson(outageStates())],
         counts: requests.takeCounts(),
         slowest: requests.slowest(),
       }
