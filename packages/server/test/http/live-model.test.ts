@@ -139,7 +139,7 @@ async function agree(service: TestService, readers: readonly LogReader[]): Promi
   }
 }
 
-onEngines(`readers of a feed that changes (seed ${seed})`, { limits }, (service) => {
+onEngines(`readers of a feed that changes (seed ${seed})`, { threads: true, limits }, (service) => {
   it('each have the whole feed in the end, in order (L1, W3, PROTOCOL §13)', async () => {
     const random = randomOf(seed)
     const readers = readersOf(service().port, service().tenant.readKey, random)
@@ -165,8 +165,7 @@ const gathering: readonly (readonly [RegExp, string])[] = [
 ]
 
 // What a proxy does is the same for every engine.
-const isHere = process.env['PROPERTY_EVENTS_TEST_ENGINES'] !== 'threads'
-describe(`readers behind nginx (seed ${seed})`, { skip: !isHere }, () => {
+describe(`readers behind nginx (seed ${seed})`, () => {
   let service: TestService
   before(async () => {
     service = await startTestService({ limits })

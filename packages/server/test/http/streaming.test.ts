@@ -1,7 +1,6 @@
 /** A stream of events as they are published, read with a foreign parser (PROTOCOL §13). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openStream } from '../support/event-stream.ts'
 import type { StreamReader } from '../support/event-stream.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
@@ -21,7 +20,7 @@ interface Run {
   readonly epoch: string
 }
 
-onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (service) => {
+onEngines('a stream', { threads: true, limits: { waitingPerKey: 3, markEveryMs: 200 } }, (service) => {
   const open = (query: string, headers: Readonly<Record<string, string>> = {}) =>
     openStream(service(), `${stream}?${query}`, { key: service().tenant.readKey, headers })
   const run = async (query: string): Promise<Run> =>
@@ -205,33 +204,6 @@ onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (servi
       headers: { 'last-event-id': lastMark },
     })
     assert.equal(problemOf(again).code, 'epoch_changed')
-  })
-})
-
-onEngines('a stream of a short time', { limits: { streamMs: 300 } }, (service) => {
-  it('ends, and its reader continues where it was (L1, PROTOCOL §13)', async () => {
-    const { readKey } = service().tenant
-    const seen: number[] = []
-    let lastId = ''
-    const publishing = (async () => {
-      for (let round = 0; round < 15; round += 1) {
-        await publish(service(), { payload: property() })
-        await delay(60)
-      }
-    })()
-    while (seen.length < 15) {
-      const headers: Readonly<Record<string, string>> = lastId === '' ? {} : { 'last-event-id': lastId }
-      const reader = await openStream(service(), `${stream}?after=0`, { key: readKey, headers })
-      await reader.until(({ hasEnded }) => hasEnded, 'the end')
-      seen.push(...reader.numbers())
-      lastId = reader.lastId ?? lastId
-    }
-    await publishing
-    const { items }: Run = JSON.parse((await call(service(), `${path}?after=0`, { key: readKey })).text)
-    assert.deepEqual(
-      seen,
-      items.map(({ sequenceNumber }) => sequenceNumber),
-    )
   })
 })
 
