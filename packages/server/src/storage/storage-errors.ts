@@ -5,13 +5,14 @@ export class StorageFailure extends Error {
   /**
    * `storage_damaged`: bytes of the store have changed since they were written; reading them again does not help. `view_being_made`: the
    * store is fine, but the requested view of branches is not ready yet. `tenant_moving`: the store is fine, but the tenant is at home in
-   * another one (`MoveState`).
+   * another one (`MoveState`). `reads_waiting`: the store is fine, but it has more to read than it can in time.
    */
   readonly code:
     | 'storage_full'
     | 'storage_unavailable'
     | 'storage_damaged'
     | 'storage_closed'
+    | 'reads_waiting'
     | 'feed_locked'
     | 'tenant_moving'
     | 'view_being_made'

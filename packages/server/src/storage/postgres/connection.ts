@@ -1,7 +1,9 @@
 /** The database as statements use it: which connection each runs on, in which transaction, and what is retried. */
 import type { PoolClient, QueryResultRow } from 'pg'
 import type { PoolState, StoreObserver } from '../store-observer.ts'
+import type { FeedKey } from '../storage.ts'
 import { isOfStatement } from './failure.ts'
+import { createReadLines, defaultConnectTimeoutMs } from './read-lines.ts'
 import { listenOn, noLimit, poolOf, poolState, sessionOf, waitForLocks, withClient } from './pool.ts'
 
 /** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
@@ -25,8 +27,11 @@ export interface Session {
 }
 
 export interface Database {
-  /** One statement on a connection for reading. It is retried once if the connection turns out to be dead. */
-  read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
+  /**
+   * One statement on a connection for reading. It is retried once if the connection turns out to be dead. `line`: whose turn it takes if
+   * all of them are in use (read-lines.ts), usually a tenant. Left out: the turn of all reads with this statement.
+   */
+  read<R extends Row>(statement: Statement, values: readonly Value[], line?: string): Promise<readonly R[]>
   /**
    * Runs on one connection for writing, outside a transaction. It is never retried: what was sent may have happened. It waits for no lock
    * longer than `lockWaitMs`; left out: as long as a write may take.
@@ -43,6 +48,14 @@ export interface Database {
   /** The present state of the pools. */
   connections(): readonly PoolState[]
   close(): Promise<void>
+}
+
+/** Where statements that only read run. */
+export type Reads = Pick<Database, 'read'>
+
+/** Reads that take the turns of a tenant. */
+export function readsOf(database: Reads, { tenantId }: Pick<FeedKey, 'tenantId'>): Reads {
+  return { read: (statement, values) => database.read(statement, values, tenantId) }
 }
 
 export interface ConnectionOptions {
@@ -86,17 +99,26 @@ export function connect(options: ConnectionOptions): Database {
   const { observer } = options
   const write = <T>(run: (client: PoolClient) => Promise<T>): Promise<T> =>
     withClient(writers, run, (ms) => observer?.waited('writing', ms))
+  const lines = createReadLines(options.readConnections, options.connectTimeoutMs ?? defaultConnectTimeoutMs)
   let closing: Promise<void> | undefined
 
   return {
-    async read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
+    async read<R extends Row>(
+      statement: Statement,
+      values: readonly Value[],
+      line = statement.name,
+    ): Promise<readonly R[]> {
       const ask = (client: PoolClient) => client.query<R>({ ...statement, values: [...values] })
-      const read = () => withClient(readers, ask, (ms) => observer?.waited('reading', ms))
-      const { rows } = await read().catch((error: unknown) => {
-        if (!isConnectionLoss(error)) throw error
-        observer?.retried('read', 'connection_lost')
-        return read()
-      })
+      const askedMs = performance.now()
+      const read = (fromMs: number) =>
+        withClient(readers, ask, () => observer?.waited('reading', performance.now() - fromMs))
+      const { rows } = await lines.run(line, () =>
+        read(askedMs).catch((error: unknown) => {
+          if (!isConnectionLoss(error)) throw error
+          observer?.retried('read', 'connection_lost')
+          return read(performance.now())
+        }),
+      )
       return rows
     },
     write: (run, lockWaitMs = noLimit) =>
@@ -109,7 +131,7 @@ export function connect(options: ConnectionOptions): Database {
     longTransaction: (run) => withClient(copiers, (client) => inTransaction(client, run)),
     listen: (channel, onMessage, onEnd) => listenOn(options, channel, onMessage, onEnd),
     connections: () => [
-      poolState('reading', readers),
+      { ...poolState('reading', readers), waiting: readers.waitingCount + lines.waiting() },
       poolState('writing', writers),
       poolState('copying', copiers),
     ],

@@ -2,7 +2,7 @@
 import { feedNames, viewsOf } from '@property-events/protocol'
 import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../storage.ts'
 import { bigints, texts } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reads, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -60,10 +60,7 @@ interface TallyRow {
   readonly first: string | null
 }
 
-export async function tally(
-  database: Database,
-  { key, view, times }: TallyQuery,
-): Promise<Tally | undefined> {
+export async function tally(database: Reads, { key, view, times }: TallyQuery): Promise<Tally | undefined> {
   const asked = [key.tenantId, feedNumbers[key.feed], bigints(times)]
   const rows =
     view === 'all'
@@ -85,7 +82,7 @@ interface CountRow {
 }
 
 export async function readCounts(
-  database: Database,
+  database: Reads,
   tenantId: string | undefined,
 ): Promise<readonly FeedCount[]> {
   const rows =
@@ -113,7 +110,7 @@ interface NewestRow {
   readonly json: string
 }
 
-export async function readNewest(database: Database, query: NewestQuery): Promise<readonly LatestEvent[]> {
+export async function readNewest(database: Reads, query: NewestQuery): Promise<readonly LatestEvent[]> {
   const { key, view, before = Number.MAX_SAFE_INTEGER, limit } = query
   const categories = view === 'all' ? viewsOf(key.feed) : [view]
   const asked = [key.tenantId, feedNumbers[key.feed], before, limit, texts(categories)]

@@ -2,8 +2,10 @@
 import type { Guard } from '../guarded-verbs.ts'
 import { notedReads } from '../shown-numbers.ts'
 import { feedName } from '../storage.ts'
-import type { EventStore } from '../storage.ts'
+import type { EventStore, FeedKey } from '../storage.ts'
 import { appendedFeeds } from '../watchers.ts'
+import { readsOf } from './connection.ts'
+import type { Reads } from './connection.ts'
 import { readCounts, readNewest, tally } from './counts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { InFeedLines } from './feed-lines.ts'
@@ -29,6 +31,10 @@ export interface DatabaseEventsParts extends EngineParts {
 
 export function databaseEvents(parts: DatabaseEventsParts): EventStore {
   const { database, shown, appending, watching, changes, guarded, inFeedLines } = parts
+  const of = (key: FeedKey): Reads => readsOf(database, key)
+  /** Heads of one tenant take its turns. */
+  const ofAll = ([first, ...others]: readonly FeedKey[]): Reads =>
+    first === undefined || others.some(({ tenantId }) => tenantId !== first.tenantId) ? database : of(first)
   const locate = settledLocator(database, parts)
   const findPosition = positionFinder(database)
   const listen = (): void => {
@@ -37,13 +43,13 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
   const reads = notedReads(
     {
       locate: (query) => guarded(() => locate(query)),
-      head: (key) => guarded(() => readHead(database, key)),
-      heads: (keys) => guarded(() => readHeads(database, keys)),
-      readEvent: (key, id, branches) => guarded(() => readEvent(database, key, id, branches)),
-      readAfter: (query) => guarded(() => readAfter(database, query)),
-      readNewest: (query) => guarded(() => readNewest(database, query)),
-      readLatest: (key, subjectId, branches) => guarded(() => readLatest(database, key, subjectId, branches)),
-      readSubject: (query) => guarded(() => readSubject(database, query)),
+      head: (key) => guarded(() => readHead(of(key), key)),
+      heads: (keys) => guarded(() => readHeads(ofAll(keys), keys)),
+      readEvent: (key, id, branches) => guarded(() => readEvent(of(key), key, id, branches)),
+      readAfter: (query) => guarded(() => readAfter(of(query.key), query)),
+      readNewest: (query) => guarded(() => readNewest(of(query.key), query)),
+      readLatest: (key, subjectId, branches) => guarded(() => readLatest(of(key), key, subjectId, branches)),
+      readSubject: (query) => guarded(() => readSubject(of(query.key), query)),
     },
     shown,
   )
@@ -64,13 +70,13 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
         return outcome
       }),
     ...reads,
-    tally: (query) => guarded(() => tally(database, query)),
-    readRange: (range) => guarded(() => readRange(database, range)),
-    readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(database, range, maxBytes)),
-    measureRange: (range) => guarded(() => measureRange(database, range)),
-    latestPositions: (query) => guarded(() => latestPositions(database, query)),
-    liveSubjects: (query) => guarded(() => readLiveSubjects(database, query)),
-    earlierPositions: (query) => guarded(() => earlierPositions(database, query)),
+    tally: (query) => guarded(() => tally(of(query.key), query)),
+    readRange: (range) => guarded(() => readRange(of(range.key), range)),
+    readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(of(range.key), range, maxBytes)),
+    measureRange: (range) => guarded(() => measureRange(of(range.key), range)),
+    latestPositions: (query) => guarded(() => latestPositions(of(query.key), query)),
+    liveSubjects: (query) => guarded(() => readLiveSubjects(of(query.key), query)),
+    earlierPositions: (query) => guarded(() => earlierPositions(of(query.key), query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
     marks: (keys) => guarded(() => readMarks(database, keys)),
     marksTotal: () => guarded(() => readMarksTotal(database)),

@@ -3,7 +3,7 @@ import { viewsOf } from '@property-events/protocol'
 import type { EarlierQuery, EarlierStep, LatestQuery } from '../storage.ts'
 import { partsOfView } from '../branch-view.ts'
 import { texts } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reads, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { categoriesOf } from './read-after.ts'
 
@@ -53,7 +53,7 @@ export const latestPositionStatements = {
   },
 } as const satisfies Record<string, Statement>
 
-export async function latestPositions(database: Database, query: LatestQuery): Promise<readonly number[]> {
+export async function latestPositions(database: Reads, query: LatestQuery): Promise<readonly number[]> {
   const { key, view, after, through, limit } = query
   const { set } = partsOfView(view)
   const values = [key.tenantId, feedNumbers[key.feed], after, limit, texts(categoriesOf(query)), through]
@@ -72,7 +72,7 @@ interface EarlierRow {
   readonly in_set: boolean
 }
 
-export async function earlierPositions(database: Database, query: EarlierQuery): Promise<EarlierStep> {
+export async function earlierPositions(database: Reads, query: EarlierQuery): Promise<EarlierStep> {
   const { key, view, after, through, limit } = query
   const { set = null, category: wanted } = partsOfView(view)
   const values = [key.tenantId, feedNumbers[key.feed], after, limit, texts(viewsOf(key.feed)), through, set]

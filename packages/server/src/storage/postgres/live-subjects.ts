@@ -4,7 +4,7 @@ import { endsOf, numbersOf } from '../live-subjects.ts'
 import { partsOfView } from '../branch-view.ts'
 import type { LiveQuery, LiveStep } from '../live-subjects.ts'
 import { bigints } from './array.ts'
-import type { Database, Row, Statement } from './connection.ts'
+import type { Reads, Row, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 /**
@@ -42,7 +42,7 @@ interface NumberRow extends Row {
   readonly sequence: string
 }
 
-export async function readLiveSubjects(database: Database, query: LiveQuery): Promise<LiveStep> {
+export async function readLiveSubjects(database: Reads, query: LiveQuery): Promise<LiveStep> {
   const { key, view, first, last, after = null, limit } = query
   const feed = feedNumbers[key.feed]
   const { set = null, category = null } = partsOfView(view)

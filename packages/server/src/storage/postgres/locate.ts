@@ -4,7 +4,7 @@ import { epochWeightSql } from '../epoch-weight.ts'
 import { StorageFailure } from '../storage.ts'
 import type { FeedKey, FeedMark, Head, LocateQuery, Located, MarksTotal } from '../storage.ts'
 import { smallints, uuids } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reads, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { headColumns, headOf } from './feed-row.ts'
 import type { HeadRow } from './feed-row.ts'
@@ -85,7 +85,7 @@ interface LocateRow extends HeadRow {
   readonly after_window: string | null
 }
 
-export async function locate(database: Database, query: LocateQuery): Promise<Located | undefined> {
+export async function locate(database: Reads, query: LocateQuery): Promise<Located | undefined> {
   const { key, view, from, to } = query
   const feed = [key.tenantId, feedNumbers[key.feed]]
   const window = [from ?? null, to ?? null]
@@ -104,13 +104,13 @@ export async function locate(database: Database, query: LocateQuery): Promise<Lo
   return { range: { key, view, first, count: Math.max(0, afterWindow - first) }, head: headOf(row) }
 }
 
-export async function readHead(database: Database, key: FeedKey): Promise<Head | undefined> {
+export async function readHead(database: Reads, key: FeedKey): Promise<Head | undefined> {
   const [row] = await database.read<HeadRow>(locateStatements.head, [key.tenantId, feedNumbers[key.feed]])
   return row && headOf(row)
 }
 
 export async function readHeads(
-  database: Database,
+  database: Reads,
   keys: readonly FeedKey[],
 ): Promise<readonly (Head | undefined)[]> {
   const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, namesOf(keys))
@@ -126,7 +126,7 @@ interface MarkRow {
 }
 
 export async function readMarks(
-  database: Database,
+  database: Reads,
   keys: readonly FeedKey[] | undefined,
 ): Promise<readonly FeedMark[]> {
   const rows =
@@ -139,7 +139,7 @@ export async function readMarks(
   })
 }
 
-export async function readMarksTotal(database: Database): Promise<MarksTotal> {
+export async function readMarksTotal(database: Reads): Promise<MarksTotal> {
   const [row] = await database.read<{
     readonly feeds: string
     readonly total: string

@@ -4,6 +4,7 @@ import { Client, Pool } from 'pg'
 import type { ClientConfig, Notification, PoolClient } from 'pg'
 import { StorageFailure } from '../storage.ts'
 import type { PoolState } from '../store-observer.ts'
+import { defaultConnectTimeoutMs } from './read-lines.ts'
 import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
 import { isOfStatement } from './failure.ts'
 
@@ -82,7 +83,7 @@ function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientCon
   return {
     connectionString: options.url,
     application_name: 'property-events',
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.

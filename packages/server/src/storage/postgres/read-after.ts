@@ -2,7 +2,7 @@ import { viewsOf } from '@property-events/protocol'
 import { partsOfView } from '../branch-view.ts'
 import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reads, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -72,7 +72,7 @@ interface Row {
   readonly json: string
 }
 
-export async function readAfter(database: Database, query: ReadAfterQuery): Promise<readonly StoredEvent[]> {
+export async function readAfter(database: Reads, query: ReadAfterQuery): Promise<readonly StoredEvent[]> {
   const { key, view, after, limit, latestOnly } = query
   const values = [key.tenantId, feedNumbers[key.feed], after, limit]
   const { set } = partsOfView(view)

@@ -1,6 +1,6 @@
 import type { FeedKey, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reads, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 /** Ids that were taken without storing anything refer to another event (`event_id`); they are not that event's id. */
@@ -22,7 +22,7 @@ interface Row {
 }
 
 export async function readEvent(
-  database: Database,
+  database: Reads,
   key: FeedKey,
   id: string,
   branches: readonly string[] | undefined,

@@ -1,6 +1,6 @@
 import type { ViewRange } from '../storage.ts'
 import { bigints } from './array.ts'
-import type { Database, Row, Statement, Value } from './connection.ts'
+import type { Reads, Row, Statement, Value } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -79,7 +79,7 @@ const eventsPerPiece = 100
 /** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */
 const comma = Buffer.from(',')
 
-export async function readRange(database: Database, range: ViewRange): Promise<readonly Uint8Array[]> {
+export async function readRange(database: Reads, range: ViewRange): Promise<readonly Uint8Array[]> {
   const { first, count } = range
   const pieces: Uint8Array[] = []
   const end = first + count
@@ -95,7 +95,7 @@ export async function readRange(database: Database, range: ViewRange): Promise<r
 
 /** At most 100 events. `undefined`: they have more than `maxBytes` together. */
 export async function readRangeWithin(
-  database: Database,
+  database: Reads,
   range: ViewRange,
   maxBytes: number,
 ): Promise<readonly Uint8Array[] | undefined> {
@@ -108,14 +108,14 @@ export async function readRangeWithin(
   return texts.length === 0 ? [] : [Buffer.from(texts.join(','))]
 }
 
-export async function measureRange(database: Database, range: ViewRange): Promise<readonly number[]> {
+export async function measureRange(database: Reads, range: ViewRange): Promise<readonly number[]> {
   const rows = await ask<{ bytes: number }>(database, measureStatements, range)
   return rows.map(({ bytes }) => bytes)
 }
 
 /** `more`: the last value of the statement. */
 function ask<R extends Row>(
-  database: Database,
+  database: Reads,
   statements: Readonly<Record<'all' | 'view' | 'positions', Statement>>,
   { key, view, first, count, positions }: ViewRange,
   ...more: readonly Value[]

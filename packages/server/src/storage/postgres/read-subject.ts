@@ -1,6 +1,6 @@
 import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reads, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 export const readSubjectStatements = {
@@ -39,7 +39,7 @@ interface Row {
 }
 
 export async function readLatest(
-  database: Database,
+  database: Reads,
   key: FeedKey,
   subjectId: string,
   branches: readonly string[] | undefined,
@@ -54,7 +54,7 @@ export async function readLatest(
 }
 
 export async function readSubject(
-  database: Database,
+  database: Reads,
   { key, subjectId, after, limit, branches }: ReadSubjectQuery,
 ): Promise<readonly StoredEvent[]> {
   const values = [key.tenantId, feedNumbers[key.feed], subjectId, after, limit]

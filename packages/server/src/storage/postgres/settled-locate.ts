@@ -1,6 +1,7 @@
 import { isOpenWindow } from '../open-window.ts'
 import type { ShownNumbers } from '../shown-numbers.ts'
 import type { LocateQuery, Located } from '../storage.ts'
+import { readsOf } from './connection.ts'
 import type { Database } from './connection.ts'
 import { locate } from './locate.ts'
 import type { Settler } from './settle.ts'
@@ -22,7 +23,7 @@ export function settledLocator(
 ): (query: LocateQuery) => Promise<Located | undefined> {
   const look = async (query: LocateQuery): Promise<Located | undefined> => {
     const before = shown.highest(query.key)
-    const located = await locate(database, query)
+    const located = await locate(readsOf(database, query.key), query)
     if (located === undefined || located.head.sequenceNumber >= before) return located
     const isWhole = await database.write((session) => history.check(session))
     // It belonged to an epoch that is over, and was lost with it.
