@@ -38,7 +38,7 @@ export interface QuickScan {
   readonly end: number
 }
 
-const doubtfulKeys = ['__proto__', 'prototype']
+const doubtfulKeys: readonly string[] = ['__proto__', 'prototype']
 
 /** Why there is no result: there may be something to refuse, or the text ends before the value does. */
 export type NoQuickScan = 'doubtful' | 'unfinished'
@@ -75,11 +75,11 @@ export function quickScan(scanned: ScannedText, limits: JsonLimits, start = 0): 
     }
     if (code === colon) {
       // A key that is written with escapes, or may be a forbidden one.
-      if (escaped || doubtfulKeys.some((key) => isAt(text, key, stringStart, stringEnd))) return 'doubtful'
+      if (escaped || keyAt(doubtfulKeys, text, stringStart, stringEnd) !== undefined) return 'doubtful'
       keys += 1
       index += 1
       if (depth === 1 && members !== undefined) {
-        wantedKey = members.keys.find((key) => isAt(text, key, stringStart, stringEnd))
+        wantedKey = keyAt(members.keys, text, stringStart, stringEnd)
         wantedStart = -1
       }
       continue
@@ -179,6 +179,8 @@ function isRefusedUnit(text: string, index: number): boolean {
   return !(unit > 0 && (unit < 0xd800 || unit > 0xdfff))
 }
 
-function isAt(text: string, key: string, start: number, end: number): boolean {
-  return end - start === key.length && text.startsWith(key, start)
+/** A loop: every key of a text is looked at, and a function for each of them took a quarter of the memory of reading. */
+function keyAt(keys: readonly string[], text: string, start: number, end: number): string | undefined {
+  for (const key of keys) if (end - start === key.length && text.startsWith(key, start)) return key
+  return undefined
 }

@@ -79,11 +79,11 @@ function visitList(notes: Notes, rule: ListRule, items: readonly unknown[], poin
     const message = `should have at most ${rule.maxItems} items; ${items.length} were sent`
     note(notes, pointer, { code: 'too_many_items', message })
   }
-  const seen = new Set<unknown>()
+  const seen = rule.unique ? new Set<unknown>() : undefined
   for (const [index, item] of items.entries()) {
     if (notes.advice.length >= maxAdvice) return
     if (rule.item !== undefined) visit(notes, rule.item, item, pointer, index)
-    if (!rule.unique || item === null) continue
+    if (seen === undefined || item === null) continue
     if (seen.has(item))
       note(notes, `${pointer}/${index}`, { code: 'repeated_item', message: 'repeats an earlier item' })
     seen.add(item)
