@@ -13,7 +13,7 @@ export type { KeyVerdict }
 export interface WatchedKey {
   /** Aborted when the reader has gone, when `isOver` says so of its key, when the service stops, and when the store does not answer. */
   readonly signal: EndSignal
-  /** The request has been answered. Safe to call twice. */
+  /** The request has been answered. Safe to call twice, and not needed once the reader has gone. */
   readonly end: () => void
 }
 
@@ -79,17 +79,19 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
       const watch: Watch = { verdict: undefined, isOver, abort, session }
       const watches = byKey.get(keyId) ?? new Set()
       byKey.set(keyId, watches.add(watch))
-      if (gone.aborted) abort()
-      else gone.addEventListener('abort', abort)
-      timer ??= later()
-      return {
-        signal: over.signal,
-        end() {
-          gone.removeEventListener('abort', abort)
-          watches.delete(watch)
-          if (watches.size === 0 && byKey.get(keyId) === watches) byKey.delete(keyId)
-        },
+      const end = (): void => {
+        gone.removeEventListener('abort', leave)
+        watches.delete(watch)
+        if (watches.size === 0 && byKey.get(keyId) === watches) byKey.delete(keyId)
       }
+      const leave = (): void => {
+        end()
+        abort()
+      }
+      if (gone.aborted) leave()
+      else gone.addEventListener('abort', leave)
+      if (byKey.size > 0) timer ??= later()
+      return { signal: over.signal, end }
     },
   }
 }

@@ -141,6 +141,29 @@ describe('the tail of a feed', () => {
     tail.close()
   })
 
+  it('follows a feed on for a while, so that who comes back with the next request asks the store for nothing (docs/decisions/0037)', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] })
+    const store = feedStore()
+    const tail = createLiveTail({ ...byHintsAlone, events: store.events })
+    const first = tail.follow(key)
+    const { sequenceNumber } = await headOf(first)
+    await first.read('all', sequenceNumber, 65_536)
+    first.stop()
+    test.mock.timers.tick(1_900)
+    const asked = { ...store.calls }
+    const second = tail.follow(key)
+    assert.notEqual(second.known, 'unread')
+    await second.read('all', sequenceNumber, 65_536)
+    assert.deepEqual(store.calls, asked)
+    test.mock.timers.tick(1_000)
+    assert.equal(store.listeners.size, 1, 'it has come back')
+    second.stop()
+    test.mock.timers.tick(2_000)
+    assert.equal(store.listeners.size, 0)
+    assert.equal(tail.follow(key).known, 'unread')
+    tail.close()
+  })
+
   for (const what of ['epoch', 'revision'] as const) {
     it(`uses nothing that was read before the ${what} changed (D13, D17)`, async () => {
       const store = feedStore()

@@ -18,12 +18,16 @@ const eventOf = (sequenceNumber: number): StoredEvent => ({
 
 interface Staged {
   readonly takesAtOnce?: boolean
+  readonly markEveryMs?: number
   /** Whether an event is for the reader. */
   readonly isOf?: (sequenceNumber: number) => boolean
 }
 
 /** A feed, and a connection that takes each piece at once or when it is told to. */
-function stage(test: TestContext, { takesAtOnce = true, isOf = () => true }: Staged = {}) {
+function stage(
+  test: TestContext,
+  { takesAtOnce = true, markEveryMs = 60_000, isOf = () => true }: Staged = {},
+) {
   let head: Head = {
     position: 0,
     sequenceNumber: 0,
@@ -73,7 +77,7 @@ function stage(test: TestContext, { takesAtOnce = true, isOf = () => true }: Sta
       follower,
       head,
       after: 0,
-      markEveryMs: 60_000,
+      markEveryMs,
       endsMs: Infinity,
       over,
       read,
@@ -151,6 +155,16 @@ describe('a stream of events', () => {
       numbers,
       numbers.map((_, index) => index + 1),
     )
+  })
+
+  it('notes that there was nothing new once its reader has the mark that says so, and not before (D28)', async (test) => {
+    const { written, noted, take, over } = stage(test, { takesAtOnce: false, markEveryMs: 20 })
+    await until(() => take() && written.length === 2, { what: 'the first mark' })
+    await until(() => written.length === 3, { what: 'the next mark' })
+    assert.deepEqual(noted, [])
+    assert.ok(take())
+    assert.deepEqual(noted, [[0, 0]])
+    over.abort()
   })
 
   it('goes past what is not for its reader, and notes that it did (PROTOCOL §13)', async (test) => {

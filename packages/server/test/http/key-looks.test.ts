@@ -57,6 +57,17 @@ describe('the looks at keys of requests that wait', () => {
     for (const { end } of [refused, granted, left]) end()
   })
 
+  it('are none for a reader that has gone, before its request has ended (D11)', async (test) => {
+    const { asked, looks, pass } = looksAt(test, () => Promise.resolve(unknown))
+    const reader = new AbortController()
+    looks.watch('a', () => false, reader.signal)
+    assert.equal(looks.watch('b', () => false, AbortSignal.abort()).signal.aborted, true)
+    await pass(500)
+    reader.abort()
+    for (let seconds = 0; seconds < 10; seconds += 1) await pass(1_000)
+    assert.deepEqual(asked, ['a'])
+  })
+
   it('end all requests if the store does not answer, and when the service stops (D11)', async (test) => {
     const { signal } = new AbortController()
     let isAway = true

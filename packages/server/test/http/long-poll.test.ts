@@ -75,10 +75,11 @@ onEngines('a long-poll', { threads: true, limits: { waitingPerKey: 3 } }, (servi
     await publish(service(), { payload: property() })
     await delay(50)
     assert.equal(isAnswered(), false)
-    const { events } = await publish(service(), { payload: property(), category: 'lettings' })
+    const both = [{ payload: property(), category: 'lettings' as const }, { payload: property() }]
+    const { events } = await publish(service(), both)
     const { items, next } = runOf(await answer)
     assert.deepEqual([items[0]?.sequenceNumber, items.length], [events[0]?.sequenceNumber, 1])
-    assert.equal(next, events[0]?.sequenceNumber)
+    assert.equal(next, events[1]?.sequenceNumber, 'also past what came together with it')
   })
 
   it('answers without events when its time is over, and gives its token back (PROTOCOL §13, D10)', async () => {

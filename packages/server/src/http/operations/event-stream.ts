@@ -160,15 +160,27 @@ class EventStream {
     if (nowMs >= this.#nextMarkMs) {
       // Also while there is more to read: none of what is read may be for this reader.
       this.#nextMarkMs = nowMs + markEveryMs
-      const isTaken = this.#out.write(markPiece(now, this.#after), this.#onFree)
-      if (this.#after >= now.sequenceNumber) this.#parts.taken(this.#after, this.#after, [])
-      this.#isBusy = !isTaken
-      return isTaken
+      return this.#sendMark(now)
     }
     if (this.#after < now.sequenceNumber) return this.#read()
     this.#hasCaughtUp = true
     this.#timer ??= setTimeout(this.#onTimer, Math.max(1, Math.min(this.#nextMarkMs, endsMs) - nowMs))
     return false
+  }
+
+  /** A reader that has everything was told that there is nothing new, once it has the mark. */
+  #sendMark(now: Head): boolean {
+    const after = this.#after
+    const note = (): void => {
+      if (after >= now.sequenceNumber) this.#parts.taken(after, after, [])
+    }
+    const isTaken = this.#out.write(markPiece(now, after), () => {
+      note()
+      this.#onFree()
+    })
+    if (isTaken) note()
+    else this.#isBusy = true
+    return isTaken
   }
 
   #read(): boolean {
