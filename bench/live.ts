@@ -27,7 +27,9 @@ import { benchFeed, cacheFolder, emptyStore, keysOf } from './support/store.ts'
 /** A key may have 20 requests waiting. */
 const readersOfKey = 20
 const pauseMs = 100
-const restSeconds = 10
+/** As long as a long-poll waits: each comes back once in that time, and each stream gets two marks. */
+const restSeconds = 30
+const callSeconds = 10
 
 type Asks = Pick<LiveLoad, 'readers' | 'continues' | 'publish' | 'body'>
 
@@ -187,7 +189,7 @@ const [readers = 1_000, rounds = 40] = process.argv.slice(2, 4).map(Number)
 const results = process.argv[4] ?? join(import.meta.dirname, 'results')
 const scratch = mkdtempSync(join(tmpdir(), 'property-events-live-'))
 try {
-  const storeCallsPerSecond = await countStoreCalls(join(scratch, 'calls'), 100, restSeconds)
+  const storeCallsPerSecond = await countStoreCalls(join(scratch, 'calls'), 100, callSeconds)
   process.stderr.write(`${JSON.stringify(storeCallsPerSecond)}\n`)
   const taken = [
     ...(await benchOurs(readers, rounds, scratch)),
