@@ -73,9 +73,9 @@ ${items}
 export function eventTypesHtml(): string {
   const { default: usual, 'published-0': other } = catalogues
   const meanings: Readonly<Record<string, string>> = {
-    PropertyPublished: 'The property is to be shown, and was not before.',
+    PropertyPublished: 'The property is now to be shown, and was not before.',
     PropertyUpdated: 'A property that is shown has changed.',
-    PropertyUnpublished: 'The property is to be shown no more.',
+    PropertyUnpublished: 'The property must not be shown any more.',
     ContactCreated: 'The contact is new, or there again after an erasure.',
     ContactUpdated: 'The contact has changed.',
     ContactErased: 'The contact was erased.',

@@ -21,7 +21,7 @@ page through them, or keep a copy in step. Paths stand after the address of the 
 <p>Set the address and your key once: every sample on this page can then be used as it stands. Those that publish take their key from <code>PUBLISH_KEY</code>,
 those that erase from <code>ERASE_KEY</code>.</p>
 ${block('export URL=https://feed.example.com KEY=pev_…', 'Shell')}
-<p>Samples in TypeScript use the package <code>@property-events/client</code>, those in PHP nothing or the file <code>PropertyFeed.php</code>. Both come with
+<p>Samples in TypeScript use the package <code>@property-events/client</code>, those in PHP use plain PHP or the file <code>PropertyFeed.php</code>. Both come with
 the service. The whole description for programs is <a href="openapi.json"><code>openapi.json</code></a>. <kbd>/</kbd> begins a search.</p>`
 }
 
@@ -43,7 +43,7 @@ export function authenticationHtml(links: Links): string {
   }))
   return `<p>Send your key in the header <code>x-api-key</code>, and nowhere else: a key in the query, body or a cookie is ignored. The operator of the service
 issues keys, each for one agency and with scopes. A key is shown once, when it is made.</p>
-<p>${prose('A key that is missing or wrong is answered with 401 `unauthorized`. A right key that may not do this is answered with a code of its own: `key_expired`, `key_revoked`, `key_disabled`, `key_scope`, or 403 `missing_scope`.', links)}
+<p>${prose('A key that is missing or wrong is answered with 401 `unauthorized`. A valid key that may not do this gets a more specific code: `key_expired`, `key_revoked`, `key_disabled`, `key_scope`, or 403 `missing_scope`.', links)}
 Keys that are revoked or expire stop working within two seconds.</p>
 <p>Keep the key on your server. A page in a browser reads the feed only on the same origin as the service, and shows its key to every visitor.</p>
 ${rows(list)}`
@@ -57,15 +57,15 @@ export function orderingHtml(links: Links): string {
     ],
     [
       'payload',
-      'An event has the whole state of its subject, not a change. What is absent from the newest payload is not there any more.',
+      'An event has the whole state of its subject, not a change. Whatever is absent from the newest payload no longer applies.',
     ],
     [
       'subject',
-      'The subject is `agent_ref` of the payload, for contacts `contact_ref`. Compare it without regard to case. `transactionId` and `id` are no references of a property.',
+      'The subject is `agent_ref` of the payload, for contacts `contact_ref`. Compare it without regard to case. `transactionId` and `id` are not references of a property.',
     ],
     [
       'removal',
-      'A property with `published` false is to be shown no more. A later event may publish it again.',
+      'A property with `published` false must not be shown any more. A later event may publish it again.',
     ],
     [
       'pages',
@@ -73,11 +73,11 @@ export function orderingHtml(links: Links): string {
     ],
     [
       'time',
-      '`createdDate` is UTC and rises with the number. A reader that asks `from` its last request misses nothing. Dates in payloads are London wall time, and order nothing.',
+      '`createdDate` is UTC and rises with the number. A reader that asks `from` its last request misses nothing. Dates in payloads are London wall time, and give no order.',
     ],
     [
       'gaps',
-      'Numbers rise by one within an epoch. Of one category you see gaps: the numbers in between are of the other one.',
+      'Numbers rise by one within an epoch. In one category you see gaps: the numbers in between belong to the other.',
     ],
     [
       'epoch',
@@ -167,8 +167,8 @@ export function limitsHtml(links: Links): string {
   const list = lines.map(
     ([what, limit]) => `<tr><th scope="row">${what}</th><td>${prose(limit, links)}</td></tr>`,
   )
-  return `<p>These are the limits of a service as it comes. An operator can set others, and a key can have a rate of its own:
-<code>openapi.json</code> of a service and its headers <code>RateLimit</code> say what holds there. Wait as <code>Retry-After</code> says.</p>
+  return `<p>These are the default limits of a service. An operator can set others, and a key can have its own rate:
+<code>openapi.json</code> of a service and its headers <code>RateLimit</code> say what applies there. Wait for the time in <code>Retry-After</code>.</p>
 <table><tbody>
 ${list.join('\n')}
 </tbody></table>`

@@ -20,12 +20,13 @@ export const warnings: Readonly<Record<WarningCode, string>> = {
   no_photographs:
     'The property is published, and `media` holds no photograph (`media_type` 1 with a `media_url`).',
   update_date_unchanged:
-    "`update_date` is the same as in the subject's previous event, although the payload is another one.",
-  unknown_field: 'A member is none of the fields here and looks like one: `adress`, `displayAddress`.',
-  unknown_fields: 'So many further members are none of the fields here. One warning for the request.',
+    "`update_date` is the same as in the subject's previous event, although the payload differs.",
+  unknown_field: 'A member is not one of the fields here but looks like one: `adress`, `displayAddress`.',
+  unknown_fields:
+    'How many further members are not fields of the contract. One warning for the whole request.',
   event_type_contradicts_payload:
     'The named type says published and the payload does not, or the other way round.',
-  restricted: 'The contact is restricted: the event is kept, and shown to nobody until that ends.',
+  restricted: 'The contact is restricted: the event is kept, and shown to nobody until the restriction ends.',
   sales_only: 'A field or status of sales, in a letting.',
   lettings_only: 'A field or status of lettings, in a sale.',
   unknown_code: 'A code that is not in its list.',

@@ -6,7 +6,8 @@ export const connectionSettings = {
   keepAlive: duration(
     {
       name: 'keep-alive',
-      description: 'how long a connection without a request stays open; longer than load balancers keep it',
+      description:
+        'how long a connection without a request stays open; should be longer than load balancers keep it',
       fallbackWords: '65s',
     },
     65_000,
@@ -34,7 +35,8 @@ export const connectionSettings = {
   plainConnections: oneOf(
     {
       name: 'plain-connections',
-      description: 'answer plain requests on the bare socket; off: all by Node’s HTTP, with the same answers',
+      description:
+        'answer plain requests on the bare socket; off: use Node’s HTTP for all, with the same answers',
     },
     ['on', 'off'],
     'on',

@@ -98,7 +98,7 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
       const position = await heldPosition(from, to, key, (number) => {
         return new Refusal(
           `The ${feed} events of tenant ${tenantId} in the target end with one that the source does not have (${number}), ` +
-            'so it is being published to. Nothing was changed. Copy into an empty store.',
+            'so something else publishes to the target. Nothing was changed. Copy into an empty store.',
         )
       })
       if (position > 0) held.set(feedName(key), position)
@@ -112,7 +112,7 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
   const stranger = (await to.keys.tenants()).find(({ tenantId }) => !wanted.has(tenantId))
   if (stranger !== undefined) {
     throw new Refusal(
-      `The target holds a tenant of its own (${stranger.tenantId}). Copy into an empty store.`,
+      `The target holds a tenant that the source does not have (${stranger.tenantId}). Copy into an empty store.`,
     )
   }
 }
@@ -189,7 +189,8 @@ async function copyAudit(from: StorageEngine, to: StorageEngine): Promise<void> 
   let after: string | undefined
   for (;;) {
     const rows = await from.audit.read({ first: 'oldest', after, limit: auditRowsPerPiece })
-    if (rows === 'unknownRow') throw new Refusal('The audit was pruned meanwhile. Run the command again.')
+    if (rows === 'unknownRow')
+      throw new Refusal('The audit was pruned in the meantime. Run the command again.')
     if (rows.length > 0) await to.audit.take(rows)
     if (rows.length < auditRowsPerPiece) return
     after = rows.at(-1)?.id

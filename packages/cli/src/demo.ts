@@ -93,10 +93,10 @@ async function pepperOf(storage: StartedService['storage'], peppers: Peppers) {
 function picturesElsewhere({ mediaUrl }: LoadedMarket): string {
   if (mediaUrl === nowhere) {
     const fresh = commandLine('demo --data ./new-demo')
-    return `This market was made by an earlier version: it ends in 2022, and its photographs lead nowhere. One that is up to date: ${fresh}`
+    return `This market was made by an earlier version: it ends in 2022, and its photographs lead nowhere. For an up-to-date one: ${fresh}`
   }
   const { origin, port } = new URL(mediaUrl)
-  return `The photographs of this market are at ${origin}, where it was started first. Start it there to see them (--port ${port === '' ? 80 : port}), or a new one in an empty folder (--data).`
+  return `The photographs of this market are at ${origin}, where it was first started. To see them, start it there again (--port ${port === '' ? 80 : port}), or start a new one in an empty folder (--data).`
 }
 
 interface Place {

@@ -45,7 +45,7 @@ export async function headsFault(storage: StorageEngine, text: string): Promise<
   const stranger = [...now.keys()].find((name) => !known.has(name))
   return stranger === undefined
     ? undefined
-    : `The store has a feed that is not in the file (${stranger}): the file is of another store, or older.`
+    : `The store has a feed that is not in the file (${stranger}): the file is from another store, or older.`
 }
 
 function sentenceStart(words: string): string {

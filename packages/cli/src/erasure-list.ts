@@ -34,7 +34,7 @@ export async function openListFor(
   await list.close()
   const place = database === undefined ? ` --data ${shellWord(data)}` : ' --database ADDRESS'
   throw new Refusal(
-    `This store is an older copy: it holds again what ${missing} of the erasures in ${plainText(path)} had taken, and is not served like that. First:\n` +
+    `This store is an older copy: it holds again what ${missing} of the erasures in ${plainText(path)} had erased, so it is not served. First run:\n` +
       `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, place)}\nThere ${epochNumber}.`,
   )
 }
@@ -92,9 +92,9 @@ export async function erasureSign(
 
 export function lostErasuresRefusal(sign: string, storeFlags: string): Refusal {
   return new Refusal(
-    `${sign}, and what was erased after the backup was made is here again. Nothing was changed. Name the list that a node has kept (\`serve --erasures FILE\`), and it is erased once more:\n` +
+    `${sign}, and what was erased after the backup was made is here again. Nothing was changed. Name the list that a node has kept (\`serve --erasures FILE\`) to erase it once more:\n` +
       `${commandLine('epoch start --continue-after N --erasures FILE', storeFlags)}\n` +
-      'If nothing was erased since, or there is no such list: --accept-lost-erasures in place of it.',
+      'If nothing was erased since, or there is no such list, use --accept-lost-erasures instead.',
   )
 }
 
@@ -114,20 +114,18 @@ export async function replayList(
 
 export function replayText({ begun, known, absent, moved, widened, endedHolds }: Replay): string {
   const lines = [
-    `Of the list of erasures, ${begun} were carried out again; ${known} were known here, and of what ${absent} erased nothing is left here.`,
+    `Of the erasures on the list, ${begun} were carried out again, ${known} were already known here, and ${absent} concern data that is not in this store.`,
     ...(widened.length === 0
       ? []
       : [
-          `Of these an erased event was the latest here, so all that is held of them was erased; publish them again: ${widened.join(', ')}.`,
+          `The latest event here of these was an erased one, so all that is held about them was erased; publish them again: ${widened.join(', ')}.`,
         ]),
     ...(endedHolds.length === 0
       ? []
       : [`Holds that had ended before were ended again: ${endedHolds.join(', ')}.`]),
     ...(moved === 0
       ? []
-      : [
-          `${moved} are of tenants that were moved to another store, and have to be carried out again there.`,
-        ]),
+      : [`${moved} concern tenants that were moved to another store, and must be carried out again there.`]),
   ]
   return `${lines.join('\n')}\n`
 }

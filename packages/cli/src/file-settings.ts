@@ -7,7 +7,8 @@ export const fileSettings = {
     {
       name: 'erasures',
       argument: 'file',
-      description: 'file outside the store that lists what was erased, to be erased again after a restore',
+      description:
+        'file outside the store that lists what was erased, so that it can be erased again after a restore',
       fallbackWords: 'none',
       expected: 'the path of a file',
     },
@@ -18,7 +19,7 @@ export const fileSettings = {
     {
       name: 'tenant-exports',
       argument: 'folder',
-      description: 'folder in which a tenant is written before it is deleted over HTTP',
+      description: 'folder to which a tenant is exported before it is deleted over HTTP',
       fallbackWords: 'none: nothing is exported',
       expected: 'the path of a folder',
     },

@@ -44,12 +44,12 @@ function readWords<Word extends string>(
   reader: SettingReader,
 ): readonly Word[] {
   const words = wordsOf(written)
-  if (words.length === 0) reader.fault(`${option} is empty; there are ${allowed.join(', ')}.`)
+  if (words.length === 0) reader.fault(`${option} is empty; name one or more of ${allowed.join(', ')}.`)
   for (const word of words) {
     if (allowed.some((one) => one === word)) continue
     const meant = didYouMean(word, allowed)
     reader.fault(
-      `${option} has "${plainText(word)}", which is none of them; there are ${allowed.join(', ')}.${meant}`,
+      `${option} has "${plainText(word)}", which is not one of them: ${allowed.join(', ')}.${meant}`,
     )
   }
   return allowed.filter((word) => words.includes(word))

@@ -57,7 +57,7 @@ function readWords<Word extends string>(
     )
     if (matching.length === 0) {
       const meant = didYouMean(word, known)
-      reader.fault(`"${plainText(word)}" is not a scope; there are ${known.join(', ')}.${meant}`)
+      reader.fault(`"${plainText(word)}" is not a scope; the scopes are ${known.join(', ')}.${meant}`)
     }
     for (const scope of matching) wanted.add(scope)
   }
@@ -86,7 +86,7 @@ export function readBranches(
   const branches = grantedBranches(words)
   if (branches === undefined) {
     reader.fault(
-      `--branch is a \`branch_id\` as it is published, of 1 to ${maxBranchLength} characters and one line, and at most ${maxGrantedBranches} of them.`,
+      `--branch must be a \`branch_id\` as it is published, of 1 to ${maxBranchLength} characters on one line, and may be given at most ${maxGrantedBranches} times.`,
     )
   }
   const unlimited = unlimitedScope(scopes)

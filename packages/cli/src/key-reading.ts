@@ -13,7 +13,7 @@ export function addReadingOptions(command: Command): Command {
   return command
     .option(
       '--event-types <name>',
-      `whose numbers event types have in what the key reads: ${numberingNames.join(' or ')}`,
+      `which numbers event types have in what the key reads: ${numberingNames.join(' or ')}`,
     )
     .option(
       '--current',
@@ -48,7 +48,7 @@ export function refuseUnknownTypes(catalogue: EventTypeCatalogue, reading: KeyRe
   const unknown = feedNames.flatMap((feed) => unknownCodes(catalogue, feed, name))
   if (unknown.length === 0) return
   throw new Refusal(
-    `This store has event types of its own, for which ${name} has no number: ${unknown.join(', ')}. Make the key without --event-types.`,
+    `This store has its own event types, for which ${name} has no number: ${unknown.join(', ')}. Make the key without --event-types.`,
   )
 }
 

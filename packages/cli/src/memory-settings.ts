@@ -6,13 +6,13 @@ export const memorySettings = {
     {
       name: 'in-flight-bytes',
       description:
-        'bodies being received and answers not yet taken that are held at once; more is refused with 503',
+        'bodies being received and answers not yet read that are held at once; more is refused with 503',
     },
     { from: 128 * 2 ** 20, to: 2 ** 40 },
     256 * 2 ** 20,
   ),
   inFlightBytesPerKey: wholeNumber(
-    { name: 'in-flight-bytes-per-key', description: 'the share of these that one key may have' },
+    { name: 'in-flight-bytes-per-key', description: 'the share of those bytes that one key may use' },
     { from: 64 * 2 ** 20, to: 2 ** 40 },
     64 * 2 ** 20,
   ),
@@ -27,7 +27,7 @@ export const memorySettings = {
   readerTimeout: duration(
     {
       name: 'reader-timeout',
-      description: 'how long a client may take nothing of its answer before its connection is closed',
+      description: 'how long a client may read nothing of its answer before its connection is closed',
       fallbackWords: '30s',
     },
     30_000,

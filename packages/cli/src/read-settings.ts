@@ -88,7 +88,7 @@ function find(
   }
   if (written !== undefined)
     throw new Refusal(`${variable} and ${fileVariable} are both set. Leave one of them out.`)
-  return { written: secretIn(file, fileVariable), place: `What stands in the file of ${fileVariable}` }
+  return { written: secretIn(file, fileVariable), place: `The content of the file in ${fileVariable}` }
 }
 
 /** The text of the file, without the line feed that editors leave at its end. */

@@ -38,7 +38,7 @@ export const retentionSettings = {
     {
       name: 'sent-days',
       argument: 'days',
-      description: 'for so long it is kept by the minute what consumers were sent',
+      description: 'how long it is kept, minute by minute, what consumers were sent',
       expected: 'a number of days such as 14d, 400d at most',
       fallbackWords: '14d',
     },
@@ -51,7 +51,7 @@ export const retentionSettings = {
   expireContacts: days({
     name: 'expire-contacts',
     description:
-      'contacts without a change for so long are erased, after 30 days on the list of `contacts expiring`',
+      'contacts unchanged for this long are erased, after 30 days on the list of `contacts expiring`',
   }),
 } as const
 

@@ -42,7 +42,7 @@ export async function runLive(parts: LiveParts): Promise<void> {
       if (left === 0) left = mostEvents - (await countEvents(parts.storage.events))
       if (left <= 0) {
         return say(
-          `The market stands still from here on: the store has ${mostEvents.toLocaleString('en')} events, which is as much as a demo takes. A new one begins in another folder (--data).`,
+          `The market stands still from now on: the store has ${mostEvents.toLocaleString('en')} events, the most that a demo keeps. Start a new one in another folder (--data).`,
         )
       }
       // Making the stories anew takes a moment of the processor: not before the first answers have gone out.

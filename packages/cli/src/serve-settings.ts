@@ -13,7 +13,7 @@ const defaultMetricsPort = 9464
 const publicUrl = {
   ...settings.url,
   description:
-    'address at which people reach the service, with the base path: for its console, where a proxy is in front',
+    'address at which people reach the service, with the base path; its console needs it behind a proxy',
   fallback: undefined,
   fallbackWords: 'where it listens',
 }

@@ -145,8 +145,8 @@ export const settings = {
   keyPepper: text(
     {
       name: 'key-pepper',
-      description: 'secret that hashes of keys are made with',
-      fallbackWords: 'what is in the file "pepper" of the data folder, made on the first start',
+      description: 'secret with which keys are hashed',
+      fallbackWords: 'the content of the file "pepper" in the data folder, made on the first start',
       secret: true,
       variableOnly: true,
       expected: 'at least 16 random characters',
@@ -158,7 +158,7 @@ export const settings = {
     {
       name: 'old-key-pepper',
       description: 'the previous pepper, while keys made with it are still in use',
-      fallbackWords: 'what is in the file "pepper.old" of the data folder, if there is one',
+      fallbackWords: 'the content of the file "pepper.old" in the data folder, if there is one',
       secret: true,
       variableOnly: true,
       expected: 'at least 16 random characters',
@@ -190,7 +190,7 @@ export const settings = {
   workers: wholeNumber(
     {
       name: 'workers',
-      description: 'threads that serve; more than one uses as many cores of the machine',
+      description: 'number of threads that serve, each of which can use a core',
     },
     { from: 1, to: 64 },
     1,
@@ -207,7 +207,7 @@ export const settings = {
     {
       name: 'drain',
       description:
-        'on SIGTERM, how long it goes on serving while /readyz says that it is stopping; 0 for not at all',
+        'after SIGTERM, how long to keep serving while /readyz says that it is stopping; 0 for not at all',
       fallbackWords: '5s',
     },
     5_000,
@@ -231,7 +231,7 @@ export const settings = {
     {
       name: 'actor',
       argument: 'id',
-      description: 'whom the audit names for what a command changes: an id that is nobody’s name',
+      description: 'whom the audit names for what a command changes: an id, not a person’s name',
       fallbackWords: 'an id made of the machine and the account',
       variableOnly: true,
       expected: '1 to 40 letters, digits and hyphens',

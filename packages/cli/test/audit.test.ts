@@ -102,7 +102,7 @@ describe('the audit at the command line', () => {
     assert.equal((await ended).code, 0)
     const unknown = await run(['audit', 'export', '--after', crypto.randomUUID(), ...data])
     assert.equal(unknown.code, 1)
-    assert.match(unknown.stderr, /There is no row .* Leave out --after to export every row there is\./)
+    assert.match(unknown.stderr, /This store has no row .* Leave out --after to export every row\./)
   })
 
   it('keeps six years of rows through a pruning, and refuses to keep less than one', async () => {

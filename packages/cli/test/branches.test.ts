@@ -102,7 +102,7 @@ describe('branches move', () => {
     await until(async () => (await branchesShown(to)).length === 229, { what: 'all of them' })
     assert.equal((await branchesShown(from)).length, 1, 'the one that was removed there before')
     const again = await move('--from', 'Dale', '--to', 'Fell')
-    assert.match(again.stdout, /^0 properties moved from "Dale" to "Fell"\. The names are compared exactly/)
+    assert.match(again.stdout, /^0 properties moved from "Dale" to "Fell"\. A name must be exactly/)
     const rows = await runJson<readonly { detail: { properties: number } }[]>([
       'audit',
       'list',
@@ -122,7 +122,7 @@ describe('branches move', () => {
     assert.equal(await publish([{ payload: newHome('East') }]), 201)
     for (const [args, words] of [
       [['--from', 'East', '--to', 'East'], /the same branch/],
-      [['--from', 'East', '--to', ''], /--to is a branch_id/],
+      [['--from', 'East', '--to', ''], /--to must be a branch_id/],
       [['--from', 'East'], /--to/],
     ] as const) {
       const { code, stderr } = await move(...args)

@@ -97,7 +97,7 @@ describe('completion in bash', () => {
 
   it('refuses a shell that it has nothing for, and says which there are', async () => {
     const { code, stderr } = await run(['completion', 'fish'])
-    assert.deepEqual([code, stderr], [1, 'There is no completion for "fish", but for bash and zsh.\n'])
+    assert.deepEqual([code, stderr], [1, 'There is no completion for "fish", only for bash and zsh.\n'])
   })
 })
 

@@ -138,7 +138,7 @@ describe('keys, while the service runs', () => {
     }
     const { key } = await createKey()
     const left = await suspend('--unpublish', '--reading-ends', '2099-01-31')
-    assert.match(left.stdout, /leaves\. Nothing can be published.* until 2099-01-31 00:00:00 UTC/s)
+    assert.match(left.stdout, /is leaving\. Nothing can be published.* until 2099-01-31 00:00:00 UTC/s)
     const listed = await run(['tenants', 'list', ...data])
     assert.match(
       listed.stdout,
@@ -261,7 +261,7 @@ describe('keys, while the service runs', () => {
         /must be default or published-0. Did you mean published-0/,
       ],
       [[...create, 'publish', '--current'], /are for keys that read/],
-      [[...create, 'read', '--contact-roles', 'vender'], /which is none of them.*Did you mean vendor/],
+      [[...create, 'read', '--contact-roles', 'vender'], /which is not one of them.*Did you mean vendor/],
       [[...create, 'read', '--contact-fields', ','], /--contact-fields is empty/],
       [[...create, 'property:read', '--contact-fields', 'kind'], /add --scope contact:read/],
     ] as const) {

@@ -76,7 +76,7 @@ function pageAsker(connection: Connection, query: ListQuery): (page: number) => 
     asOf ??= said
     if (said === asOf) return value
     throw new InvalidAnswerError(
-      `Page ${page} is as of event ${said}, and the pages before it as of event ${asOf}: another list of current events was begun with this key. Begin again, and give each reader a key of its own.`,
+      `Page ${page} is as of event ${said}, and the pages before it as of event ${asOf}: another list of current events was begun with this key. Begin again, and give each reader its own key.`,
     )
   }
 }

@@ -153,10 +153,10 @@ describe('a search of all agencies', () => {
     const { send, queries } = service(8)
     const first = await look(send)
     assert.deepEqual([queries.length, first.looked], [6, 600])
-    assert.equal(reachText(first), '600 of 800 agencies were looked through.')
+    assert.equal(reachText(first), '600 of 800 agencies were searched.')
     const last = await look(send, first)
     assert.deepEqual(queries.at(6), { text: 'mill', limit: 10, after: '6.' })
-    assert.equal(reachText(last), 'All 800 agencies were looked through.')
+    assert.equal(reachText(last), 'All 800 agencies were searched.')
   })
 
   it('names each thing with its agency, and leads there (D31)', async () => {

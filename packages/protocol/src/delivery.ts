@@ -118,7 +118,7 @@ const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
   other_category({ delivery: { views }, event }) {
     return `It reads ${views.join(' and ')} only; this is ${event.category ?? 'of no category'}.`
   },
-  other_branch: () => 'Its key reads other branches than the one of this property.',
+  other_branch: () => 'Its key reads other branches, not the one of this property.',
   refused_by_us: refusedByUs,
   never_asked: () => 'It has never asked for anything.',
 }
@@ -152,10 +152,10 @@ function sentSentence({ delivery, event, now, time }: Words): string {
   const { at, route, acknowledged } = delivery
   const by = route === null ? '' : ` by ${routeWords[route] ?? route}`
   const when =
-    at === null ? 'Sent; the minute is kept no longer' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
+    at === null ? 'Sent; the minute is no longer on record' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
   const unsaid =
     acknowledged === null
-      ? ' It does not say what it has done with it.'
+      ? ' It has not said what it did with it.'
       : ` It says that it has applied everything through ${acknowledged}, which does not include this.`
   return `${when}.${unsaid}${asked(delivery, now, time)}`
 }
@@ -185,7 +185,7 @@ function pendingSentence({ delivery, event, now, time }: Words): string {
   const ago = duration(now.getTime() - Date.parse(lastAskedAt))
   if (lastAskedAt < event.publishedAt) {
     const isYoung = now.getTime() - Date.parse(event.publishedAt) < silentMs
-    const cause = isYoung ? '' : '; it has stopped, or a cache in between answers in our place'
+    const cause = isYoung ? '' : '; it has stopped, or a cache in between answers instead of the service'
     return `Not sent: it has not asked since ${time(lastAskedAt)} (${ago})${cause}.${before}`
   }
   return `Not sent: it asked at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it asked for.${before}`

@@ -117,13 +117,13 @@ const cases: readonly Case[] = [
       lastNothingNewAt: asked.lastAskedAt,
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
+      'Sent by the list at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
   },
   {
     what: 'sent late, by a snapshot',
     delivery: { state: 'sent', at: '2026-03-01T09:51:00.000Z', route: 'snapshot', ...asked },
     sentence:
-      'Sent by a snapshot at 09:51, 20 min after it was published. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+      'Sent by a snapshot at 09:51, 20 min after it was published. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'sent, and acknowledged only through an earlier one',
@@ -142,7 +142,7 @@ const cases: readonly Case[] = [
     delivery: { state: 'sent', ...asked },
     event: { ...event, publishedAt: '2026-01-01T00:00:00.000Z' },
     sentence:
-      'Sent; the minute is kept no longer. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+      'Sent; the minute is no longer on record. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'sent, in the numbers of another catalogue',
@@ -154,13 +154,13 @@ const cases: readonly Case[] = [
       eventType: { catalogue: 'published-0', number: 0 },
     },
     sentence:
-      'Sent by the events after a number at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
+      'Sent by the events after a number at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
   },
   {
     what: 'a consumer that has stopped',
     delivery: { state: 'pending', ...asked, lastAskedAt: '2026-03-01T06:12:00.000Z' },
     sentence:
-      'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers in our place.',
+      'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers instead of the service.',
   },
   {
     what: 'a consumer that has not asked for longer than is expected of it',
@@ -186,7 +186,7 @@ const cases: readonly Case[] = [
       eventType: { catalogue: 'published-0', number: 0 },
     },
     sentence:
-      'Sent by the list at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:32 (26 min ago). It has been silent for longer than is expected of it. Its key reads the numbers of published-0: PropertyUpdated is 0.',
+      'Sent by the list at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:32 (26 min ago). It has been silent for longer than is expected of it. Its key reads the numbers of published-0: PropertyUpdated is 0.',
   },
   {
     what: 'a consumer that has asked for contacts since, and is silent',
@@ -232,7 +232,7 @@ const cases: readonly Case[] = [
       earlier: { outcome: 'live', sequenceNumber: 900 },
     },
     sentence:
-      'Not sent: it has not asked since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers in our place. It said "live" of an earlier version (900).',
+      'Not sent: it has not asked since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers instead of the service. It said "live" of an earlier version (900).',
   },
   {
     what: 'a consumer of which only an acknowledgement is kept',
@@ -247,7 +247,7 @@ const cases: readonly Case[] = [
   {
     what: 'another branch',
     delivery: { state: 'other_branch' },
-    sentence: 'Its key reads other branches than the one of this property.',
+    sentence: 'Its key reads other branches, not the one of this property.',
   },
   {
     what: 'a key that was revoked',

@@ -9,7 +9,7 @@ export const orNull = (schema: Type.TSchema, description: string) =>
 export const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
 export const whole = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
-export const next = orNull(Type.String(), 'Ask with it as `after` for what comes next; null at the end.')
+export const next = orNull(Type.String(), 'Send it as `after` to get what comes next; null at the end.')
 
 export const listed = (title: string, member: Type.TSchema) =>
   Type.Object({ items: Type.Array(member, { description: 'In the order of the list.' }), next }, { title })

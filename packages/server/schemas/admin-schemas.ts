@@ -7,13 +7,13 @@ import { keyText, label } from './key-schemas.ts'
 const name = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'What people call it; of one tenant only.',
+  description: 'What people call it; no two tenants have the same.',
 })
 const reference = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '^[!-~]+$',
-  description: 'Your own name for it, such as a number of a CRM; of one tenant only.',
+  description: 'Your own name for it, such as its number in a CRM; no two tenants have the same.',
 })
 
 const tenant = {
@@ -23,16 +23,19 @@ const tenant = {
   suspended: Type.Boolean({ description: 'Its keys are refused.' }),
   leaving: orNull(
     Type.Object({
-      since: moment('Since when nothing is published for it.'),
+      since: moment('Since when nothing can be published for it.'),
       readingEndsAt: moment('From then on its keys are refused.'),
       unpublishedAt: time('When the last of its properties was removed; null: they are being removed.'),
     }),
-    'Null: it does not leave.',
+    'Null: it is not leaving.',
   ),
   deletion: orNull(
     Type.Object({
       id: uuid('Of the certificate.'),
-      state: Type.Unsafe({ enum: ['exporting', 'deleting', 'forgetting'], description: 'How far it is.' }),
+      state: Type.Unsafe({
+        enum: ['exporting', 'deleting', 'forgetting'],
+        description: 'How far the deletion has got.',
+      }),
     }),
     'Null: it is not being deleted.',
   ),
@@ -45,7 +48,7 @@ const maskedContact = {
   eventTypeShortCode: text('Its type.'),
   createdDate: text('When it was stored, UTC.'),
   contact: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'The payload. What names or reaches a person is `•••`.',
+    description: 'The payload. Everything that names or reaches a person is `•••`.',
   }),
 }
 
@@ -60,10 +63,10 @@ export const adminSchemas = {
   ShownSettings: listed(
     'ShownSettings',
     Type.Object({
-      name: text('Of the setting, as its flag has it.'),
-      variable: text('The variable that it can stand in.'),
+      name: text('Name of the setting, as in its flag.'),
+      variable: text('The environment variable that can set it.'),
       value: Type.Unknown({ description: 'A secret is `(not shown)`; null: none.' }),
-      source: text('The flag or variable that it stands in, or `default`.'),
+      source: text('The flag or variable that sets it, or `default`.'),
     }),
   ),
   Health: Type.Object(
@@ -99,7 +102,7 @@ export const adminSchemas = {
   ),
   NewTenant: Type.Object(
     {
-      tenantId: Type.Optional(uuid('Where it has an id already; left out, a new one is made.')),
+      tenantId: Type.Optional(uuid('Its id, if it already has one; left out, a new one is made.')),
       name,
       reference: Type.Optional(reference),
     },
@@ -108,10 +111,14 @@ export const adminSchemas = {
   TenantChange: Type.Object(
     {
       name: Type.Optional(name),
-      reference: Type.Optional(orNull(reference, 'Null takes it away.')),
+      reference: Type.Optional(orNull(reference, 'Null removes it.')),
       suspended: Type.Optional(Type.Boolean({ description: 'Its keys are refused.' })),
     },
-    { title: 'TenantChange', description: 'What is left out stays.', additionalProperties: false },
+    {
+      title: 'TenantChange',
+      description: 'Members that are left out stay as they are.',
+      additionalProperties: false,
+    },
   ),
   TenantImport: Type.Object(
     {
@@ -139,7 +146,7 @@ export const adminSchemas = {
     {
       created: whole('Tenants that were made.'),
       known: whole('Lines whose reference a tenant had already.'),
-      refused: whole('Lines of which nothing was made.'),
+      refused: whole('Lines for which nothing was made.'),
       items: Type.Array(
         Type.Object({
           reference: text('Of the line.'),
@@ -162,14 +169,14 @@ export const adminSchemas = {
     Type.Object({
       feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
       sequenceNumber: whole("Of the feed's last event."),
-      epoch: text('Changes when numbers were carried past a gap.'),
+      epoch: text('Changes when numbers continue after a gap, as after a restore.'),
       revision: whole('Rises when stored payloads were reduced.'),
       counts: Type.Record(Type.String(), Type.Integer(), {
         description: 'Events of each view, by its `apiEventType`.',
       }),
       live: orNull(
         Type.Integer({ minimum: 0 }),
-        'Properties or contacts that are there: whose latest event is no removal. Null until they are counted after an upgrade.',
+        'Properties or contacts whose latest event is not a removal. Null until they are counted after an upgrade.',
       ),
       lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
     }),
@@ -180,14 +187,14 @@ export const adminSchemas = {
         Type.Object({
           agentRef: Type.String({ description: 'The property, as its payload spells it.' }),
           live: Type.Boolean({ description: 'False: its latest event is a removal.' }),
-          address: orNull(Type.String(), 'As it is shown to the public, else its lines.'),
+          address: orNull(Type.String(), 'The address as shown to the public, or else its lines.'),
           postcode: orNull(Type.String(), 'Both parts.'),
           reference: orNull(Type.String(), "The agent's own reference."),
           serviceReference: orNull(Type.String(), 'The `service_reference` of the payload.'),
           eventId: uuid('Of the latest event.'),
           sequenceNumber: whole('Of the latest event.'),
           eventTypeShortCode: text('Of the latest event.'),
-          createdDate: text('Of the latest event, as it stands in it.'),
+          createdDate: text('Of the latest event, unchanged.'),
         }),
         { description: 'The newest change first.' },
       ),
@@ -199,7 +206,7 @@ export const adminSchemas = {
   FeedRate: Type.Object(
     {
       feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
-      apiEventType: orNull(Type.String(), 'Of which view; null: all events.'),
+      apiEventType: orNull(Type.String(), 'The view that is counted; null: all events.'),
       from: moment('The beginning.'),
       to: moment('The end, which the counts do not include.'),
       counts: Type.Array(whole('Events of one part of the time.'), {
@@ -222,13 +229,13 @@ export const adminSchemas = {
       actor: text('`key:` or `cli:` and an opaque id, or `service`.'),
       actorName: orNull(
         Type.String(),
-        'Its name, where it has one and an operator key asks. It stands apart from the row, and can be erased.',
+        'Its name, if it has one and an operator key asks. It is kept apart from the row, and can be erased.',
       ),
       action: text('What was done, such as `key.created`. Further ones may come.'),
       tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant; null where it concerns none.'),
       target: orNull(Type.String(), 'Id of what was changed.'),
       detail: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What the action says of itself; never a name.',
+        description: 'Details of the action; never a name.',
       }),
     }),
   ),

@@ -5,10 +5,10 @@ import Type from 'typebox'
 export const whole = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 export const epoch = Type.String({
-  description: 'Changes when numbers were carried past a gap: begin again.',
+  description: 'Changes when numbers continue after a gap, as after a restore: begin again.',
 })
 export const revision = whole(
-  'Rises when stored payloads were reduced. A copy of the latest events needs nothing for it.',
+  'Rises when stored payloads were reduced. A copy of the latest events need do nothing.',
 )
 
 export function refTo(name: string): { readonly $ref: string } {

@@ -25,20 +25,20 @@ const propertyConsumer = Type.Object(
     state: Type.Unsafe({
       enum: [...deliveryStates],
       description:
-        'What the consumer says counts first. `sent` says nothing of what was done with it; `refused_by_us`: its requests are refused. Further ones may come.',
+        'What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are refused. Further values may come.',
     }),
     at: time(
-      'When the consumer said so, the minute of the first sending, or since when its requests are refused.',
+      'When the consumer said so, the minute in which the event was first sent, or since when its requests have been refused.',
     ),
-    route: textOrNull('How it was sent first.'),
+    route: textOrNull('How it was first sent.'),
     code: textOrNull('Why it was held or refused.'),
-    message: textOrNull('The same in words, as the consumer says.'),
+    message: textOrNull('The same in words of the consumer.'),
     url: textOrNull('Where the site shows it.'),
     refusals: orNull(whole('Requests.'), 'Requests that were refused since then.'),
     lastAskedAt: time('When it was last answered.'),
     lastNothingNewAt: time('When it was last told that there is nothing new.'),
     silentSince: time(
-      'It has asked for nothing since then, which is longer than is expected of it; null: it is not silent, or the key opens other tenants and the one that asks is no operator.',
+      'It has asked for nothing since then, which is longer than expected; null: it is not silent, or its key also opens other tenants and the asking key is not an operator key.',
     ),
     acknowledged: orNull(whole('A number.'), 'It says that it has applied everything up to this number.'),
     earlier: orNull(
@@ -48,9 +48,9 @@ const propertyConsumer = Type.Object(
     views: Type.Array(Type.String(), { description: 'What it reads: `all`, `sales`, `lettings`.' }),
     eventType: orNull(
       Type.Object({ catalogue: text('Whose numbers.'), number: whole('The number.') }),
-      'The number of the event type that its key is shown, where it differs from that of the store.',
+      'The number of the event type that its key is shown, if it differs from that of the store.',
     ),
-    sentence: text('All of this for people, with times in UTC.'),
+    sentence: text('All of this as a sentence, with times in UTC.'),
   },
   {
     title: 'PropertyConsumer',
@@ -76,7 +76,7 @@ const propertyConsumers = Type.Object(
         epoch,
         lastPublishedAt: time('When anything was last published; null in an empty feed.'),
         silentSince: time(
-          'The publisher has been silent for longer than is expected since then; null: it has not, or the key sees itself alone.',
+          'The publisher has been silent since then, which is longer than expected; null: it is not silent, or the key sees only itself.',
         ),
       },
       { description: 'Where the feed stands.' },
@@ -89,7 +89,7 @@ const propertyConsumers = Type.Object(
 const expected = {
   expectedSeconds: orNull(
     whole('Seconds.'),
-    'For how long it may be silent; null: nothing is expected, or not yet.',
+    'How long it may be silent; null: nothing is expected, or not yet.',
   ),
   expectation: orNull(
     Type.Unsafe({ enum: ['set', 'learned', 'learning', 'off'] }),
@@ -98,13 +98,13 @@ const expected = {
 }
 const silence = {
   ...expected,
-  silentSince: time('It has been silent for longer than is expected since then; null: it has not.'),
+  silentSince: time('It has been silent since then, which is longer than expected; null: it is not silent.'),
 }
 
 const listedConsumer = Type.Object(
   {
     ...consumer,
-    ended: textOrNull('Why the key works no longer: `key_revoked`, `key_expired`, `key_disabled`.'),
+    ended: textOrNull('Why the key no longer works: `key_revoked`, `key_expired`, `key_disabled`.'),
     lastAskedAt: time('When it was last answered; null: never.'),
     lastStatus: orNull(whole('A status.'), 'Of that answer.'),
     lastRoute: textOrNull('How it asked.'),
@@ -126,13 +126,13 @@ const listedConsumer = Type.Object(
         view: text('`all`, `sales`, `lettings`.'),
         through: whole('Everything of the view up to this number was sent.'),
         lagEvents: whole('Events of the view after it.'),
-        lagSeconds: whole('For how long the first of them has been there.'),
+        lagSeconds: whole('How long ago the first of them was published.'),
       }),
       { description: 'What it reads.' },
     ),
     ...silence,
   },
-  { title: 'Consumer', description: 'A key, or what a key is used for, as a reader of a feed.' },
+  { title: 'Consumer', description: 'A reader of a feed: a key, or one of the uses that a key names.' },
 )
 
 const listedConsumers = Type.Object(
@@ -140,11 +140,11 @@ const listedConsumers = Type.Object(
     publisher: Type.Object(
       {
         lastHeardAt: time(
-          'When a publication was last taken, to some minutes; null: not since this is kept.',
+          'When a publication was last taken, to within some minutes; null: not since this has been recorded.',
         ),
         ...silence,
       },
-      { description: 'What publishes to the feed, whatever its keys.' },
+      { description: 'The publisher of the feed, with whichever keys.' },
     ),
     items: Type.Array(Type.Unknown()),
     next: Type.Null({ description: 'The list is whole.' }),
@@ -218,12 +218,12 @@ export const consumers = {
     },
     {
       title: 'ExpectedIntervalRequest',
-      description: 'For how long a publisher or consumer may be silent.',
+      description: 'How long a publisher or consumer may be silent.',
       additionalProperties: false,
     },
   ),
   ExpectedInterval: Type.Object(expected, {
     title: 'ExpectedInterval',
-    description: 'For how long a publisher or consumer may be silent, and how that came about.',
+    description: 'How long a publisher or consumer may be silent, and how that was decided.',
   }),
 }

@@ -4,7 +4,9 @@ import { listed, moment, orNull, text, time, uuid, whole } from './admin-parts.t
 
 const deletedFeed = {
   feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed.' }),
-  sequenceNumber: whole('Of its last event; where it had none, numbers would have begun after it.'),
+  sequenceNumber: whole(
+    'Of its last event; if it had none, the number after which its numbers would have begun.',
+  ),
   epoch: text('Its epoch.'),
   revision: whole('Its revision.'),
   events: whole('Its events.'),
@@ -15,7 +17,7 @@ const ownedCounts = Type.Object(
     events: whole('Events of both feeds.'),
     subjects: whole('Properties and contacts.'),
     keys: whole('Keys that open no other tenant.'),
-    grants: whole('Grants of keys that open other tenants too, and stay.'),
+    grants: whole('Grants of keys that stay, because they open other tenants too.'),
     erasures: whole('Receipts of erasures.'),
     holds: whole('Holds.'),
     restrictions: whole('Restrictions.'),
@@ -52,7 +54,7 @@ const deletion = {
   ),
   counts: ownedCounts,
   begunAt: moment('When it was closed.'),
-  deletedAt: time('When the last of it was gone, and its name free.'),
+  deletedAt: time('When the last of it was deleted, and its name became free.'),
 }
 
 export const deletionSchemas = {

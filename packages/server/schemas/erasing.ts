@@ -21,7 +21,7 @@ const erasureWords = {
   reason: Type.Unsafe({ enum: [...erasureReasons], description: 'Why; no text of your own.' }),
   caseRef: Type.Optional(
     Type.Union([Type.String({ pattern: '^[A-Za-z0-9-]{1,40}$' }), Type.Null()], {
-      description: 'Your reference of the case. No name of a person.',
+      description: 'Your reference for the case. Never a person’s name.',
     }),
   ),
   receivedOn: Type.Optional(
@@ -62,7 +62,7 @@ const recipient = Type.Object(
     events: Type.Union([whole('How many of the erased events it was sent.'), Type.Null()]),
     firstSentAt: time('Start of the hour in which it was first sent one of them.'),
     lastSentAt: time('End of the hour in which it was last sent one of them.'),
-    toldBy: time('It was sent the closing event by then; null: not so far, or nothing was closed.'),
+    toldBy: time('By then it had been sent the closing event; null: not so far, or nothing was closed.'),
     acknowledgedAt: time(
       'All of its consumers have acknowledged the closing event: the latest of their times; null: one has not, or none is known.',
     ),
@@ -99,17 +99,17 @@ const erasure = Type.Object(
     state: Type.Unsafe({
       enum: ['reducing', 'reduced', 'unreachable', 'overwritten'],
       description:
-        '`reduced`: no row has the payloads, and each node is waited for until it has forgotten them, one that was killed for a minute; `unreachable`: no row, page or answer has them; `overwritten`: nor has the free space of the store.',
+        '`reduced`: no row has the payloads, and each node is waited for until it has forgotten them, a killed node for a minute; `unreachable`: no row, page or answer has them; `overwritten`: the free space of the store has none either.',
     }),
     events: whole('Events that are to be reduced.'),
     reduced: whole('How many of them have been.'),
     closing: Type.Union(
       [Type.Object({ id: uuid('Of the event.'), sequenceNumber: whole('Of the event.') }), Type.Null()],
-      { description: 'The event that closed the subject; null where one event was erased.' },
+      { description: 'The event that closed the subject; null if a single event was erased.' },
     ),
     revision: whole("The feed's, after the last step."),
     begunAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
-    reducedAt: time('When the last payload was taken.'),
+    reducedAt: time('When the last payload was removed.'),
     unreachableAt: time('When every node had forgotten it.'),
     overwrittenAt: time('When the free space of the store had been rewritten.'),
     notCovered: Type.Array(
@@ -127,7 +127,7 @@ const erasure = Type.Object(
     recipients: Type.Optional(
       Type.Union([Type.Array(recipient), Type.Null()], {
         description:
-          'Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. Null: reads of this feed are not noted.',
+          'Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. Null: reads of this feed are not recorded.',
       }),
     ),
     unknownTimes: Type.Optional(
@@ -249,9 +249,9 @@ const exposure = Type.Object(
     contacts: Type.Unsafe({ ...listOf('ExposedContact'), description: 'By reference.' }),
     unknownTimes: Type.Array(span, {
       description:
-        'A node crashed or still runs, and has not said what it sent then: possibly any contact that the key could read.',
+        'A node crashed, or still runs and has not yet recorded what it sent then: possibly any contact that the key could read.',
     }),
-    next: Type.Union([Type.String(), Type.Null()], { description: 'Ask with it as `after` for more.' }),
+    next: Type.Union([Type.String(), Type.Null()], { description: 'Send it as `after` to get more.' }),
   },
   { title: 'Exposure', description: 'Contacts that a key was sent.' },
 )

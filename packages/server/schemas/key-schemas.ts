@@ -30,7 +30,7 @@ const grants = Type.Array(
               Type.Array(Type.Unsafe({ enum: [...contactRoleNames] }), {
                 minItems: 1,
                 description:
-                  'Only contacts with one of these roles; another one stands in the feed as erased. Left out: all.',
+                  'Only contacts with one of these roles; the others appear as erased. Left out: all.',
               }),
             ),
             fields: Type.Optional(
@@ -42,7 +42,7 @@ const grants = Type.Array(
           },
           {
             description:
-              'What of contacts is read with `contact:read`. Left out: all of it. It never changes for a key.',
+              'Which parts of contacts are read with `contact:read`. Left out: all. It never changes for a key.',
             additionalProperties: false,
           },
         ),
@@ -52,7 +52,7 @@ const grants = Type.Array(
           minItems: 1,
           maxItems: maxGrantedBranches,
           description:
-            'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. With `property:read` and `property:publish` alone. Left out: all.',
+            'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read` and `property:publish`. Left out: all.',
         }),
       ),
     },
@@ -69,14 +69,14 @@ const key = {
   scopes: operatorScopes,
   grants,
   networks,
-  rate: orNull(rate, 'Null: the rate of all keys.'),
+  rate: orNull(rate, 'Null: the default rate.'),
   createdAt: moment('When it was made.'),
   expiresAt: time('When it ends by itself; null: never.'),
   revokedAt: time('When somebody ended it.'),
   lastUsedAt: time('When it was last used, at most a minute old.'),
-  replaces: orNull(Type.String(), 'Id of the key that it was made for in a rotation.'),
+  replaces: orNull(Type.String(), 'Id of the key that it replaced in a rotation.'),
 }
-export const keyText = Type.String({ description: 'The key itself. It is shown in this answer alone.' })
+export const keyText = Type.String({ description: 'The key itself. It is shown only in this answer.' })
 
 export const keySchemas = {
   Key: Type.Object(key, { title: 'Key' }),
@@ -91,7 +91,7 @@ export const keySchemas = {
       scopes: Type.Optional(operatorScopes),
       grants: Type.Optional(grants),
       expiresAt: Type.Optional(time('When it ends by itself.')),
-      rate: Type.Optional(orNull(rate, 'Left out: the rate of all keys.')),
+      rate: Type.Optional(orNull(rate, 'Left out: the default rate.')),
       networks: Type.Optional(orNull(networks, 'Left out: any.')),
     },
     { title: 'NewKey', additionalProperties: false },
@@ -100,10 +100,14 @@ export const keySchemas = {
     {
       label: Type.Optional(label),
       expiresAt: Type.Optional(time('Null: it never ends by itself.')),
-      rate: Type.Optional(orNull(rate, 'Null: the rate of all keys.')),
+      rate: Type.Optional(orNull(rate, 'Null: the default rate.')),
       networks: Type.Optional(orNull(networks, 'Null: any.')),
     },
-    { title: 'KeyChange', description: 'What is left out stays.', additionalProperties: false },
+    {
+      title: 'KeyChange',
+      description: 'Members that are left out stay as they are.',
+      additionalProperties: false,
+    },
   ),
   RotateRequest: Type.Object(
     {
@@ -112,7 +116,7 @@ export const keySchemas = {
           minimum: 0,
           maximum: 720,
           default: 24,
-          description: 'For how long the old key goes on.',
+          description: 'How long the old key keeps working.',
         }),
       ),
     },
@@ -124,7 +128,7 @@ export const keySchemas = {
       ...key,
       replaced: Type.Object(
         { keyId: text('Of the old key.'), expiresAt: moment('When it ends.') },
-        { description: 'The key in whose place it was made.' },
+        { description: 'The key that it replaces.' },
       ),
     },
     { title: 'RotatedKey' },

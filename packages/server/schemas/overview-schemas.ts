@@ -23,7 +23,10 @@ const fault = {
 const tenantFacts = {
   tenantId: uuid('Of the tenant.'),
   sequenceNumber: whole("Of the feed's last event."),
-  live: orNull(Type.Integer({ minimum: 0 }), 'Properties that are there. Null until they are counted.'),
+  live: orNull(
+    Type.Integer({ minimum: 0 }),
+    'Properties that have not been removed. Null until they are counted.',
+  ),
   published: Type.Array(whole('Events of an hour.'), {
     description: 'The last 24 hours of the clock, the present one last.',
   }),
@@ -32,8 +35,8 @@ const tenantFacts = {
       keyId: text('Of its key.'),
       label: text('Of its key.'),
       name: text('As in `x-feed-consumer`; `default`: the key itself.'),
-      lagEvents: whole('Events that it was not sent.'),
-      lagSeconds: whole('For how long the first of them has been there.'),
+      lagEvents: whole('Events that it has not been sent.'),
+      lagSeconds: whole('How long ago the first of them was published.'),
     }),
     'The consumer that lacks most, of those whose keys work; null: nobody reads the feed.',
   ),
@@ -60,7 +63,7 @@ export const overviewSchemas = {
     {
       items: Type.Array(Type.Object(fault), { description: 'The worst kind first.' }),
       next,
-      hasMore: Type.Boolean({ description: 'There are more of a kind than are known.' }),
+      hasMore: Type.Boolean({ description: 'There are more of a kind than are listed.' }),
       at: moment('As of when.'),
     },
     { title: 'Faults' },
@@ -72,11 +75,11 @@ export const overviewSchemas = {
       next,
       searched: Type.Object(
         {
-          tenants: whole('Tenants that this call has looked through.'),
-          of: whole('Tenants that there are, as of some seconds ago.'),
+          tenants: whole('Tenants that this call has searched.'),
+          of: whole('How many tenants there are, as of a few seconds ago.'),
           properties: whole('Properties that it has read.'),
         },
-        { description: 'How far this call has looked.' },
+        { description: 'How far this call has searched.' },
       ),
     },
     { title: 'FoundThings' },

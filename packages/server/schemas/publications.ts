@@ -17,7 +17,9 @@ function payloadOf(payload: string): TSchema {
 const eventMembers = {
   eventType: Type.Optional(
     Type.Union([
-      Type.String({ description: 'Short code. Default: derived from what was there before.' }),
+      Type.String({
+        description: 'Short code. Default: derived from the payload and the subject’s latest event.',
+      }),
       Type.Null(),
     ]),
   ),
@@ -62,7 +64,7 @@ const Removal = Type.Object(
   {
     additionalProperties: false,
     title: 'Removal',
-    description: 'A property that is not to be shown any more.',
+    description: 'A property that must not be shown any more.',
   },
 )
 
@@ -73,13 +75,13 @@ function publication(title: string, description: string, members: TProperties): 
 /** By the name they are referred to by. A property event has a payload or a removal, and never both. */
 export const publications = {
   Removal,
-  PropertyState: publication('PropertyState', 'A property event to be: how the property is now.', {
+  PropertyState: publication('PropertyState', 'A property event to publish: how the property is now.', {
     payload: payloadOf('PropertyPayload'),
     ...category,
   }),
   PropertyRemoval: publication(
     'PropertyRemoval',
-    'A property event to be: the property is to be shown no more.',
+    'A property event to publish: the property must not be shown any more.',
     {
       remove: Type.Unsafe(refTo('Removal')),
       ...category,
@@ -87,10 +89,10 @@ export const publications = {
   ),
   PropertyPublication: {
     title: 'PropertyPublication',
-    description: 'One property event to be.',
+    description: 'One property event to publish.',
     oneOf: [refTo('PropertyState'), refTo('PropertyRemoval')],
   },
-  ContactPublication: publication('ContactPublication', 'One contact event to be.', {
+  ContactPublication: publication('ContactPublication', 'One contact event to publish.', {
     payload: payloadOf('ContactPayload'),
   }),
 }

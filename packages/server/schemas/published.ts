@@ -13,11 +13,11 @@ const refusal = Type.Object({
     Type.Object({
       pointer: Type.String({
         description:
-          'JSON pointer into the request body; `*` stands for a name that is not of the contract. Empty: the request as a whole.',
+          'JSON pointer into the request body; `*` stands for a name that is not in the contract. Empty: the request as a whole.',
       }),
       code: Type.String({ description: 'As in `errors` of the answer.' }),
     }),
-    { description: 'The first 10. What stood there is not kept.' },
+    { description: 'The first 10. The values are not kept.' },
   ),
 })
 
@@ -25,8 +25,8 @@ const minute = Type.Object({
   at: Type.String({ format: 'date-time', description: 'Beginning of the minute.' }),
   feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
   keyId: Type.String({ description: 'Of the key that published.' }),
-  requests: whole('How many there were, refused ones included and dry runs not.'),
-  stored: whole('Events that were stored, those that the service added included.'),
+  requests: whole('How many there were, including refused ones but not dry runs.'),
+  stored: whole('Events that were stored, including those that the service added.'),
   repeated: whole('Events that had been stored before.'),
   unchanged: whole("Events that were equal to their subject's latest, and were not stored."),
   firstNumber: orNull(
@@ -35,15 +35,15 @@ const minute = Type.Object({
   ),
   lastNumber: orNull(Type.Integer({ minimum: 1 }), 'The highest `sequenceNumber` that was given.'),
   warnings: Type.Record(Type.String(), Type.Integer(), {
-    description: 'How often each code stood in the receipts.',
+    description: 'How often each code was in the receipts.',
   }),
   warningPlaces: Type.Record(Type.String(), Type.Array(Type.String(), { maxItems: 5 }), {
     description:
-      'Examples of where each of these codes came: JSON pointers into an event, the first five in the order of their text; `*` stands for a name that is not of the contract. What stood there is not kept.',
+      'Examples of where each of these codes arose: JSON pointers into an event, the first five in the order of their text; `*` stands for a name that is not in the contract. The values are not kept.',
   }),
   refused: whole('Requests of which nothing was stored.'),
   refusals: Type.Array(refusal, {
-    description: 'Those of them that are kept singly: the first 100 of a key and hour.',
+    description: 'Those that are kept one by one: the first 100 of a key and hour.',
   }),
 })
 
@@ -51,7 +51,7 @@ export const published = {
   Publications: Type.Object(
     {
       items: Type.Array(minute, { description: 'The newest first.' }),
-      next: orNull(Type.String(), 'Ask with it as `after` for what comes next; null at the end.'),
+      next: orNull(Type.String(), 'Send it as `after` to get what comes next; null at the end.'),
     },
     { title: 'Publications' },
   ),

@@ -23,7 +23,7 @@ function addName(audit: Command, context: CommandContext): void {
     .description('say who an actor is: `audit list` then shows the name')
     .argument('<actor>', actorWords)
     .argument('<name>', 'for people')
-  addNote(command, 'The name stands apart from the rows, which never change; `audit forget` erases it.')
+  addNote(command, 'The name is kept apart from the rows, which never change; `audit forget` erases it.')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [actor = '', name = '']) => {
     checkActor(reader, actor)
@@ -47,7 +47,7 @@ function addForget(audit: Command, context: CommandContext): void {
     return withStore(reader, flags, async ({ storage, actor: by }) => {
       if ((await storage.names.erase(actor, by)) === 'unknown') throw new Refusal(`${actor} has no name.`)
       if (output.json) return output.writeJson({ actor, name: null })
-      return output.write(`The name of ${actor} is erased. Backups made before still have it.\n`)
+      return output.write(`The name of ${actor} is erased. Earlier backups still have it.\n`)
     })
   })
 }

@@ -27,13 +27,13 @@ export function addAudit(program: Command, context: CommandContext): void {
 function addList(audit: Command, context: CommandContext): void {
   const command = audit
     .command('list')
-    .description('show the last changes, the newest first')
-    .option('--tenant <tenant>', 'only those of one tenant, by id or name')
-    .option('--action <action>', 'only of one kind, such as key.revoked')
-    .option('--target <id>', 'only of what has this id, such as a key')
+    .description('show the latest changes, newest first')
+    .option('--tenant <tenant>', 'only changes to one tenant, by id or name')
+    .option('--action <action>', 'only changes of one kind, such as key.revoked')
+    .option('--target <id>', 'only changes to the key, tenant or other thing with this id')
     .option('--from <time>', pastWords)
-    .option('--to <time>', 'up to and with this time, in the same forms')
-    .option('--limit <number>', 'at most so many', '100')
+    .option('--to <time>', 'up to and including this time, in the same forms')
+    .option('--limit <number>', 'show at most this many', '100')
   addSettings(command, storeSettings)
   addAction(command, context, (invocation) => {
     const { output, settings: reader, flags } = invocation
@@ -77,14 +77,14 @@ const rowsPerPiece = 500
 function addExport(audit: Command, context: CommandContext): void {
   const command = audit
     .command('export')
-    .description('write every row as a line of JSON, in the order of commits')
+    .description('write every row as a line of JSON, in commit order')
     .option('--after <id>', 'continue after the row with this id, the last one of an earlier export')
     .option('--tenant <tenant>', 'only rows of one tenant, by id or name')
-    .option('--follow', 'go on with new rows as they come; end with Ctrl+C')
+    .option('--follow', 'keep writing new rows as they are added; stop with Ctrl+C')
   addNote(
     command,
-    'To keep the rows where nobody can change them, pipe the lines into storage that is written once. No row ever ' +
-      'comes in front of one that was written: after an end at any moment, --after goes on without a gap.',
+    'To keep the rows where nobody can change them, pipe the lines into write-once storage. A new row never appears ' +
+      'before one that was already written, so after an interruption --after continues without a gap.',
   )
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) => {
@@ -112,8 +112,8 @@ async function exportRows(
     const rows = await storage.audit.read({ ...query, after, first: 'oldest', limit: rowsPerPiece })
     if (rows === 'unknownRow') {
       throw new Refusal(
-        `There is no row ${after} in this store: it is another store's, or was removed by \`audit prune\`. ` +
-          'Leave out --after to export every row there is.',
+        `This store has no row ${after}: the row belongs to another store, or \`audit prune\` removed it. ` +
+          'Leave out --after to export every row.',
       )
     }
     if (rows.length > 0) await write(rows.map((row) => `${JSON.stringify(rowJson(row))}\n`).join(''))
@@ -130,11 +130,11 @@ function addPrune(audit: Command, context: CommandContext): void {
   const command = audit
     .command('prune')
     .description('remove rows that have been kept long enough')
-    .option('--keep <years>', 'how long rows are kept: 1y or more', defaultKeep)
+    .option('--keep <years>', 'how long to keep rows: at least 1y', defaultKeep)
   addNote(
     command,
-    'On PostgreSQL only the role that owns the tables may do this: name its address with --database. The removal is ' +
-      'noted.',
+    'On PostgreSQL only the role that owns the tables may do this: name its address with --database. The audit ' +
+      'records the removal.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) => {
@@ -148,7 +148,7 @@ function addPrune(audit: Command, context: CommandContext): void {
     return withStore(reader, flags, async ({ storage, actor }) => {
       const removed = await storage.audit.prune(before.getTime(), actor)
       if (output.json) return output.writeJson({ before: before.toISOString(), removed })
-      return output.write(`${removed} rows from before ${momentText(before.getTime())} UTC are removed.\n`)
+      return output.write(`${removed} rows from before ${momentText(before.getTime())} UTC were removed.\n`)
     })
   })
 }

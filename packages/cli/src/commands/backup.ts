@@ -34,7 +34,7 @@ export function addBackup(program: Command, context: CommandContext): void {
       if (output.json) return output.writeJson({ file: path, bytes })
       return output.write(
         `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
-          `Keep the key pepper with it, apart (${pepperPlace(folder, database)}): without it no key works.\n` +
+          `Keep a copy of the key pepper too, in another place (${pepperPlace(folder, database)}): without it no key works.\n` +
           (database === undefined
             ? `To restore: put it into an empty data folder as property-events.db. Before you serve it:\n` +
               `${epochCommand(' --data FOLDER')}\n`
@@ -56,7 +56,7 @@ async function noteBackup({ storage, actor }: OpenedStore, output: Output): Prom
   try {
     await storage.audit.note({ action: 'backup.begun', tenant: null, target, detail: {} }, actor)
   } catch {
-    output.say('This backup could not be noted in the store, so receipts of erasures will not name it.')
+    output.say('This backup could not be recorded in the store, so receipts of erasures will not name it.')
   }
 }
 

@@ -23,21 +23,21 @@ export function addBranches(program: Command, context: CommandContext): void {
 function addMove(branches: Command, context: CommandContext): void {
   const command = branches
     .command('move')
-    .description('publish all published properties of one branch for another one')
+    .description('move all published properties of one branch to another')
     .requiredOption('--tenant <tenant>', 'id or name')
-    .requiredOption('--from <branch>', 'the branch_id that they have, exactly as it is published')
-    .requiredOption('--to <branch>', 'the branch_id that they get')
-    .option('--dry-run', 'count them, and change nothing')
+    .requiredOption('--from <branch>', 'their present branch_id, exactly as it is published')
+    .requiredOption('--to <branch>', 'their new branch_id')
+    .option('--dry-run', 'count the properties, and change nothing')
   addNote(
     command,
-    'Readers of the old branch are told that each property has gone, and readers of the new one that it is there, in one commit. 100 properties at a time; a move that was cut off is begun again with the same command. Have the publisher use the new branch first: what it publishes for the old one goes back there.',
+    'One commit tells readers of the old branch that a property has gone, and readers of the new branch that it has arrived. Properties are moved 100 at a time; if the move is interrupted, run the same command again. Have the publisher use the new branch first: anything it publishes for the old one goes back there.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
     const { settings: reader, flags } = invocation
     const [from, to] = [flagText(flags, 'from') ?? '', flagText(flags, 'to') ?? '']
     if (grantedBranches([to]) === undefined) {
-      reader.fault(`--to is a branch_id of 1 to ${maxBranchLength} characters and one line.`)
+      reader.fault(`--to must be a branch_id of 1 to ${maxBranchLength} characters on one line.`)
     }
     if (from === to) reader.fault('--from and --to are the same branch.')
     const signal = stopSignal()
@@ -57,7 +57,9 @@ async function move({ output, flags }: Invocation, store: OpenedStore, asked: As
   const { tenantId } = tenant
   const dryRun = flags['dryRun'] === true
   if ((await storage.leaving.list()).some((one) => one.tenantId === tenantId))
-    throw new Refusal(`Tenant "${plainText(tenant.name)}" leaves, so nothing is published for it any more.`)
+    throw new Refusal(
+      `Tenant "${plainText(tenant.name)}" is leaving, so nothing can be published for it any more.`,
+    )
   const progress = createProgress(output, 'properties')
   const steps = moveBranch(storage, { tenantId, ...asked, dryRun, actor })
   let moved = 0
@@ -76,7 +78,7 @@ async function move({ output, flags }: Invocation, store: OpenedStore, asked: As
   const { from, to } = asked
   if (output.json) return output.writeJson({ tenantId, from, to, dryRun, properties: moved })
   const words = `${countText(moved)} ${dryRun ? 'would be moved' : 'moved'} from "${plainText(from)}" to "${plainText(to)}".`
-  const hint = moved > 0 ? '' : ' The names are compared exactly, as `branch_id` has them in payloads.'
+  const hint = moved > 0 ? '' : ' A name must be exactly the `branch_id` of the payloads.'
   return output.write(`${words}${hint}\n`)
 }
 

@@ -20,15 +20,18 @@ import { plainText } from '../terminal-text.ts'
 export function addCompact(program: Command, context: CommandContext): void {
   const command = program
     .command('compact')
-    .description('overwrite what was erased in the free space of the store, by rewriting it')
-    .option('--always', 'rewrite the store although no erasure waits for it')
-    .option('--schedule <time>', 'do it every day at this time (UTC), such as 02:30, until a signal')
+    .description('rewrite the store, so that its free space holds no erased data')
+    .option('--always', 'rewrite the store even if no erasure is waiting for it')
+    .option(
+      '--schedule <time>',
+      'do it every day at this time (UTC), such as 02:30, until stopped by a signal',
+    )
   addNote(
     command,
-    'Works while nodes serve. Publishing waits meanwhile, and on PostgreSQL reading does as well, but for ready-made pages: ' +
-      'about a second for 50 MB. A folder needs free space for two more copies of the store, a database for one. ' +
-      'For a database it takes a role that owns the tables and the database. Backups, archives of the write-ahead log and ' +
-      'standbys that lag keep what they have.',
+    'Works while nodes serve. Publishing waits meanwhile, and on PostgreSQL so does reading, except of ready-made pages: ' +
+      'about a second for each 50 MB. A data folder needs free space for two more copies of the store, a database for one. ' +
+      'On a database, the role must own the tables and the database. Backups, archives of the write-ahead log and ' +
+      'lagging standbys keep what they have.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
@@ -42,12 +45,12 @@ export function addCompact(program: Command, context: CommandContext): void {
         `--schedule is "${plainText(written.slice(0, 100))}", but must be a time of day such as 02:30.`,
       )
     if (time === undefined || always) {
-      if (always) reader.fault('--always rewrites the store at once: leave it out, or --schedule.')
+      if (always) reader.fault('--always rewrites the store at once, --schedule every day: use one of them.')
       return reader.finish()
     }
     // Its faults and a missing store end the command at once, and not at night.
     await withStore(reader, flags, async () => undefined)
-    output.say(`Compacts every day at ${written} UTC, when erasures wait for it.`)
+    output.say(`The store is rewritten every day at ${written} UTC, if erasures are waiting for it.`)
     await runDaily(time, stopSignal(), async () => {
       try {
         await report(invocation, await compactOnce(invocation, false))
@@ -113,14 +116,14 @@ async function report({ output }: Invocation, { compaction, tookMs, strangers }:
   if (output.json) return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: strangers })
   if (!isDone) {
     return output.write(
-      'No erasure waits to be overwritten, so nothing was done (--always rewrites the store all the same).\n',
+      'No erasure is waiting to be overwritten, so nothing was done (--always rewrites the store anyway).\n',
     )
   }
   const named = strangers.slice(0, 10).map((name) => plainText(name))
   const rest = strangers.length > named.length ? ` and ${strangers.length - named.length} more` : ''
   await output.write(
-    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} overwritten now: no free space of it holds what was taken.\n` +
-      'Backups and other copies keep what they have: the receipts (`erasures show`) name them.\n' +
+    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} overwritten now: the free space of the store holds no erased data.\n` +
+      'Backups and other copies still have it: the receipts (`erasures show`) name them.\n' +
       (named.length === 0
         ? ''
         : `Other files in the data folder were left as they are: ${named.join(', ')}${rest}.\n`),

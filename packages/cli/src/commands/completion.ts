@@ -14,17 +14,17 @@ const scripts = { bash: bashCompletion, zsh: zshCompletion } as const
 export function addCompletion(program: Command, context: CommandContext): void {
   const command = program
     .command('completion')
-    .description('print what completes commands, options and values in bash or zsh')
+    .description('print a script that completes commands, options and values in bash or zsh')
     .argument('<shell>', 'bash or zsh')
   addNote(
     command,
-    'The shell completes the program by its name, so `property-events` has to be found on the PATH; a command line that begins ' +
-      'with npx is not completed. Write the script to a file where starting the program each time is too slow.',
+    'The shell completes the program by its name, so `property-events` must be on the PATH; a command line that begins ' +
+      'with npx is not completed. If starting the program in each new shell is too slow, write the script to a file.',
   )
   addAction(command, context, async ({ output }, [shell = '']) => {
     if (shell !== 'bash' && shell !== 'zsh') {
       throw new Refusal(
-        `There is no completion for "${plainText(shell.slice(0, 40))}", but for bash and zsh.`,
+        `There is no completion for "${plainText(shell.slice(0, 40))}", only for bash and zsh.`,
       )
     }
     const script = scripts[shell](program.name(), completable(program))

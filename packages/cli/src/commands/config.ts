@@ -8,10 +8,10 @@ import { shownSettings } from '../shown-settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
 
 export function addConfig(program: Command, context: CommandContext): void {
-  const config = program.command('config').description('show what serve would start with')
+  const config = program.command('config').description('show the settings that serve would start with')
   const command = config
     .command('print')
-    .description('show each setting, its value and where that stands; secrets are not shown')
+    .description('show each setting, its value and where the value comes from; secrets are not shown')
   addSettings(command, serveSettings)
   addAction(command, context, ({ output, settings: reader }) => {
     const shown = shownSettings(reader)

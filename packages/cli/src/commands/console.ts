@@ -25,8 +25,8 @@ export function addConsole(program: Command, context: CommandContext): void {
     .description('print a link that signs you in to the console, once; works while the service runs')
   addNote(
     command,
-    'The link works for 10 minutes, in one browser. Without --key it is of a new operator key with every scope, which ends in 12 hours. ' +
-      'Its address is that of a running service of the store that has its console on; --url names another.',
+    'The link works for 10 minutes, in one browser. Without --key it signs in with a new operator key, which has every scope and ends in 12 hours. ' +
+      'Its address is that of a running service of the store whose console is on; --url names another.',
   )
   addSettings(command, [...changeSettings, ...pepperSettings, settings.key, settings.url])
   addAction(command, context, printLink)
@@ -82,7 +82,8 @@ async function knownKey(store: OpenedStore, given: GivenPeppers, text: string): 
   try {
     const verdict = await verifier.verify(text)
     if (verdict.kind === 'valid') return verdict.key.keyId
-    const why = verdict.kind === 'unknown' ? 'is none of this store' : 'has ended, or its tenant is suspended'
+    const why =
+      verdict.kind === 'unknown' ? 'is not a key of this store' : 'has ended, or its tenant is suspended'
     throw new Refusal(
       `The key of --key ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without --key the command makes one.`,
     )

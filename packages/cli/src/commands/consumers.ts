@@ -14,15 +14,15 @@ import { plainText, tableText } from '../terminal-text.ts'
 export function addConsumers(program: Command, context: CommandContext): void {
   const consumers = program
     .command('consumers')
-    .description('who reads a feed of a running service, and how far each has come')
+    .description('show who reads a feed of a running service, and how far each has got')
   const list = consumers
     .command('list')
-    .description('list the keys that may read a feed, and the names that they give')
+    .description('list the keys that may read a feed, and the consumer names they use')
     .option('--feed <feed>', 'property or contact', 'property')
   addNote(
     list,
-    'Needs a key with tenant:inspect, or an operator key and --key-tenant. "lacks" counts events of the view that were not sent to it, ' +
-      'and for how long the first of them has been there.',
+    'Needs a key with tenant:inspect, or an operator key and --key-tenant. "lacks" counts events of the view that the consumer has not ' +
+      'been sent, and how long ago the first of them was published.',
   )
   addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listConsumers)

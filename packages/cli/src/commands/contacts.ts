@@ -23,7 +23,7 @@ import { jsonText, plainText, tableText } from '../terminal-text.ts'
 export function addContacts(program: Command, context: CommandContext): void {
   const contacts = program
     .command('contacts')
-    .description('find a contact of a tenant, give all that is held about it, restrict or erase it')
+    .description('find a contact of a tenant, export all that is held about it, restrict or erase it')
   addFind(contacts, context)
   addExport(contacts, context)
   addEraseSubject(contacts, context, 'contact')
@@ -42,8 +42,8 @@ function addFind(contacts: Command, context: CommandContext): void {
     .option('--name <name>', 'a person’s first and last name, or the name of a company')
   addNote(
     command,
-    'Looks through the latest payload of every contact of the tenant: a second for some ten thousand. Case, blanks and ' +
-      'the way a number is written make no difference. That somebody searched is noted, never for whom.',
+    'Reads the latest payload of every contact of the tenant, about ten thousand a second. Case, blanks and ' +
+      'the way a number is written make no difference. The search is recorded, but never whom it was for.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, (invocation) => {
@@ -90,14 +90,17 @@ function readWanted({ flags, settings: reader }: Invocation): {
 function addExport(contacts: Command, context: CommandContext): void {
   const command = contacts
     .command('export')
-    .description('print all that is held about one contact: events, who was sent them, rows of the audit')
+    .description(
+      'print all that is held about one contact: its events, who was sent them, and its rows of the audit',
+    )
     .argument('<contact-ref>', 'reference of the contact, a UUID')
     .requiredOption('--tenant <tenant>', 'id or name of its tenant')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {
     const contactRef = parseUuid(given)
     // Not shown: people paste names.
-    if (contactRef === undefined) reader.fault('What was given is not the reference of a contact, a UUID.')
+    if (contactRef === undefined)
+      reader.fault('The argument is not the reference of a contact, which is a UUID.')
     return withStore(reader, flags, async (store) => {
       const { storage, actor } = store
       const tenant = await findTenant(store, flagText(flags, 'tenant') ?? '')
@@ -172,7 +175,7 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
     `Events: ${events.length}\n`,
     ...versions,
     sent.length === 0
-      ? 'It is not on record that any key was sent it.\n'
+      ? 'There is no record that any key was sent it.\n'
       : `Sent to:\n${tableText(['key', 'label', 'events', 'from (UTC)', 'until'], sent)}`,
     erased.length === 0
       ? 'It has not been erased.\n'
@@ -182,7 +185,7 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
       ? []
       : [`Restrictions:\n${tableText(['begun (UTC)', 'restriction', 'reason', 'state'], restricted)}`]),
     rows.length === 0
-      ? 'Nothing in the audit names it.\n'
+      ? 'No row of the audit names it.\n'
       : `Audit:\n${tableText(['at (UTC)', 'actor', 'action'], rows)}`,
   ].join('\n')
 }

@@ -22,14 +22,14 @@ import { plainText, tableText } from '../terminal-text.ts'
 const place = 'data folder, or postgres:// address of a database'
 
 const help = `
-Run again it goes on where it stopped, and takes in what has come since. To move for good: stop publishing, run it
-a last time, and serve the new store with the old key pepper.
+Run the command again and it continues where it stopped, with what was published since. To move a store for good: stop
+publishing, run the command a last time, and serve the new store with the old key pepper.
 
 With --tenant it moves one tenant into a store that may hold others, while both are served: its events with every id,
-number, time and byte, and its keys. Publishing for it goes on in the source until nearly all is there, is then answered
-503 tenant_moving for as long as the rest takes, and is open in the target afterwards: send its clients there. In the
-source it can be read until you suspend it there. After an end at any moment, run the same command again; or with
---reopen, to publish in the source again. PROPERTY_EVENTS_KEY_PEPPER: that of the target, where it has no keys yet.`
+number, time and byte, and its keys. The source takes publications for the tenant until nearly everything is copied, and
+answers 503 tenant_moving while the rest is copied. Then the target takes them: send the tenant’s clients there. The
+source can be read until you suspend the tenant there. If the command is interrupted, run it again; or run it with
+--reopen, to publish to the source again. If the target has no keys yet, set PROPERTY_EVENTS_KEY_PEPPER to its pepper.`
 
 export function addCopy(program: Command, context: CommandContext): void {
   const command = program
@@ -39,7 +39,10 @@ export function addCopy(program: Command, context: CommandContext): void {
     .option('--to <store>', `${place}; made if there is none`)
     .option('--tenant <tenant>', 'move this tenant alone: its id or name')
     .option('--without-keys', 'with --tenant: do not move its keys; make new ones in the target')
-    .option('--reopen', 'with --tenant: do not move it after all; without --to: that store is gone for good')
+    .option(
+      '--reopen',
+      'with --tenant: do not move it after all; leave out --to if that store is gone for good',
+    )
   addNote(command, help)
   addAction(command, context, async (invocation) => {
     const { settings, flags } = invocation
@@ -48,7 +51,7 @@ export function addCopy(program: Command, context: CommandContext): void {
     const [reopens, withoutKeys] = [flags['reopen'] === true, flags['withoutKeys'] === true]
     if (source === '' || source === target || target === '' || (target === undefined && !reopens)) {
       settings.fault(
-        '--from and --to are two different stores: a data folder or the address of a database each.',
+        '--from and --to must be two different stores, each a data folder or the address of a database.',
       )
     }
     if (tenant === undefined && (reopens || withoutKeys)) {

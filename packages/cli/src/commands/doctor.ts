@@ -26,7 +26,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
     .description('find out what is wrong, and what to do about it')
     .option(
       '--deep',
-      'read every event, too, and compare it with its checksum (a data folder; minutes where it is large)',
+      'also read every event and compare it with its checksum (data folders only; minutes if large)',
     )
   addSettings(command, [
     settings.data,

@@ -20,7 +20,7 @@ export function addEnv(program: Command, context: CommandContext): void {
   const command = program
     .command('env')
     .description('print the address and the keys of a running demo, for eval "$(…)"')
-    .option('--tenant <tenant>', 'id or name of another of its agencies than the first')
+    .option('--tenant <tenant>', 'id or name of one of its agencies (default: the first)')
   addSettings(command, [settings.data])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const data = reader.value(settings.data)

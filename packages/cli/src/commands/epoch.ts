@@ -23,7 +23,7 @@ import { plainText } from '../terminal-text.ts'
 export function addEpoch(program: Command, context: CommandContext): void {
   const epoch = program
     .command('epoch')
-    .description('carry sequence numbers on after a restore, a loss or a move')
+    .description('continue sequence numbers after a restore, a loss or a move')
   addStart(epoch, context)
   addHeads(epoch, context)
   addAccept(epoch, context)
@@ -39,15 +39,15 @@ function addStart(epoch: Command, context: CommandContext): void {
     )
     .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
     .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
-    .option('--accept-lost-erasures', 'leave what was erased since the backup as it is here')
+    .option('--accept-lost-erasures', 'accept that what was erased since the backup is in the store again')
   addNote(
     command,
-    'What was erased after the backup was made is in the store again. With --erasures, the list that `serve --erasures` ' +
-      'keeps, it is erased once more. A store that has erasures, or a key that may erase (one that was revoked counts, ' +
-      'too), needs that or --accept-lost-erasures.\n\n' +
-      'Consumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a ' +
-      'feed in which a new epoch begins read all of it again. `doctor` proposes a number where nodes have reported those ' +
-      'they had shown.',
+    'Data erased after the backup was made is in the store again. Give the list that `serve --erasures` keeps with ' +
+      '--erasures, and it is erased once more. A store that has erasures, or a key that may erase (even a revoked one), ' +
+      'needs --erasures or --accept-lost-erasures.\n\n' +
+      'Consumers keep the highest number per property, so they would ignore events with numbers used before. Consumers of a ' +
+      'feed in which a new epoch begins read all of it again. `doctor` proposes a number if nodes have reported which ' +
+      'numbers they had shown.',
   )
   addSettings(command, [...changeSettings, settings.erasures])
   addAction(command, context, async (invocation) => {
@@ -110,11 +110,11 @@ function addAccept(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('accept')
     .description('go on without a new epoch after planned work, when nothing is missing')
-    .requiredOption('--heads <file>', 'output of `epoch heads`, from after the last publication')
+    .requiredOption('--heads <file>', 'output of `epoch heads`, printed after the last publication')
   addNote(
     command,
-    'For pg_upgrade, and for a store that was moved as a whole: every feed is compared, and nothing is changed where ' +
-      'one lacks events, or a node has shown more. Consumers then read nothing again.',
+    'Use it after pg_upgrade, or after a whole store was moved: it compares every feed, and changes nothing if a feed ' +
+      'lacks events or a node has shown more. Otherwise publishing continues, and consumers read nothing again.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {

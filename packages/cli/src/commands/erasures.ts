@@ -21,7 +21,7 @@ type Target = Pick<ErasureRequest, 'subjectId' | 'eventId'>
 export function addEraseSubject(group: Command, context: CommandContext, feed: FeedName): void {
   const command = group
     .command('erase')
-    .description(`take all payloads of a ${feed} out of the feed, for good`)
+    .description(`erase all payloads of a ${feed} from the feed, for good`)
     .argument('<ref>', `reference of the ${feed}, a UUID`)
   addErasing(command, context, (invocation, [ref = '']) => {
     const subjectId = uuidOperand(invocation, ref, `the reference of a ${feed}`)
@@ -33,7 +33,7 @@ export function addEraseSubject(group: Command, context: CommandContext, feed: F
 export function addEraseEvent(events: Command, context: CommandContext): void {
   const command = events
     .command('erase')
-    .description('take the payload of one event out of the feed, for good')
+    .description('erase the payload of one event from the feed, for good')
     .argument('<id>', 'id of the event')
     .option('--feed <feed>', 'property or contact', 'property')
   addErasing(command, context, (invocation, [id = '']) => {
@@ -50,16 +50,16 @@ function addErasing(
 ): void {
   command
     .option('--reason <reason>', `why: ${erasureReasons.join(', ')}`, erasureReasons[0])
-    .option('--case <reference>', 'your reference of the case: A-Z, a-z, 0-9 and -, and no name of a person')
+    .option('--case <reference>', 'your reference for the case: A-Z, a-z, 0-9 and -, never a person’s name')
     .option('--received-on <day>', 'when the request was received, such as 2026-01-31')
     .option('--dry-run', 'count the events, and change nothing')
-    .option('--no-wait', 'print the receipt as it stands, and do not wait until nothing is reachable')
+    .option('--no-wait', 'print the receipt at once, without waiting until the payloads are unreachable')
   addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, action)
 }
 
 export function addErasures(program: Command, context: CommandContext): void {
-  const erasures = program.command('erasures').description('receipts of what was erased')
+  const erasures = program.command('erasures').description('show receipts of what was erased')
   const list = erasures.command('list').description('list all receipts that the key may see')
   addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listReceipts)
@@ -147,9 +147,9 @@ export function openClient({ settings: reader }: Invocation, feed: FeedName) {
 const stateWords: Readonly<Record<string, string>> = {
   reducing: 'under way: earlier events still have their payloads',
   reduced:
-    'no row of the store has a payload; nodes may still have pages of before (one that was killed is waited for, for a minute)',
+    'no row of the store has a payload; nodes may still have earlier pages (a killed node is waited for, for a minute)',
   unreachable: 'no row, page or answer of the service has a payload any more',
-  overwritten: 'nor has the free space of the store',
+  overwritten: 'neither any answer nor the free space of the store has a payload any more',
 }
 
 async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<void> {
@@ -163,7 +163,7 @@ async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<v
     ['reason', reason],
     ['case', caseRef],
     ['received on', receivedOn],
-    ['state', `${state} (${stateWords[state] ?? 'a newer service knows what that is'})`],
+    ['state', `${state} (${stateWords[state] ?? 'this version does not know this state'})`],
     ['events', `${reduced} of ${events} have no payload any more`],
     ['closed by', closing === null ? undefined : `${closing.id}, number ${closing.sequenceNumber}`],
     ['begun', begunAt],
@@ -187,7 +187,7 @@ async function writeRecipients(
 ): Promise<void> {
   if (recipients === undefined) return
   if (recipients === null) {
-    await output.write('recipients   not known: reads of this feed are not noted\n')
+    await output.write('recipients   not known: reads of this feed are not recorded\n')
     return
   }
   await output.write(`recipients${recipients.length === 0 ? '   none' : ''}\n`)
@@ -197,7 +197,9 @@ async function writeRecipients(
     await output.write(tableText(head, rows))
   }
   for (const { from, to } of unknownTimes ?? []) {
-    await output.write(`  Between ${plainText(from)} and ${plainText(to)} a node did not say what it sent.\n`)
+    await output.write(
+      `  Between ${plainText(from)} and ${plainText(to)} a node did not report what it sent.\n`,
+    )
   }
 }
 

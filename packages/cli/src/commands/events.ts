@@ -31,7 +31,7 @@ function addList(events: Command, context: CommandContext): void {
       '--from <time>',
       'not before this time, such as 2025-01-31, "2025-01-31 09:00" (UTC) or 2025-07-01T09:00+01:00',
     )
-    .option('--to <time>', 'not after this time, to the end of its last written digit')
+    .option('--to <time>', 'not after this time; 2025-01-31 includes the whole day')
     .option('--page <number>', 'page number, from 1')
     .option('--page-size <number>', 'events a page')
   addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])

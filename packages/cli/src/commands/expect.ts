@@ -17,15 +17,15 @@ import type { OpenedStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 
-const intervalWords = 'a time such as 30m, 12h or 7d; learned; or never, where nothing is expected'
+const intervalWords = 'a time such as 30m, 12h or 7d; or learned; or never, if nothing is expected'
 const note =
-  'After that time without a sign the log says so, once, and once more when it is over; metrics and `consumers list` show it. Without ' +
-  'an interval it is learned: half as long again as the longest pause of the last 14 days, 15 minutes at least, after 7 days.'
+  'After that time without a sign, the log says so once, and once more when it is over; metrics and `consumers list` show it. If no ' +
+  'interval is set, it is learned after 7 days: 1.5 times the longest pause of the last 14 days, and at least 15 minutes.'
 
 export function addExpectConsumer(keys: Command, context: CommandContext): void {
   const command = keys
     .command('expect')
-    .description('say how long a consumer may not ask, before it is told of as stalled')
+    .description('set how long a consumer may go without asking before it is reported as stalled')
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<interval>', intervalWords)
     .option('--consumer <name>', 'what the key is used for, as in x-feed-consumer (default: the key itself)')
@@ -51,7 +51,7 @@ export function addExpectConsumer(keys: Command, context: CommandContext): void 
 export function addExpectPublisher(tenants: Command, context: CommandContext): void {
   const command = tenants
     .command('expect')
-    .description('say how long nothing may be published for a tenant, before that is told')
+    .description('set how long a tenant may go without publishing before that is reported')
     .argument('<tenant>', 'id or name')
     .argument('<interval>', intervalWords)
     .option('--feed <feed>', 'property or contact', 'property')
@@ -81,7 +81,7 @@ async function expect(
   if (outcome === 'unknownKey' && name.kind === 'consumer') throw unknownKey(name.keyId, flags)
   if (outcome === 'tooMany') {
     throw new Refusal(
-      `An interval is set of ${setConsumersPerKey} consumers of this key already. Set one of them to learned first.`,
+      `${setConsumersPerKey} consumers of this key already have an interval, the most allowed. Set one of them to learned first.`,
     )
   }
   if (output.json) {
@@ -89,7 +89,7 @@ async function expect(
     const seconds = expectation === 'never' ? 0 : expectation === undefined ? null : expectation / 1_000
     return output.writeJson({ of: kind, ...rest, seconds })
   }
-  if (expectation === undefined) return output.write(`What is expected of ${words} is learned.\n`)
+  if (expectation === undefined) return output.write(`The interval expected of ${words} is learned.\n`)
   if (expectation === 'never') return output.write(`Nothing is expected of ${words}.\n`)
   return output.write(`A sign of ${words} is expected every ${lengthText(expectation)}.\n`)
 }

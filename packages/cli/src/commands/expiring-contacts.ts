@@ -15,11 +15,11 @@ import { addNote } from '../help/help-text.ts'
 export function addExpiring(contacts: Command, context: CommandContext): void {
   const command = contacts
     .command('expiring')
-    .description('list the contacts that will be erased because they have not changed, with the day')
+    .description('list the contacts that will be erased because they have not changed, and when')
     .requiredOption('--tenant <tenant>', 'id or name of the tenant')
   addNote(
     command,
-    'Name the rule that `serve` was started with; one that the tenant has of its own stands in the store. A contact is on the list for 30 days before its day. Whatever is published of it takes it off, and so does `contacts keep`.',
+    'Give the rule that `serve` was started with; a rule set for the tenant is in the store. A contact is on the list for the 30 days before it is erased. Anything published about it takes it off the list, and so does `contacts keep`.',
   )
   addSettings(command, [...changeSettings, settings.expireContacts])
   addAction(command, context, ({ output, settings: reader, flags }) => {
@@ -38,7 +38,7 @@ export function addExpiring(contacts: Command, context: CommandContext): void {
         })
         .toSorted((a, b) => (a.day < b.day ? -1 : 1))
       if (output.json) return output.writeJson(rows)
-      if (days === 0) return output.write('No contacts of this tenant expire: no rule says so.\n')
+      if (days === 0) return output.write('No contacts of this tenant expire: no rule is set.\n')
       if (rows.length === 0) return output.write('No contact will be erased within 30 days.\n')
       const cells = rows.map(({ contactRef, day, unchangedSince }) => [contactRef, day, unchangedSince])
       return output.write(tableText(['contact', 'erased on', 'unchanged since'], cells))
@@ -49,19 +49,20 @@ export function addExpiring(contacts: Command, context: CommandContext): void {
 export function addKeep(contacts: Command, context: CommandContext): void {
   const command = contacts
     .command('keep')
-    .description('take a contact off the list of those that will be erased, as if it had changed today')
+    .description('keep a contact that would be erased, as if it had changed today')
     .argument('<contact-ref>', 'reference of the contact, a UUID')
     .requiredOption('--tenant <tenant>', 'id or name of its tenant')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {
     const contactRef = parseUuid(given)
     // Not shown: people paste names.
-    if (contactRef === undefined) reader.fault('What was given is not the reference of a contact, a UUID.')
+    if (contactRef === undefined)
+      reader.fault('The argument is not the reference of a contact, which is a UUID.')
     return withStore(reader, flags, async (store) => {
       const { tenantId, name } = await findTenant(store, flagText(flags, 'tenant') ?? '')
       if ((await store.storage.maintenance()) !== undefined) {
         throw new Refusal(
-          'The store is under maintenance: a copy that is being made of it would not know that the contact is kept. Nothing was changed. Run this again when it is over.',
+          'The store is under maintenance, and a copy made of it now might not know that the contact is kept. Nothing was changed. Run this again when maintenance is over.',
         )
       }
       const outcome = await store.storage.expiry.keep(tenantId, contactRef ?? '', store.actor)
@@ -72,7 +73,7 @@ export function addKeep(contacts: Command, context: CommandContext): void {
       }
       if (outcome === 'tenantMoving') {
         throw new Refusal(
-          `The tenant "${plainText(name)}" is being moved to another store, or was. Keep the contact there. Nothing was changed.`,
+          `The tenant "${plainText(name)}" is being moved to another store, or has been. Nothing was changed. Keep the contact there.`,
         )
       }
       if (output.json) return output.writeJson({ tenantId, contactRef, kept: true })

@@ -19,10 +19,10 @@ import { writeWhole } from '../write-whole.ts'
 
 const help = `
 Writes a file for each tenant, DIR/TENANT.json: the references of the contacts, each with the hours (UTC) in which its events were
-first and last sent. "sent" is noted when an answer is handed to the connection, so that a reader who broke off counts; "possibly"
-stands where only a part of such an hour was asked for. A node adds what it has sent every half minute. Where one has not, because it
-crashed, or still runs, unknownTimes says from when to when: any contact that the key could read may have been sent then.
-Run it again a minute later for what is still to be added.`
+first and last sent. "sent" is recorded when an answer is handed to the connection, so a reader that broke off counts; "possibly"
+means that only a part of that hour was asked for. Nodes record every half minute what they have sent. If a node has not yet done
+so, or crashed before it could, unknownTimes says from when to when: any contact that the key could read may have been sent then.
+Run the command again a minute later to include what was still to be recorded.`
 
 export function addExposure(program: Command, context: CommandContext): void {
   const command = program
@@ -30,8 +30,8 @@ export function addExposure(program: Command, context: CommandContext): void {
     .description('list the contacts that a key was sent, a file for each tenant')
     .requiredOption('--key <id>', 'id of the key, or the key itself')
     .requiredOption('--from <time>', pastWords)
-    .option('--to <time>', 'up to and with this time, in the same forms (default: now)')
-    .option('--out <folder>', 'where the files go; it is made if need be', 'exposure')
+    .option('--to <time>', 'up to and including this time, in the same forms (default: now)')
+    .option('--out <folder>', 'folder for the files; made if it does not exist', 'exposure')
   addNote(command, help)
   addSettings(command, changeSettings)
   addAction(command, context, writeExposure)
@@ -49,7 +49,7 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
   const to = flagText(flags, 'to')
   const toMs = to === undefined ? nowMs : readPast('to', to, nowMs)
   if (fromMs === undefined || toMs === undefined) reader.fault(`--from and --to must be ${pastWords}.`)
-  else if (toMs <= fromMs) reader.fault('--to must lie after --from.')
+  else if (toMs <= fromMs) reader.fault('--to must be later than --from.')
   const folder = resolve(flagText(flags, 'out') ?? '')
   const written = flagText(flags, 'key') ?? ''
   await withStore(reader, flags, async (store) => {
@@ -73,7 +73,7 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
     await output.write(tableText(['tenant', 'contacts', 'file'], rows))
     for (const span of unknown) {
       await output.write(
-        `Between ${momentText(span.fromMs)} and ${momentText(span.toMs)} UTC a node has not said what it sent: possibly any contact.\n`,
+        `Between ${momentText(span.fromMs)} and ${momentText(span.toMs)} UTC a node has not reported what it sent: possibly any contact.\n`,
       )
     }
   })

@@ -21,13 +21,13 @@ interface Count {
 export function addUsage(keys: Command, context: CommandContext): void {
   const command = keys
     .command('usage')
-    .description('show how often a key asked what, and how it was answered')
+    .description('show how many requests a key made, of which kind, and how they were answered')
     .argument('<key>', 'id of the key, or the key itself')
-    .option('--days <number>', `day by day, for so many days up to today: 1 to ${usageDaysKept}`)
+    .option('--days <number>', `day by day, for this many days up to today: 1 to ${usageDaysKept}`)
   addNote(
     command,
-    `Hour by hour for the last ${usageHoursKept} hours, unless --days is given; in UTC. Requests that a key was refused are counted as ` +
-      'well. A request shows 35 seconds after its answer at the latest.',
+    `Hour by hour for the last ${usageHoursKept} hours, unless --days is given; in UTC. Requests that were refused are counted as ` +
+      'well. A request is counted within 35 seconds of its answer.',
   )
   addSettings(command, storeSettings)
   addAction(command, context, (invocation, [written = '']) => {
@@ -42,7 +42,7 @@ export function addUsage(keys: Command, context: CommandContext): void {
         const items = counts.map(({ atMs, ...count }) => ({ at: new Date(atMs).toISOString(), ...count }))
         return output.writeJson({ keyId, by, items })
       }
-      if (counts.length === 0) return output.write('Nothing was asked with this key in that time.\n')
+      if (counts.length === 0) return output.write('This key made no request in that time.\n')
       const length = days === undefined ? 'YYYY-MM-DDTHH:mm'.length : 'YYYY-MM-DD'.length
       const rows = counts.map(({ atMs, operation, status, requests, bytes }) => [
         new Date(atMs).toISOString().slice(0, length).replace('T', ' '),

@@ -47,23 +47,27 @@ function addCreate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('create')
     .description('make a key; it is shown once')
-    .option('--tenant <tenant>', 'id or name of the tenant it is for; several times for several', gatherWhole)
-    .option('--operator', 'it belongs to no tenant, and manages all of them through /v1/admin')
+    .option('--tenant <tenant>', 'id or name of the tenant it is for; repeat it for several', gatherWhole)
+    .option('--operator', 'make an operator key, which manages all tenants through /v1/admin')
     .option(
       '--scope <scopes>',
-      `${grantScopes.join(', ')}; read and publish mean both of a kind; with --operator ${adminScopes.join(', ')}`,
+      `${grantScopes.join(', ')}; read and publish mean both feeds; with --operator ${adminScopes.join(', ')}`,
       gather,
     )
     .option(
       '--branch <branch>',
-      'only properties of this branch, by their branch_id; several times for several',
+      'only properties of this branch, by their branch_id; repeat it for several',
       gatherWhole,
     )
-    .option('--test', 'for the sandbox of a service with test keys, in place of --tenant and --scope')
-    .option('--network <network>', 'it may be used from there alone; several times for several', gather)
+    .option('--test', 'for the sandbox of a service with test keys; replaces --tenant and --scope')
+    .option(
+      '--network <network>',
+      'address or network from which alone it may be used; repeat it for several',
+      gather,
+    )
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
-    .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
+    .option('--rate <number>', 'requests a second, instead of the default rate (serve --rate-limit)')
     .option('--burst <number>', 'requests at once; ten times the rate if left out')
   addContactOptions(command)
   addReadingOptions(command)
@@ -101,9 +105,7 @@ function addCreate(keys: Command, context: CommandContext): void {
       if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
       if (grants.length > 1)
-        output.say(
-          'It covers several tenants: its requests name one in the header x-tenant, commands with --key-tenant.',
-        )
+        output.say('The key covers several tenants: name one in the header x-tenant, or with --key-tenant.')
       output.say('This is the key. It is shown once and cannot be read back:')
       return output.write(`${issued.text}\n`)
     })
@@ -113,8 +115,8 @@ function addCreate(keys: Command, context: CommandContext): void {
 function addList(keys: Command, context: CommandContext): void {
   const command = keys
     .command('list')
-    .description('list keys, never their text')
-    .option('--tenant <tenant>', 'only those of one tenant, by id or name')
+    .description('list keys, without their text')
+    .option('--tenant <tenant>', 'only keys of one tenant, by id or name')
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async (store) => {
@@ -153,11 +155,11 @@ function addList(keys: Command, context: CommandContext): void {
 function addRotate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('rotate')
-    .description('make a key in place of another one, which goes on for a while')
+    .description('make a key to replace another one, which keeps working for a while')
     .argument('<key>', 'id of the key, or the key itself')
     .option(
       '--overlap <time>',
-      `for how long the old key goes on: ${lengthWords}; 0 to end it at once`,
+      `for how long the old key keeps working: ${lengthWords}; 0 to end it at once`,
       '24h',
     )
   addSettings(command, [...changeSettings, ...pepperSettings])
@@ -186,7 +188,7 @@ function addRotate(keys: Command, context: CommandContext): void {
         return output.writeJson({ key: text, ...keyJson(record), replaced })
       }
       output.say(
-        `Key ${keyId} ends at ${momentText(old.expiresMs)} UTC. This is the one in its place, shown once:`,
+        `Key ${keyId} ends at ${momentText(old.expiresMs)} UTC. This is the key that replaces it. It is shown once:`,
       )
       return output.write(`${text}\n`)
     })
@@ -239,9 +241,9 @@ function addExpire(keys: Command, context: CommandContext): void {
 function addRate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('rate')
-    .description('give a key a rate of its own, within 2 seconds')
+    .description('give a key its own rate, within 2 seconds')
     .argument('<key>', 'id of the key, or the key itself')
-    .argument('<rate>', 'requests a second; or default, for the rate of all keys (serve --rate-limit)')
+    .argument('<rate>', 'requests a second; or default, for the rate of serve --rate-limit')
     .argument('[burst]', 'requests at once; ten times the rate if left out')
   addSettings(command, changeSettings)
   addAction(
@@ -249,7 +251,7 @@ function addRate(keys: Command, context: CommandContext): void {
     context,
     ({ output, settings: reader, flags }, [written = '', perSecond = '', burst]) => {
       if (perSecond === 'default' && burst !== undefined) {
-        reader.fault('The default rate has a burst of its own: leave the burst out.')
+        reader.fault('The default rate has its own burst: leave the burst out.')
       }
       const rate = perSecond === 'default' ? undefined : readOwnRate(perSecond, burst, reader)
       return withStore(reader, flags, async ({ storage, actor, flags: store }) => {
@@ -259,8 +261,8 @@ function addRate(keys: Command, context: CommandContext): void {
         if (output.json) return output.writeJson({ keyId, rate: rate ?? null })
         return output.write(
           rate === undefined
-            ? `Key ${keyId} has the rate of all keys.\n`
-            : `Key ${keyId} may ask ${rate.perSecond} times a second, and ${rate.burst} times at once.\n`,
+            ? `Key ${keyId} has the default rate.\n`
+            : `Key ${keyId} may make ${rate.perSecond} requests a second, and ${rate.burst} at once.\n`,
         )
       })
     },

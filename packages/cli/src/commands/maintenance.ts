@@ -28,13 +28,13 @@ function addOn(maintenance: Command, context: CommandContext): void {
     .description('refuse publications on every node of the store, until `maintenance off`')
     .option(
       '--retry-after <seconds>',
-      `what publishers are told to wait before they try again (default: ${defaultRetrySeconds})`,
+      `how long publishers are told to wait before they try again (default: ${defaultRetrySeconds})`,
     )
   addNote(
     command,
-    'Publications get 503 with the code `maintenance` and Retry-After. Reading, tenants and keys work as before. It ' +
-      'survives restarts. The command returns when every node refuses. What was taken before that is still committed: on ' +
-      'a node nothing is under way any more when its property_events_waiting_publish_requests is 0.',
+    'Publications get 503 with the code `maintenance` and Retry-After. Reading, tenants and keys work as before. Maintenance ' +
+      'survives restarts. The command returns when every node refuses. Publications taken before that are still committed: ' +
+      'a node has finished them when its property_events_waiting_publish_requests is 0.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
@@ -71,7 +71,7 @@ function addOff(maintenance: Command, context: CommandContext): void {
 }
 
 function addStatus(maintenance: Command, context: CommandContext): void {
-  const command = maintenance.command('status').description('tell whether maintenance is on')
+  const command = maintenance.command('status').description('say whether maintenance is on')
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {

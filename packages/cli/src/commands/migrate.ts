@@ -15,8 +15,8 @@ export function addMigrate(program: Command, context: CommandContext): void {
     .description('make the store if there is none, and bring it up to date; does not serve it')
   addNote(
     command,
-    'Nodes do this when they start. Where their database role may not change the schema, run it as the owner before a ' +
-      'new version is started; nodes of the version before go on meanwhile. Event types and the first number count for a ' +
+    'Nodes do this when they start. If their database role may not change the schema, run it as the owner before a ' +
+      'new version is started; nodes of the previous version keep running. Event types and the first number apply to a ' +
       'new store only.',
   )
   addSettings(command, [...storeSettings, settings.catalogue, settings.startSequence])

@@ -57,7 +57,7 @@ export function addPepper(program: Command, context: CommandContext): void {
       return output.write(
         `From now on keys are hashed with the pepper ${current.pepperId}. ` +
           (keys === 0
-            ? 'No key needs another one.\n'
+            ? 'No key depends on another one.\n'
             : `${keys} in use were made with another one, and are hashed anew when they are next used: keep the old pepper until then.\n`),
       )
     })

@@ -29,13 +29,13 @@ export function addFind(properties: Command, context: CommandContext): void {
     .requiredOption('--tenant <tenant>', 'id or name of the tenant whose properties are searched')
   addNote(
     command,
-    `Looks through the latest payload of every property of the tenant, the newest change first, until ${mostFound} are found: a second for some ten thousand. ` +
-      'Case, blanks and punctuation make no difference. Properties that were removed are found, too.',
+    `Reads the latest payload of every property of the tenant, the newest change first, about ten thousand a second, until ${mostFound} are found. ` +
+      'Case, blanks and punctuation make no difference. Removed properties are found, too.',
   )
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {
     const text = searchText(given)
-    if (text === '') reader.fault('The text to look for has no letter and no digit in it.')
+    if (text === '') reader.fault('The text to look for must contain a letter or a digit.')
     return withStore(reader, flags, async (store) => {
       const { tenantId } = await findTenant(store, flagText(flags, 'tenant') ?? '')
       const progress = createProgress(output, 'properties searched')
@@ -77,7 +77,7 @@ async function find(
 }
 
 function resultText({ found, searched, more }: Found): string {
-  if (found.length === 0) return `None of ${searched} properties has it.\n`
+  if (found.length === 0) return `None of ${searched} properties matches.\n`
   const rows = found.map(
     ({ agentRef, address, postcode, reference, serviceReference, live, createdDate }) => [
       agentRef,

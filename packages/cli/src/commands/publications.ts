@@ -23,11 +23,11 @@ export function addPublications(program: Command, context: CommandContext): void
     .option('--of <key>', 'only with this key: its id, or the key itself')
     .option('--from <time>', pastWords)
     .option('--refused', 'only minutes in which something was refused')
-    .option('--limit <number>', 'at most so many minutes', '50')
+    .option('--limit <number>', 'show at most this many minutes', '50')
   addNote(
     command,
-    `By key and minute, the newest first, for ${publicationDaysKept} days. Of warnings the codes and examples of where they came are ` +
-      'kept, of refusals the code, the places of faults and the id of the request, and no value. What was published shows 35 seconds later at the latest.',
+    `By key and minute, the newest first, for ${publicationDaysKept} days. Warnings are kept as codes and examples of where they arose, refusals ` +
+      'as the code, the places of the faults and the id of the request; values are not kept. Publications are shown within 35 seconds.',
   )
   addSettings(command, storeSettings)
   addAction(command, context, (invocation) => {

@@ -46,10 +46,10 @@ export function addPublish(program: Command, context: CommandContext): void {
     .option('--new-run', 'begin a new run, even if one of the same file was cut off')
   addNote(
     command,
-    'Every run counts: a file equal to an earlier one is published again, and what has not changed since is skipped. A ' +
-      'run of a file that was cut off goes on where it was when the same command is given again within 12 hours, and ' +
-      'says so. Of standard input nothing is kept: give it again, and what is stored already is skipped as unchanged. ' +
-      'Events may carry an id of their own; then the same id with the same content counts once, in whatever run.',
+    'Every run publishes: a file equal to an earlier one is published again, and what has not changed since is skipped. If a ' +
+      'run of a file is cut off, the same command continues it within 12 hours, and says so. A run from standard input ' +
+      'cannot be continued: send the input again, and what is stored already is skipped as unchanged. ' +
+      'Events may carry an id of their own; then the same id with the same content counts only once, over all runs.',
   )
   addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, async (invocation, [file = '-']) => {

@@ -15,18 +15,14 @@ const maxLength = 200
 export function addReference(program: Command, context: CommandContext): void {
   const command = program
     .command('reference')
-    .description('make the agent_ref of properties whose own references are no UUIDs')
-    .argument('<reference...>', 'your own references; - for one a line from standard input')
+    .description('make the agent_ref of properties whose references are not UUIDs')
+    .argument('<reference...>', 'your own references; - to read them from standard input, one a line')
     .requiredOption('--tenant <id>', 'id of the tenant, a UUID')
     .requiredOption('--channel <channel>', categories.join(' or '))
-    .option(
-      '--branch <branch>',
-      'branch the references belong to, where they are unique in a branch only',
-      '',
-    )
+    .option('--branch <branch>', 'branch of the references, if they are unique only within a branch', '')
   addNote(
     command,
-    "The same words give the same UUID for ever: a UUIDv5 of the tenant's id, and of branch, channel and reference " +
+    "The same words always give the same UUID: a UUIDv5 of the tenant's id, and of branch, channel and reference " +
       'with line feeds between them. Publish it as agent_ref and keep your own reference in service_reference.',
   )
   addAction(command, context, async ({ output, settings: reader, flags }, operands) => {
@@ -58,7 +54,9 @@ function readReference(given: string): string {
   const reference = given.trim()
   const shown = plainText(given.slice(0, 100))
   if (reference === '' || !isPlain(reference))
-    throw new Refusal(`"${shown}" is no reference: it has 1 to ${maxLength} characters and no line feeds.`)
+    throw new Refusal(
+      `"${shown}" is not a reference, which has 1 to ${maxLength} characters and no line feeds.`,
+    )
   if (isUuid(reference)) throw new Refusal(`"${shown}" is a UUID already. Publish it as agent_ref as it is.`)
   return reference
 }

@@ -17,23 +17,23 @@ const lookEveryMs = 250
 export function addRestricting(contacts: Command, context: CommandContext): void {
   const restrict = contacts
     .command('restrict')
-    .description('keep a contact, and show it to nobody until that is ended')
+    .description('keep a contact but show it to nobody, until the restriction is ended')
     .argument('<ref>', 'reference of the contact, a UUID')
     .option('--reason <code>', `why: ${restrictionReasons.join(', ')}`, restrictionReasons[0])
-    .option('--case <reference>', 'your reference of the case: A-Z, a-z, 0-9 and -, and no name of a person')
-    .option('--no-wait', 'do not wait until no answer shows it')
+    .option('--case <reference>', 'your reference for the case: A-Z, a-z, 0-9 and -, never a person’s name')
+    .option('--no-wait', 'return at once, without waiting until no answer shows it')
   addSettings(restrict, [settings.url, settings.key, settings.keyTenant])
   addAction(restrict, context, restrictContact)
   const unrestrict = contacts
     .command('unrestrict')
-    .description('show a restricted contact again, as it was published last')
+    .description('show a restricted contact again, as last published')
     .argument('<ref>', 'reference of the contact, a UUID')
-    .option('--no-wait', 'do not wait until earlier events show it, too')
+    .option('--no-wait', 'return at once, without waiting until earlier events show it, too')
   addSettings(unrestrict, [settings.url, settings.key, settings.keyTenant])
   addAction(unrestrict, context, unrestrictContact)
   const list = contacts
     .command('restrictions')
-    .description('list all restrictions that the key may see, ended ones included')
+    .description('list all restrictions that the key may see, including ended ones')
   addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listRestrictions)
 }
@@ -75,13 +75,13 @@ async function writeWhenDone(
   }
   if (output.json) return output.writeJson(restriction)
   const { id, subjectId, state } = restriction
-  const words = stateWords[state] ?? 'in a state that a newer service knows'
+  const words = stateWords[state] ?? 'in a state that this version does not know'
   await output.write(`${plainText(`The contact ${subjectId} is ${words}. Restriction ${id}.`)}\n`)
 }
 
 const stateWords: Readonly<Record<string, string>> = {
   hiding: 'removed from consumers; earlier events still show it',
-  hidden: 'hidden; nodes may still have pages of before',
+  hidden: 'hidden; nodes may still have earlier pages',
   restricted: 'kept, and no answer shows it',
   lifting: 'published again; earlier events get their payloads back',
   lifted: 'not restricted any more',

@@ -27,7 +27,7 @@ const busyWaitMs = 500
 export function addRetention(program: Command, context: CommandContext): void {
   const retention = program
     .command('retention')
-    .description('how long payloads of superseded events are kept; works while the service runs')
+    .description('set how long payloads of superseded events are kept; works while the service runs')
   addSet(retention, context)
   addList(retention, context)
   addRun(retention, context)
@@ -36,7 +36,7 @@ export function addRetention(program: Command, context: CommandContext): void {
 function addSet(retention: Command, context: CommandContext): void {
   const command = retention
     .command('set')
-    .description('give a tenant rules of its own, in place of those that `serve` was started with')
+    .description('give a tenant its own rules, instead of those that `serve` was started with')
     .argument('<tenant>', 'id or name')
   for (const { name, description } of ruleSettings) {
     command.option(`--${name} <days>`, `${description}; such as 400d, or off, or default`)
@@ -88,7 +88,7 @@ function readWanted({ flags, settings: reader }: Invocation): readonly WantedRul
 function addList(retention: Command, context: CommandContext): void {
   const command = retention
     .command('list')
-    .description('list the rules that tenants have of their own; others have those of `serve`')
+    .description('list the tenants that have their own rules; the others have those of `serve`')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {
@@ -132,7 +132,7 @@ function addRun(retention: Command, context: CommandContext): void {
     .option('--dry-run', 'count the events that would lose their payloads, and change nothing')
   addNote(
     command,
-    'Name the rules that `serve` was started with; those that tenants have of their own stand in the store. Ids, numbers and times stay, and so does the latest event of each property and contact. There is no way back but a backup.',
+    'Give the rules that `serve` was started with; rules set for single tenants are in the store. Ids, numbers and times stay, and so does the latest event of each property and contact. Only a backup can bring the payloads back.',
   )
   addSettings(command, [...changeSettings, ...thinningSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
@@ -154,7 +154,7 @@ function addRun(retention: Command, context: CommandContext): void {
       progress.end()
       await storage.retention.endTurn(nodeId)
       if (output.json) return output.writeJson(rows)
-      if (rows.length === 0) return output.write('No rule holds for any tenant: everything is kept.\n')
+      if (rows.length === 0) return output.write('No rule applies to any tenant: everything is kept.\n')
       const cells = rows.map(({ tenantId, feed, days, events }) => {
         return [tenantId, names.get(tenantId) ?? '', feed, daysText(days), String(events)]
       })
@@ -179,7 +179,7 @@ async function thinNow(
     events += thinned.events
     if (thinned.end === 'stopped') {
       throw new Refusal(
-        'Stopped. A service with these rules goes on by itself; or run the same command again.',
+        'Stopped. A service with these rules continues by itself; or run the same command again.',
       )
     }
     if (thinned.end !== 'busy') return events

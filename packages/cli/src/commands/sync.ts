@@ -37,15 +37,18 @@ export function addSync(program: Command, context: CommandContext): void {
     .option('--follow', 'keep following the feed; end with Ctrl+C')
     .option(
       '--results <file>',
-      'first tell the service what became of properties on your site; - for standard input',
+      'first report to the service what became of properties on your site; - for standard input',
     )
     .option('--verify', 'compare the copy with the feed afterwards, and list what differs')
-    .option('--allow-mass-removal', 'remove even if a quarter of the copy or more goes at once')
-    .option('--prefix <text>', 'tables: begins the name of each, as feed_ does')
+    .option('--allow-mass-removal', 'make removals even if a quarter of the copy or more goes at once')
+    .option('--prefix <text>', 'tables: how their names begin, such as feed_')
     .option('--schema <name>', 'PostgreSQL: schema of the tables (default: the first of the search path)')
     .option('--tenant <name>', 'tables: the name under which the listings are kept (default: main)')
-    .option('--keys <file>', 'tables: many tenants in one process, a line with a name and a key for each')
-    .option('--concurrency <number>', 'with --keys: tenants that are read at a time (default: 8)')
+    .option(
+      '--keys <file>',
+      'tables: file for many tenants in one process, with a line of name and key for each',
+    )
+    .option('--concurrency <number>', 'with --keys: how many tenants are read at a time (default: 8)')
   addNote(
     command,
     'Run it again to bring the copy up to date; after a crash it continues where it was. It works with any server that ' +

@@ -27,8 +27,8 @@ export function addDelete(tenants: Command, context: CommandContext): void {
     .command('delete')
     .description('delete a tenant that is suspended or has left, with all it owns; it is exported first')
     .argument('<tenant>', 'id or name')
-    .option('--export <file>', 'write all it owns to this file first, a store that serve opens')
-    .option('--without-export', 'delete it without one')
+    .option('--export <file>', 'first write all it owns to this file, a store that serve can open')
+    .option('--without-export', 'delete it without an export')
     .option('--dry-run', 'say what would be deleted, and change nothing')
   addSettings(command, changeSettings)
   addAction(command, context, (invocation, [idOrName = '']) => {
@@ -37,7 +37,7 @@ export function addDelete(tenants: Command, context: CommandContext): void {
     const isDry = flags['dryRun'] === true
     const isWithout = flags['withoutExport'] === true
     if (!isDry && (path === undefined) !== isWithout) {
-      reader.fault('Say where to: --export <file>, or --without-export. One of the two, and not both.')
+      reader.fault('Give --export <file> or --without-export, and not both.')
     }
     return withStore(reader, flags, async (store) => {
       const tenant = await findTenant(store, idOrName)
@@ -50,7 +50,7 @@ export function addDelete(tenants: Command, context: CommandContext): void {
 export function addDeletions(tenants: Command, context: CommandContext): void {
   const command = tenants
     .command('deletions')
-    .description('show the certificates of tenants that were deleted, or are being')
+    .description('show the certificates of tenants that have been or are being deleted')
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {
@@ -80,7 +80,7 @@ export function addDeletions(tenants: Command, context: CommandContext): void {
 async function plan({ output }: Invocation, { storage }: OpenedStore, tenant: Tenant): Promise<void> {
   const { tenantId, name } = tenant
   const counted = await storage.deletions.count(tenantId)
-  if (counted.kind !== 'counted') throw new Refusal('The tenant is gone meanwhile.')
+  if (counted.kind !== 'counted') throw new Refusal('The tenant has gone in the meantime.')
   const refusal = await storage.deletions.refusal(tenantId)
   if (output.json) {
     const refusedBecause = refusal === undefined ? null : wordsOf(refusal)
@@ -131,7 +131,7 @@ async function deleteTenant(
   const last = await deletions.find(deletionId)
   if (signal.aborted || last?.state !== 'deleted') {
     throw new Refusal(
-      'Stopped. Run the same command again to continue; a service that runs goes on by itself.',
+      'Stopped. Run the same command again to continue; a running service continues by itself.',
     )
   }
   if (output.json) return output.writeJson(certificateOf(last))
@@ -142,7 +142,7 @@ async function deleteTenant(
   return output.write(
     `Tenant ${tenantId} "${plainText(name)}" is deleted, and its name is free:\n${countsText(last.counts)}${file}` +
       `Certificate ${deletionId}: ${commandLine('tenants deletions --json', store.flags)}\n` +
-      `Free space of the store may hold what it was until it is rewritten: ${commandLine('compact', store.flags)}\n`,
+      `The free space of the store may still hold its data until the store is rewritten: ${commandLine('compact', store.flags)}\n`,
   )
 }
 
@@ -151,7 +151,7 @@ function wordsOf(refusal: DeletionRefusal): string {
     case 'unknownTenant':
       return 'There is no such tenant any more.'
     case 'inUse':
-      return 'Its keys work. Suspend it first, or have it leave (--unpublish) and wait until reading has ended.'
+      return 'Its keys still work. Suspend it first, or have it leave (--unpublish) and wait until reading has ended.'
     case 'erasing':
       return 'An erasure or a restriction of it is under way. Run this again in a moment.'
     case 'onHold':
@@ -166,7 +166,7 @@ function countsText(counts: OwnedCounts): string {
     ['events', 'events'],
     ['subjects', 'properties and contacts'],
     ['keys', 'keys'],
-    ['grants', 'grants of keys that open other tenants, and stay'],
+    ['grants', 'grants of keys that stay, because they open other tenants'],
     ['erasures', 'receipts of erasures'],
     ['holds', 'holds'],
     ['restrictions', 'restrictions'],

@@ -41,7 +41,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
         await output.write(lines.map((line) => `${jsonText(lineJson(line))}\n`).join(''))
       }
       output.say(
-        `${counts.created} made, ${counts.known} were there, ${counts.nameTaken} have a name that is taken.`,
+        `${counts.created} made, ${counts.known} already there, ${counts.nameTaken} with a name that is taken.`,
       )
       if (counts.nameTaken > 0) context.failed()
     })

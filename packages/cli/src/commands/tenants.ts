@@ -18,7 +18,7 @@ import { addImport } from './tenants-import.ts'
 export function addTenants(program: Command, context: CommandContext): void {
   const tenants = program
     .command('tenants')
-    .description('make, bring in, list, rename, suspend and delete tenants; works while the service runs')
+    .description('make, import, list, rename, suspend and delete tenants; works while the service runs')
   addCreate(tenants, context)
   addImport(tenants, context)
   addList(tenants, context)
@@ -35,7 +35,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
     .command('create')
     .description('make a tenant with its empty feeds')
     .argument('<name>', 'name of the tenant')
-    .option('--id <uuid>', 'its id, where it has one already (default: a new one)')
+    .option('--id <uuid>', 'its id, if it has one already (default: a new one)')
   addSettings(command, changeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }, [name = '']) => {
     const given = flagText(flags, 'id')
@@ -146,7 +146,7 @@ async function leave(
     reader.fault(`--reading-ends is "${plainText(ends)}", but must be ${momentWords}.`)
   else if (readingEndsMs <= sinceMs) {
     reader.fault(
-      `--reading-ends is "${plainText(ends)}", which has passed. Whoever shows the properties has to have time to read that they are gone.`,
+      `--reading-ends is "${plainText(ends)}", which has passed. Sites that show the properties need time to read that they are gone.`,
     )
   }
   await withStore(reader, flags, async (store) => {
@@ -155,7 +155,7 @@ async function leave(
     await store.storage.leaving.begin({ tenantId, sinceMs, readingEndsMs: readingEndsMs ?? 0 }, store.actor)
     if (output.json) return output.writeJson(tenantJson(tenant, await leavingOf(store.storage, tenantId)))
     return output.write(
-      `Tenant ${tenantId} "${plainText(tenant.name)}" leaves. Nothing can be published for it any more. The service removes its properties, ` +
+      `Tenant ${tenantId} "${plainText(tenant.name)}" is leaving. Nothing can be published for it any more. The service removes its properties ` +
         `as soon as it runs. Its feeds can be read until ${momentText(readingEndsMs)} UTC.\n` +
         `Next: ${commandLine('tenants list', store.flags)}\n`,
     )

@@ -23,7 +23,7 @@ export function addWhy(program: Command, context: CommandContext): void {
   addNote(
     command,
     'A key that publishes sees every consumer of its tenant, a key that reads sees itself, and an operator key every consumer of the ' +
-      'tenant that --key-tenant names. Times are UTC. What other nodes have noted is there after 35 s.',
+      'tenant that --key-tenant names. Times are UTC. What other nodes have recorded is included within 35 s.',
   )
   addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, why)
@@ -48,9 +48,7 @@ function whyText({ event, feed, consumers }: PropertyConsumers): string {
   const category = event.category === null ? '' : ` (${event.category})`
   const latest = `Its latest event is ${event.sequenceNumber}, ${event.eventTypeShortCode}${category}, published ${at(event.publishedAt)}.`
   const published =
-    feed.lastPublishedAt === null
-      ? ''
-      : ` Anything was last published for the agency ${at(feed.lastPublishedAt)}.`
+    feed.lastPublishedAt === null ? '' : ` The agency last published anything ${at(feed.lastPublishedAt)}.`
   const { silentSince = null } = feed
   const silence = silentSince === null ? '' : ` ${silentPublisherSentence(silentSince, new Date())}`
   const head = plainText(`${latest}${published}${silence}`)

@@ -81,6 +81,6 @@ export function removalRefusal({ removals, held, removedBefore }: MassRemovalErr
   const before = removedBefore === 0 ? '' : `, after ${removedBefore} removals before`
   return new Refusal(
     `The feed would remove ${removals} of ${held} in the copy${before}, so none of them was made. ` +
-      `If it is right, run the command once with --allow-mass-removal${further}.`,
+      `If that is right, run the command once with --allow-mass-removal${further}.`,
   )
 }

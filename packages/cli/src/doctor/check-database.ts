@@ -62,13 +62,13 @@ function unreachable(url: string, code: string, reason: string): Finding {
     '28P01': 'Check user and password in --database.',
     '28000': 'Check the user in --database, and that pg_hba.conf lets it in from this machine.',
     '3D000': 'Check the name of the database in --database, or create it.',
-    '53300': 'Raise max_connections, or end what holds its connections.',
+    '53300': 'Raise max_connections, or end the programs that hold its connections.',
     '08P01': 'A pooler in between may refuse what it is sent: leave `options` out of --database.',
     '42501':
       'Give the role the right to use the schema, as the owner: GRANT USAGE ON SCHEMA (its name) TO (the role).',
   }
   const remedy =
-    remedies[code] ?? 'Check the address in --database, that it runs, and that it can be reached.'
+    remedies[code] ?? 'Check the address in --database, that the server runs, and that it can be reached.'
   return fail('database', `${placeOf(url)} cannot be used (${reason})`, remedy)
 }
 
@@ -104,7 +104,7 @@ function checkDurability(database: ReachedDatabase): Finding {
   return warn(
     'durability',
     `synchronous_commit = ${synchronousCommit}: a commit does not wait for the disk of a standby`,
-    'Set it to on, or publishing waits for `epoch start` after a standby was promoted.',
+    'Set it to on, or publishing waits for `epoch start` after a standby is promoted.',
   )
 }
 
@@ -113,7 +113,7 @@ function checkDataChecksums({ dataChecksums }: ReachedDatabase): Finding {
   return warn(
     'checksums',
     'off: bytes that the disk changes are served as if they had been published',
-    'Stop the cluster and run: pg_checksums --enable -D DATA_FOLDER. A new one: initdb --data-checksums.',
+    'Stop the cluster and run: pg_checksums --enable -D DATA_FOLDER. For a new cluster: initdb --data-checksums.',
   )
 }
 
@@ -127,7 +127,7 @@ function checkSessions({ keepsSessions }: ReachedDatabase): Finding {
   return fail(
     'sessions',
     'a pooler gives a session to others between transactions, and its settings are lost',
-    'Set it to pool sessions (PgBouncer: pool_mode = session), or name the server itself.',
+    'Set the pooler to pool sessions (PgBouncer: pool_mode = session), or name the server itself.',
   )
 }
 
@@ -149,7 +149,7 @@ function checkConnections({ freeConnections }: ReachedDatabase): Finding {
   return warn(
     'connections',
     detail,
-    'Raise max_connections, or end what holds them. Nodes that run are counted in.',
+    'Raise max_connections, or end the programs that hold them. Running nodes are counted in.',
   )
 }
 
@@ -160,18 +160,14 @@ function checkDatabaseClock({ clockAheadMs }: ReachedDatabase): Finding {
   const side = clockAheadMs < 0 ? 'behind' : 'ahead of'
   const detail = `${(Math.abs(clockAheadMs) / 1000).toFixed(1)} s ${side} this machine's`
   if (Math.abs(clockAheadMs) <= clockToleranceMs) return ok('database clock', detail)
-  return warn(
-    'database clock',
-    detail,
-    'Set the clocks of both right (NTP). Events get the time of the database.',
-  )
+  return warn('database clock', detail, 'Set both clocks right (NTP). Events get the time of the database.')
 }
 
 function checkNoStore(database: ReachedDatabase, storeFlags: string): readonly Finding[] {
   const { mayCreateTables, schema, user } = database
   if (schema === '') {
     const remedy = 'Create the schema that search_path names, or leave search_path out of --database.'
-    return [fail('store', 'none: no schema of the search path is there', remedy)]
+    return [fail('store', 'none: no schema of the search path exists', remedy)]
   }
   if (mayCreateTables) {
     return [
@@ -216,7 +212,7 @@ function checkEpoch(
   const lost = lostFeeds
     .slice(0, 3)
     .map(({ tenantId, feed, shownNumber, heldNumber }) => {
-      return `${feed} of tenant ${tenantId} up to ${shownNumber}, and ${heldNumber} is here`
+      return `${feed} of tenant ${tenantId} up to ${shownNumber}, and the store has ${heldNumber}`
     })
     .join('; ')
   const detail = `publishing to ${ofAll ? 'every feed' : `${waitingFeeds} feeds`} waits: nodes have shown ${lost}${lostFeeds.length > 3 ? '; …' : ''}`
@@ -234,7 +230,7 @@ function checkEpoch(
 
 function checkRole({ user, schema }: ReachedDatabase, { missingPrivileges, owner }: InspectedStore): Finding {
   const [first, ...more] = missingPrivileges
-  if (first === undefined) return ok('role', `${user} may do all that a node does`)
+  if (first === undefined) return ok('role', `${user} may do everything that a node does`)
   const rest = more.length === 0 ? '' : ` and ${more.length} more`
   const tables = `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${user}`
   const sequences = `GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`
@@ -251,7 +247,7 @@ function checkMigration({ user }: ReachedDatabase, store: InspectedStore, storeF
   return fail(
     'schema',
     `version ${schemaVersion}; this program needs ${knownSchemaVersion}, and ${user} may not bring it up to date`,
-    `Run \`${commandLine('tenants list', storeFlags)}\` once as ${owner}; nodes of the version before go on meanwhile.`,
+    `Run \`${commandLine('tenants list', storeFlags)}\` once as ${owner}; nodes of the previous version keep running meanwhile.`,
   )
 }
 

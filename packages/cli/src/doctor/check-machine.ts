@@ -90,7 +90,7 @@ export function checkPageSpace(folder: string): Finding {
   return warn(
     'disk space',
     detail,
-    'Free some space, or --page-file-bytes 0: where there is no room, pages are made from the database each time.',
+    'Free some space, or set --page-file-bytes 0: without room, pages are made from the database each time.',
   )
 }
 

@@ -62,8 +62,8 @@ export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] 
   return [
     warn(
       'proxy',
-      `clients come through one (X-Forwarded-For or Forwarded) that is not trusted: wrong keys are counted under its address for all of them (${where})`,
-      'If it is yours, start with --trusted-proxies 1, or with as many as there are one after another.',
+      `clients come through one (X-Forwarded-For or Forwarded) that is not trusted, so the wrong keys of all of them count against its address (${where})`,
+      'If the proxy is yours, start with --trusted-proxies 1; if there are several in a row, with their number.',
     ),
   ]
 }
@@ -73,7 +73,7 @@ export function holdFindings(expired: number): readonly Finding[] {
   if (expired === 0) return []
   const who = expired === 1 ? 'one has expired, and what it' : `${expired} have expired, and what they`
   const detail = `${who} kept can be erased again`
-  const remedy = `\`${commandLine('holds list')}\` shows them. Add a new one where it must be kept for longer; then end each: \`${commandLine('holds end ID')}\`.`
+  const remedy = `\`${commandLine('holds list')}\` shows them. Add a new hold for what must be kept longer; then end each expired one: \`${commandLine('holds end ID')}\`.`
   return [warn('holds', detail, remedy)]
 }
 

@@ -16,7 +16,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   '': [
     ['a service with a made-up market, its keys and a curl that works', 'demo'],
     ['a JSON file for each property, kept in step', 'sync ./properties --follow'],
-    ['what a command does and what it may be told', 'help sync'],
+    ['what a command does, and its options', 'help sync'],
   ],
   serve: [
     ['a store in ./data, for this machine', 'serve'],
@@ -30,7 +30,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['beside a service on the usual port', 'demo --data ./demo --port 0'],
   ],
   env: [
-    ['URL, KEY and the others, for the commands of all documents', 'env'],
+    ['URL, KEY and the other variables, for the commands in the documents', 'env'],
     ['of another agency', 'env --tenant "Garthwick Moor"'],
   ],
   console: [
@@ -130,23 +130,23 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   generate: [['fifty homes that nobody has built', 'generate --events 50']],
   'events list': [
     ['the first page', 'events list'],
-    ['sales since a day', 'events list --type salesproperty --from 2026-01-31'],
+    ['sales since a given day', 'events list --type salesproperty --from 2026-01-31'],
   ],
   'events get': [['with its payload', `events get ${eventId}`]],
   'events tail': [
     ['the last ten, and new ones as they come', 'events tail'],
     ['for a program, as lines of JSON', 'events tail --last 100 --no-follow --json'],
   ],
-  'events erase': [['how much it would take', `events erase ${eventId} --dry-run`]],
+  'events erase': [['how much it would erase', `events erase ${eventId} --dry-run`]],
   'properties get': [['as it is now', `properties get ${homeReference}`]],
   'properties history': [['every version, and what changed', `properties history ${homeReference}`]],
   'properties find': [['by a part of its address', 'properties find "mill lane" --tenant "Hill & Co"']],
-  'properties erase': [['how much it would take', `properties erase ${homeReference} --dry-run`]],
+  'properties erase': [['how much it would erase', `properties erase ${homeReference} --dry-run`]],
   sync: [
     ['a JSON file for each property; again, for what is new', 'sync ./properties'],
     ['sales alone, as one file', 'sync ./sales.ndjson --type salesproperty'],
     ['and stay in step', 'sync ./properties --follow'],
-    ['and list what of the copy is not as the feed', 'sync ./properties --verify'],
+    ['and list where the copy differs from the feed', 'sync ./properties --verify'],
     ['one of several copies with one key', 'sync ./properties --consumer website'],
     ['and tell publishers what became of their properties', 'sync ./properties --results results.ndjson'],
     ['tables that a website reads', 'sync sqlite:website.db'],
@@ -155,7 +155,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'sync postgres://website@db.example.com/website --keys keys.txt --follow',
     ],
   ],
-  why: [['what each site has of a property', `why ${homeReference}`]],
+  why: [['which version of a property each site has', `why ${homeReference}`]],
   'consumers list': [
     ['who lags, and by how much', 'consumers list'],
     ['of an agency, with an operator key', `consumers list --key-tenant ${tenantId}`],
@@ -189,12 +189,14 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ],
   ],
   'holds list': [['expired ones included', 'holds list']],
-  'holds end': [['when the ground is gone', `holds end ${eventId}`]],
+  'holds end': [['when the ground no longer holds', `holds end ${eventId}`]],
   'retention list': [['the rules of every tenant', 'retention list']],
   'retention set': [
     ['of one agency', 'retention set "Hill & Co" --retain-contacts 400d --expire-contacts off'],
   ],
-  'retention run': [['how many events a rule would take', 'retention run --dry-run --retain-contacts 400d']],
+  'retention run': [
+    ['how many events would lose their payloads', 'retention run --dry-run --retain-contacts 400d'],
+  ],
   exposure: [['what a lost key was sent', `exposure --key ${keyId} --from 2026-01-31 --out ./exposure`]],
   backup: [['while the service runs', 'backup ./backup.db']],
   restore: [['into an empty database', `restore ./backup.db ${database}`]],
@@ -206,7 +208,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'epoch start': [['after a restore', 'epoch start --continue-after 120000']],
   'epoch heads': [['before a move', 'epoch heads']],
   'epoch accept': [['after a move that lost nothing', 'epoch accept --heads heads.json']],
-  'maintenance on': [['refuse publications, with a time to come back', 'maintenance on --retry-after 300']],
+  'maintenance on': [['refuse publications, and say when to try again', 'maintenance on --retry-after 300']],
   'maintenance off': [['take them again', 'maintenance off']],
   'maintenance status': [['whether it is on', 'maintenance status']],
   completion: [

@@ -24,7 +24,7 @@ const example = '{"agentRef": "…", "sequenceNumber": 7, "outcome": "live", "ur
 
 export function readResult({ line, bytes }: Pick<Piece, 'line' | 'bytes'>): ResultLine | BadLine {
   const bad = (code: string, message: string, pointer = ''): BadLine => ({ line, code, pointer, message })
-  if (bytes === undefined) return bad('too_long', `A line has ${maxResultBytes} bytes at most.`)
+  if (bytes === undefined) return bad('too_long', `A line may have at most ${maxResultBytes} bytes.`)
   const value = parsed(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return bad('not_an_object', `A line is one JSON object in UTF-8, such as ${example}.`)
@@ -35,7 +35,7 @@ export function readResult({ line, bytes }: Pick<Piece, 'line' | 'bytes'>): Resu
     if (!isRight(given[member]))
       return bad(given[member] === undefined ? 'missing' : 'wrong_type', words, `/${member}`)
   }
-  return bad('not_a_result', `A line is such as ${example}.`)
+  return bad('not_a_result', `A line looks like ${example}.`)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'

@@ -57,7 +57,7 @@ export function versionQuery(names: TableNames): string {
 
 function notOurs(table: string): Refusal {
   return new Refusal(
-    `The database has "${plainText(table)}", which sync did not make, and sync changes no tables of others. ` +
+    `The database has "${plainText(table)}", which sync did not make, and sync never changes such tables. ` +
       'Choose other names, such as --prefix feed_ for feed_listings.',
   )
 }
@@ -71,7 +71,7 @@ function newer(found: number, latest: number): Refusal {
 
 function incomplete(missing: readonly string[], { prefix }: TableNames): Refusal {
   return new Refusal(
-    `${missing.map((name) => `"${name}"`).join(', ')} ${missing.length === 1 ? 'is' : 'are'} gone, and a copy cannot go on without. ` +
+    `${missing.map((name) => `"${name}"`).join(', ')} ${missing.length === 1 ? 'is' : 'are'} gone, and a copy cannot continue without ${missing.length === 1 ? 'it' : 'them'}. ` +
       `Restore the tables from a backup; or drop "${prefix}listing_version" and all others that sync made, and run it again: it reads the whole feed.`,
   )
 }

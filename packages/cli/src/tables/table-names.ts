@@ -45,6 +45,6 @@ export function tableNames(prefix: string, schema?: string): TableNames {
 export function checkName(option: '--prefix' | '--schema', name: string): string {
   if (/^[a-z_][a-z0-9_]{0,29}$/.test(name)) return name
   throw new Refusal(
-    `${option} is "${plainText(name.slice(0, 100))}", but must be 1 to 30 small letters, digits and _, with a letter or _ first.`,
+    `${option} is "${plainText(name.slice(0, 100))}", but must be 1 to 30 lower-case letters, digits and _, beginning with a letter or _.`,
   )
 }

@@ -456,7 +456,7 @@ describe('sync to a target that is nearly one', () => {
     ],
     [['website.db'], /sync sqlite:website\.db/],
     [['copy', '--prefix', 'x_'], /--prefix is for tables/],
-    [['sqlite:x.db', '--prefix', 'Feed-'], /--prefix is "Feed-", but must be 1 to 30 small letters/],
+    [['sqlite:x.db', '--prefix', 'Feed-'], /--prefix is "Feed-", but must be 1 to 30 lower-case letters/],
     [['sqlite:x.db', '--schema', 'public'], /--schema is for PostgreSQL/],
     [['sqlite:x.db', '--feed', 'contact'], /Contacts are people/],
     [['sqlite:x.db', '--tenant', 'Hill & Co'], /--tenant: a name is 1 to 63 letters/],

@@ -57,7 +57,7 @@ export async function* streamRuns(
   return { kind: 'ended', retryMs: parser.retryMs ?? usualRetryMs }
 }
 
-const heldBack = `No mark of the stream came within ${firstMarkMs / 1_000} s, or none after it within ${silenceMs / 1_000} s. A proxy in between seems to gather answers before it passes them on.`
+const heldBack = `No mark of the stream came within ${firstMarkMs / 1_000} s, or none after it within ${silenceMs / 1_000} s. A proxy in between seems to hold answers back before it passes them on.`
 
 type Opened =
   | { readonly answer: OpenAnswer; readonly missing?: never }

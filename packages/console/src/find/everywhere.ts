@@ -51,10 +51,8 @@ export async function lookEverywhere(
 
 export function reachText({ looked, of, next }: Reach): string {
   if (next === null)
-    return of === 1
-      ? 'The only agency was looked through.'
-      : `All ${countText(of)} agencies were looked through.`
-  return `${countText(looked)} of ${counted(of, 'agency', 'agencies')} were looked through.`
+    return of === 1 ? 'The only agency was searched.' : `All ${countText(of)} agencies were searched.`
+  return `${countText(looked)} of ${counted(of, 'agency', 'agencies')} were searched.`
 }
 
 function thingFound(thing: FoundThing): Found {

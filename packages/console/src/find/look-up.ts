@@ -147,7 +147,7 @@ function isLongEnough(words: string): boolean {
 }
 
 const mayNotSearch =
-  'The key that you signed in with may not search. It finds numbers, and ids of events and properties.'
+  'The key that you signed in with may not search. You can only look up numbers, and ids of events and properties.'
 
 function propertyFound(
   tenantId: string,

@@ -9,10 +9,10 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: '/ or Ctrl K', does: 'find anything' },
   { keys: '?', does: 'this list' },
   { keys: 'Esc', does: 'close what is open' },
-  { keys: '↑ ↓', does: 'in a list: the row before, the row after' },
-  { keys: 'Page Up, Page Down', does: 'in a list: a screen before, a screen after' },
+  { keys: '↑ ↓', does: 'in a list: previous row, next row' },
+  { keys: 'Page Up, Page Down', does: 'in a list: a screen up, a screen down' },
   { keys: 'Home, End', does: 'in a list: the oldest, the newest' },
-  { keys: 'Enter', does: 'in a list: show the row beside it' },
+  { keys: 'Enter', does: 'in a list: show the row beside the list' },
 ]
 
 /** As in a keyboard event. */

@@ -107,7 +107,7 @@ function outcomeOf<T>({ status, ok, headers }: Response, text: string): Outcome<
     const requestId = headers.get('x-request-id') ?? undefined
     return {
       kind: 'trouble',
-      trouble: oddTrouble('The answer is not of this service: it is not JSON.', status, requestId),
+      trouble: oddTrouble('The answer is not from this service: it is not JSON.', status, requestId),
     }
   }
 }

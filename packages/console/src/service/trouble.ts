@@ -42,7 +42,7 @@ export function awayTrouble(): Trouble {
     kind: 'away',
     sentence: 'The service did not answer.',
     remedy:
-      'The console tries again by itself. If it lasts, look whether the service runs and can be reached.',
+      'The console tries again by itself. If this lasts, check that the service runs and can be reached.',
   }
 }
 
@@ -55,7 +55,7 @@ export function oddTrouble(sentence: string, status?: number, requestId?: string
     status,
     requestId,
     remedy:
-      'Load the page again: the service may be newer than this page. If it lasts, look at what stands between the browser and the service.',
+      'Load the page again: the service may be newer than this page. If this lasts, check what is between the browser and the service.',
   }
 }
 
@@ -73,7 +73,7 @@ export function troubleOf(status: number, text: string, head: (name: string) => 
   const retryAfter = Number(head('retry-after') ?? Number.NaN)
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined
   if (problem === undefined) {
-    const sentence = `The answer has status ${status} and is not of this service.`
+    const sentence = `The answer has status ${status} and is not from this service.`
     return { ...oddTrouble(sentence, status, head('x-request-id') ?? undefined), retryAfterSeconds }
   }
   const isEnded = status === 401 && endingCodes.includes(problem.code)
@@ -109,30 +109,30 @@ const remedies: Readonly<Record<string, string>> = {
   login_link_spent: 'Get a fresh link: property-events console.',
   console_needs_fresh_sign_in:
     'Paste the key again, or a fresh link: property-events console prints one. The link can also be opened in another tab.',
-  console_foreign_request: 'Open the console at its own address, and not within another page.',
-  console_needs_https: 'Open the console by https, or on the machine of the service itself.',
+  console_foreign_request: 'Open the console at its own address, not within another page.',
+  console_needs_https: 'Open the console over https, or on the machine of the service itself.',
   unauthorized: 'Paste the whole key, from pev_ to its end. If it is right, ask an operator for a new one.',
   key_expired: 'Sign in with another key.',
   key_revoked: 'Sign in with another key.',
-  key_disabled: 'Sign in with another key: the agency is suspended, or leaves.',
+  key_disabled: 'Sign in with another key: the agency is suspended or leaving.',
   missing_scope: 'Sign in with a key that has this scope, or ask an operator for one.',
   key_scope: 'Sign in with a key that may read this feed, or ask an operator for one.',
   key_network:
     'Use the console from a network that the key was made for, or ask an operator for another key.',
-  scope_not_held: 'Sign in with a key that holds these scopes: nobody gives more than they hold.',
-  tenant_not_found: 'Look at the address: the agency may have been deleted, or this key may not see it.',
-  subject_not_found: 'Look at the reference and at the agency that is chosen.',
-  contact_not_found: 'Look at the reference and at the agency that is chosen.',
-  event_not_found: 'Look at the id and at the agency that is chosen.',
-  key_not_found: 'Look at the id of the key, the part after pev_.',
+  scope_not_held: 'Sign in with a key that holds these scopes: nobody can give more than they hold.',
+  tenant_not_found: 'Check the address: the agency may have been deleted, or this key may not see it.',
+  subject_not_found: 'Check the reference and the chosen agency.',
+  contact_not_found: 'Check the reference and the chosen agency.',
+  event_not_found: 'Check the id and the chosen agency.',
+  key_not_found: 'Check the id of the key, the part after pev_.',
   epoch_changed: 'Load the page again: the feed has begun a new epoch.',
   cursor_beyond_head: 'Load the page again: the feed has begun a new epoch.',
   epoch_required: 'An operator has to begin a new epoch: property-events epoch start.',
-  clock_behind: 'An operator has to look at the clock of the service.',
+  clock_behind: 'An operator has to check the clock of the service.',
   storage_damaged: 'An operator has to restore the store.',
   storage_full: 'An operator has to make room on the disk of the store.',
   internal_error:
-    'Try again. If it lasts, send the request id to the operator: the log has the cause under it.',
+    'Try again. If this lasts, send the request id to the operator: the log has the cause under it.',
 }
 
 function remedyOf({ code, status }: ProblemDocument, retryAfterSeconds: number | undefined): string {

@@ -95,7 +95,7 @@ describe('all agencies in the console', withBrowser, () => {
     const { page } = operator
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'An id, number' }).fill('nowhere street')
-    await page.getByText('All 4 agencies were looked through.').waitFor()
+    await page.getByText('All 4 agencies were searched.').waitFor()
     await page.getByText('Nothing is found.').waitFor()
     await page.keyboard.press('Escape')
   })
@@ -123,7 +123,7 @@ describe('all agencies in the console', withBrowser, () => {
       await picture(page, name)
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: 'An id, number' }).fill('nr11 6ab')
-      await page.getByText('All 4 agencies were looked through.').waitFor()
+      await page.getByText('All 4 agencies were searched.').waitFor()
       await fitsItsWidth(page, `find, ${name}`)
       await hasNoFindings(page, `find, ${name}`)
       await picture(page, `find-${look.width}-${look.scheme}`)

@@ -164,7 +164,7 @@ describe('the forms of the console', withBrowser, () => {
     await dialog.getByLabel('What will use it').fill('Solicitors of Mill Lane')
     await dialog.getByLabel('Ends').fill('2001-01-31T09:30')
     await dialog.getByRole('button', { name: 'Change the key' }).click()
-    await dialog.getByText('Choose a time to come, or none.').waitFor()
+    await dialog.getByText('Choose a future time, or none.').waitFor()
     await dialog.getByLabel('Ends').fill('')
     await networks.fill('')
     await hasNoFindings(page, 'changing a key')

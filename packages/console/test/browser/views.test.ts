@@ -146,7 +146,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
   it('says of a property that is not there what to do (D31)', async () => {
     await visiting(service.operatorKey, async ({ page, go }) => {
       await go(of(`/properties/${randomUUID()}`))
-      await page.getByRole('alert').getByText('Look at the reference').waitFor()
+      await page.getByRole('alert').getByText('Check the reference').waitFor()
     })
   })
 

@@ -115,13 +115,13 @@ const cases: readonly Case[] = [
     what: 'a consumer of the list that asks on',
     consumer: { ...sent, route: 'list', lastNothingNewAt: asked.lastAskedAt },
     mark: 'done',
-    text: 'Sent by the list at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
+    text: 'Sent by the list at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
   },
   {
     what: 'a consumer that was sent it late',
     consumer: { ...sent, at: '2026-03-01T09:51:00.000Z', route: 'snapshot' },
     mark: 'done',
-    text: 'Sent by a snapshot at 09:51, 20 min after it was published. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+    text: 'Sent by a snapshot at 09:51, 20 min after it was published. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'a consumer that has applied less than it was sent',
@@ -133,13 +133,13 @@ const cases: readonly Case[] = [
     what: 'a route that this page does not know',
     consumer: { ...sent, route: 'webhook' },
     mark: 'done',
-    text: 'Sent by webhook at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+    text: 'Sent by webhook at 09:31, within a minute of being published. It has not said what it did with it. It last asked at 09:58 (30 s ago).',
   },
   {
     what: 'a consumer that has stopped',
     consumer: { state: 'pending', ...asked, lastAskedAt: '2026-03-01T06:12:00.000Z' },
     mark: 'stopped',
-    text: 'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers in our place.',
+    text: 'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers instead of the service.',
   },
   {
     what: 'a consumer that is silent, of an event that was only just published',
@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
     what: 'a key of other branches',
     consumer: { state: 'other_branch' },
     mark: 'other',
-    text: 'Its key reads other branches than the one of this property.',
+    text: 'Its key reads other branches, not the one of this property.',
   },
   {
     what: 'a key that has ended',

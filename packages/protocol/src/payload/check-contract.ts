@@ -37,7 +37,7 @@ export function checkContactPayload(value: unknown): PayloadFault[] {
 const missingPublished: PayloadFault = {
   pointer: '/published',
   code: 'missing',
-  message: 'published must be there and be true or false unless the event names its type in eventType.',
+  message: 'published must be present and be true or false, unless the event names its type in eventType.',
 }
 
 /** False for a value that is not an object: that fault is reported once, for the payload itself. */

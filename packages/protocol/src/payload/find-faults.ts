@@ -126,7 +126,7 @@ function report(search: Search, pointer: string, code: PayloadFaultCode, message
 /** The rest of a sentence about a required field that is absent or null. */
 function missingMessage(schema: SchemaNode, sent: unknown): string {
   const allowed = schema.pattern === undefined ? undefined : patternFaults[schema.pattern]?.allowed
-  return `must be there and be ${allowed ?? nameTypes([schema.type ?? []].flat())}; ${nameKind(sent)} was sent`
+  return `must be present and be ${allowed ?? nameTypes([schema.type ?? []].flat())}; ${nameKind(sent)} was sent`
 }
 
 /** A publisher's own reference, a text or a number, can be turned into a UUID. */

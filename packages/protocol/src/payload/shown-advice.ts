@@ -10,7 +10,7 @@ export function adviseShown(payload: unknown): readonly PayloadAdvice[] {
   const price = memberAt(payload, ['price_information', 'price'])
   if (price === undefined || price === null) {
     const message =
-      'price_information/price should be there while the property is published: a known importer stops where it is missing.'
+      'price_information/price should be present while the property is published: a known importer stops if it is missing.'
     advice.push({ pointer: '/price_information/price', code: 'missing_price', message })
   }
   if (!hasPhotograph(memberAt(payload, ['media']))) {

@@ -59,7 +59,7 @@ const sentences: Readonly<Record<AppendRemark, Advice>> = {
   restricted: {
     pointer: '',
     code: 'restricted',
-    message: 'This contact is restricted: the event is kept, and shown to nobody until that ends.',
+    message: 'This contact is restricted: the event is kept, and shown to nobody until the restriction ends.',
   },
   otherSpelling: {
     pointer: '/transactionId',

@@ -37,7 +37,7 @@ export function* withPlace(
   const remedy = isLines
     ? ' If each line is an event, send them as application/x-ndjson.'
     : body[offset] === singleQuote
-      ? ' Names and texts stand in double quotes.'
+      ? ' Names and texts must be in double quotes.'
       : ''
   const message = `${error.message} ${what} at line ${line}, column ${column}${shown}.${remedy}`
   return { ...error, message }

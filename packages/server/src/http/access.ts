@@ -161,7 +161,7 @@ const viewBeingMade = { code: 'view_being_made', headers: { 'retry-after': '2' }
 const publishingEnded = {
   code: 'key_disabled',
   detail:
-    'Nothing is published for the tenant of this key any more: it leaves this service. Ask the operator.',
+    'The tenant of this key is leaving this service, so nothing can be published for it any more. Ask the operator.',
 } as const
 
 /** The key as if it had no grants for other tenants. */
@@ -230,7 +230,7 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
   if (refusal === 'spec') {
     const detail =
       tenants > 1
-        ? `This key reads this feed of several tenants. Name one in the header ${tenantHeader}.`
+        ? `This key reads this feed for several tenants. Name one in the header ${tenantHeader}.`
         : `This key does not have the scope ${scope}. Ask the operator for one that does.`
     return refused({ code: 'key_scope', detail })
   }

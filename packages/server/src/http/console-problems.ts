@@ -6,19 +6,19 @@ export const consoleProblems = {
     status: 401,
     title: 'Nobody is signed in',
     detail:
-      'There is no session of the console, or not any more: it ends after 12 hours, after an hour without a request, and with its key. Sign in again.',
+      'There is no console session, or it has ended: a session ends after 12 hours, after an hour without a request, or with its key. Sign in again.',
   },
   login_link_spent: {
     status: 401,
     title: 'The link was used',
     detail:
-      'A link signs in once, within 10 minutes. For a fresh one run `property-events console` where the service runs.',
+      'A link signs in once, within 10 minutes. For a fresh link, run `property-events console` where the service runs.',
   },
   console_foreign_request: {
     status: 403,
     title: 'Not from the page of the console',
     detail:
-      'Sessions are for the page of the console alone. Other programs send a key in the x-api-key header.',
+      'Only the page of the console may use a session. Other programs send a key in the x-api-key header.',
   },
   console_needs_https: {
     status: 403,
@@ -30,6 +30,6 @@ export const consoleProblems = {
     status: 403,
     title: 'Sign in again for this',
     detail:
-      'Reading a contact as it is, erasing and making operator keys are for a session of the last 5 minutes. Sign in again, with the key or a fresh link.',
+      'Reading a contact in full, erasing, and making operator keys need a sign-in within the last 5 minutes. Sign in again, with the key or a fresh link.',
   },
 } as const satisfies Readonly<Record<string, ProblemKind>>

@@ -16,7 +16,7 @@ export const consumerParameter = {
       type: 'string',
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
       description:
-        'What this key is used for, where it is used for several things: what each was sent is kept apart. Left out, or `default`: the key itself.',
+        'Names the consumer, if several use this key: what each was sent is recorded separately. Left out, or `default`: the key itself.',
       examples: ['website'],
     },
   },

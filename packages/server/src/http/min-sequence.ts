@@ -18,7 +18,8 @@ export const minSequenceParameter = {
     [minSequenceHeader]: {
       type: 'integer',
       minimum: 0,
-      description: 'A sequence number this read must see; it waits for it, 5 seconds at most.',
+      description:
+        'A sequence number that this read must include; the service waits for it, for 5 seconds at most.',
     },
   },
 } as const

@@ -18,18 +18,18 @@ export function whatIsMissing(
   if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
   const parts = parseKeyText(text)
   if (parts?.isTest === true && !testKeys)
-    return 'This is a test key, and this service takes none. Ask its operator to enable them (serve --test-keys), or for a key that reads live data.'
+    return 'This is a test key, and this service takes no test keys. Ask its operator to enable them (serve --test-keys), or to give you a key that reads live data.'
   if (parts !== undefined) return undefined
   if (text.includes('pev_') && !/^pev_\w*$/.test(text))
-    return 'What was sent in x-api-key has more in it than a key, such as a word before it or quotation marks. Send the key alone, from pev_ to its end.'
-  return 'What was sent in x-api-key is not a whole key: a character is missing, or is another one. Copy the key again, from pev_ to its end.'
+    return 'The value of x-api-key has more in it than a key, such as a word before it or quotation marks. Send the key alone, from pev_ to its end.'
+  return 'The value of x-api-key is not a whole key: a character is missing or wrong. Copy the key again, from pev_ to its end.'
 }
 
 /** Where clients put keys by mistake. */
 function misplacedKey(request: Request): string | undefined {
-  if (request.header('authorization') !== undefined) return 'its Authorization header is not looked at'
+  if (request.header('authorization') !== undefined) return 'its Authorization header is not read'
   if (/[?&](?:x-)?api[-_]?key=|pev(?:_|%5f)/i.test(request.target))
-    return 'what stands in its address is not looked at. Addresses are written to logs: if that was a whole key, have it replaced'
-  if (/pev_/.test(request.header('cookie') ?? '')) return 'its cookies are not looked at'
+    return 'a key in its address is not read. Addresses are written to logs: if that was a whole key, have it replaced'
+  if (/pev_/.test(request.header('cookie') ?? '')) return 'its cookies are not read'
   return undefined
 }

@@ -10,8 +10,8 @@ export function noteProxy({ trustedProxies, node, log }: HttpContext, request: R
   if (trustedProxies > 0 || node.ignoresProxy || !isForwarded(request)) return
   if (!node.noteIgnoredProxy()) return
   log.warn(
-    'Clients come through a proxy (X-Forwarded-For or Forwarded), and none is trusted: wrong keys are counted under its address for all of them. ' +
-      'If it is yours, start with --trusted-proxies 1, or with as many as there are one after another.',
+    'Clients come through a proxy (X-Forwarded-For or Forwarded) that is not trusted, so the wrong keys of all of them count against its address. ' +
+      'If the proxy is yours, start with --trusted-proxies 1; if there are several in a row, with their number.',
   )
 }
 

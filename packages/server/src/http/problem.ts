@@ -34,7 +34,7 @@ export const problems = {
   invalid_host: {
     status: 400,
     title: 'The Host header is not usable',
-    detail: 'A request carries exactly one Host header with a host name.',
+    detail: 'A request must have exactly one Host header, with a host name.',
   },
   malformed_request: {
     status: 400,
@@ -70,7 +70,7 @@ export const problems = {
   key_scope: {
     status: 401,
     title: 'The key may not read this feed',
-    detail: 'This key does not read this feed of exactly one tenant. Ask the operator for one that does.',
+    detail: 'This key does not read this feed, or reads it for several tenants and the request names none.',
   },
   key_network: {
     status: 401,
@@ -96,7 +96,7 @@ export const problems = {
   scope_not_held: {
     status: 403,
     title: 'The key may not give this scope',
-    detail: 'A key gives others only what it may do itself.',
+    detail: 'A key can give only what it may do itself.',
   },
   tenant_not_found: {
     status: 404,
@@ -143,7 +143,7 @@ export const problems = {
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    detail: 'This path does not have this method; see the Allow header.',
+    detail: 'This path does not take this method; see the Allow header.',
   },
   not_acceptable: {
     status: 406,
@@ -167,15 +167,15 @@ export const problems = {
   },
   cursor_beyond_head: {
     status: 409,
-    title: 'The number lies beyond the feed',
+    title: 'The number is beyond the end of the feed',
     detail:
-      'The feed has no event with this number yet. The store was restored, or the number is of another feed: begin again with a snapshot.',
+      'The feed has no event with this number yet. The store was restored, or the number is from another feed: begin again with a snapshot.',
   },
   event_is_latest: {
     status: 409,
     title: 'The event is the latest of its subject',
     detail:
-      'The event says how its property or contact is now, so it cannot be erased by itself. Erase the property or the contact, or publish a newer event first.',
+      'The event says how its property or contact is now, so it cannot be erased alone. Erase the property or the contact, or publish a newer event first.',
   },
   on_hold: {
     status: 409,
@@ -196,7 +196,7 @@ export const problems = {
   key_ended: {
     status: 409,
     title: 'The key has ended',
-    detail: 'This key was revoked or has expired, and nothing of it can be changed any more. Make a new one.',
+    detail: 'This key was revoked or has expired, so it cannot be changed any more. Make a new one.',
   },
   epoch_changed: {
     status: 409,
@@ -205,9 +205,9 @@ export const problems = {
   },
   moment_expired: {
     status: 409,
-    title: 'The moment of the list is over',
+    title: 'The moment of the list has passed',
     detail:
-      'The pages of a list of current events are as of a moment that page 1 fixes for 10 minutes. This key has none, or not any more: begin again with page 1.',
+      'The pages of a list of current events are as of a moment that page 1 fixes for 10 minutes. This key has no such moment, or it has passed: begin again with page 1.',
   },
   body_too_large: {
     status: 413,
@@ -248,19 +248,19 @@ export const problems = {
     status: 429,
     title: 'Too many requests at once',
     detail:
-      'This key has as many requests under way as it may have at the same time. Send the next one when one of them is answered.',
+      'This key has the most requests under way that it may have at the same time. Send the next one when one of them is answered.',
   },
   too_many_snapshots: {
     status: 429,
     title: 'Too many snapshots at once',
     detail:
-      'This key reads as many snapshots as it may at the same time. Try again once one of them has ended.',
+      'This key is reading the most snapshots that it may read at the same time. Try again when one of them has ended.',
   },
   too_many_waiting: {
     status: 429,
     title: 'Too many requests wait for events',
     detail:
-      'As many requests as are allowed at the same time wait for events already, of this key or of all keys on this node. One for each category of a feed is enough.',
+      'The most requests that may wait for events at the same time are already waiting, of this key or of all keys on this node. One for each category of a feed is enough.',
   },
   too_many_failures: {
     status: 429,

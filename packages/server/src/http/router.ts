@@ -142,7 +142,7 @@ function tooLong({ length }: string, most: number): Refusal {
 }
 
 function pathTooLong({ length }: string, most: number): Refusal {
-  const detail = `The path has ${length} characters, and at most ${most} are allowed: no path of this service is as long.`
+  const detail = `The path has ${length} characters, and at most ${most} are allowed: no path of this service is longer.`
   return { code: 'target_too_long', detail }
 }
 
@@ -172,7 +172,7 @@ function throughDoor(found: Found, target: string): Routed {
 }
 
 const notAtDoor =
-  'This asks for no key, so it is not at the door of the console: leave /console/api out of its path.'
+  'This operation needs no key, so the console does not serve it: leave /console/api out of its path.'
 
 /** The root of the service: redirects browsers to the console if it is on, and all other clients to the documentation. */
 function startRoute(basePath: string, hasConsole: boolean): Routed {
@@ -188,7 +188,7 @@ function startRoute(basePath: string, hasConsole: boolean): Routed {
 }
 
 function methodRefusal(method: string, path: string, allow: string, basePath: string): Refusal {
-  const said = `${quoteInput(method)} is not a method of this path; it has ${allow}.`
+  const said = `${quoteInput(method)} is not a method of this path; it takes ${allow}.`
   const remedy = writes.includes(method) ? howToPublish(method, path, basePath) : ''
   return { code: 'method_not_allowed', detail: said + remedy, headers: { allow } }
 }
@@ -208,8 +208,8 @@ function howToPublish(method: string, path: string, basePath: string): string {
   const publishing = `POST ${basePath}${feeds[feed].publishPath}`
   if (method !== 'DELETE') return ` Events are published with ${publishing}.`
   return feed === 'property'
-    ? ` A property is removed by publishing that: ${publishing} with {"remove": {"agentRef": "…"}}.`
-    : ` A contact is removed by publishing that: ${publishing} with "eventType": "ContactErased".`
+    ? ` To remove a property, publish its removal: ${publishing} with {"remove": {"agentRef": "…"}}.`
+    : ` To remove a contact, publish its removal: ${publishing} with "eventType": "ContactErased".`
 }
 
 function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: NearestPath): Refusal {
@@ -218,7 +218,7 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: Near
   const meant = isThere ? undefined : nearest(path)
   const listed = `The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
   const detail = isThere
-    ? 'There is nothing at this path; without the slash at its end there is.'
+    ? 'There is nothing at this path. Leave out the slash at its end.'
     : `There is nothing at this path. ${meant === undefined ? '' : `Did you mean ${basePath}${meant}? `}${listed}`
   return { code: 'path_not_found', detail }
 }

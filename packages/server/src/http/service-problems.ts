@@ -12,13 +12,13 @@ export const serviceProblems = {
   internal_error: {
     status: 500,
     title: 'Internal error',
-    detail: 'The service failed. The operator finds the cause in the log under the request id.',
+    detail: 'The service failed. The operator can find the cause in the log under the request id.',
   },
   storage_damaged: {
     status: 500,
     title: 'Stored data is damaged',
     detail:
-      'What the store holds here is not what was written to it, so it is not served. The operator finds the place in the log under the request id.',
+      'What the store holds here is not what was written to it, so it is not served. The operator can find the place in the log under the request id.',
   },
   storage_full: {
     status: 503,
@@ -29,7 +29,7 @@ export const serviceProblems = {
     status: 503,
     title: 'The store does not answer',
     detail:
-      'The store does not answer at the moment. Try again later; what was being published may be stored, so send it again with the same ids.',
+      'The store does not answer at the moment. Try again later. What was being published may have been stored, so send it again with the same ids.',
   },
   clock_behind: {
     status: 503,
@@ -51,23 +51,23 @@ export const serviceProblems = {
     status: 503,
     title: 'The tenant is moving',
     detail:
-      'This tenant is moving to another store, and nothing is published to it here any more, nor is a window of time without an end answered. Nothing was stored. Try again in a moment, at the same address.',
+      'This tenant is moving to another store. Nothing can be published to it here any more, and no list whose window of time has no end can be read. Nothing was stored. Try again in a moment, at the same address.',
   },
   maintenance: {
     status: 503,
     title: 'Publishing is stopped',
     detail:
-      'The operator has stopped publishing for planned work, and reading goes on. Nothing was stored. Wait as Retry-After says, then send the same again.',
+      'The operator has stopped publishing for planned work; reading goes on. Nothing was stored. Wait for the time in Retry-After, then send the same request again.',
   },
   view_being_made: {
     status: 503,
-    title: 'The events of these branches are being put together',
+    title: 'The view of these branches is being made',
     detail:
-      'This key reads certain branches only, and their events are being put together, which is done once. Wait as Retry-After says.',
+      'This key reads certain branches only, and the view of them is being made, which happens once. Try again after the time in Retry-After.',
   },
   sequence_not_reached: {
     status: 503,
-    title: 'The feed is not that far',
+    title: 'The feed has not reached the number',
     detail: 'The feed has not reached the number in x-feed-min-sequence within 5 seconds. Try again.',
   },
   unsupported_http_version: {

@@ -19,7 +19,7 @@ const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export function liveMetrics(register: Registry): LiveMetrics {
   const delays: Histogram<'kind'> = new Histogram({
     name: 'property_events_live_delay_seconds',
-    help: 'Time from the commit of an event until it was told to a reader that waited for it.',
+    help: 'Time from the commit of an event until a reader that waited for it was sent it.',
     labelNames: ['kind'],
     buckets,
     registers: [register],
@@ -29,7 +29,7 @@ export function liveMetrics(register: Registry): LiveMetrics {
     watchWaiting(state) {
       const waiting: Gauge<'kind'> = new Gauge({
         name: 'property_events_waiting_requests',
-        help: 'Requests that wait for events, by how they do.',
+        help: 'Requests that wait for events, by how they wait.',
         labelNames: ['kind'],
         registers: [register],
         collect() {

@@ -40,7 +40,7 @@ export function publishMetrics(register: Registry): PublishMetrics {
   })
   const commits = new Histogram({
     name: 'property_events_commit_duration_seconds',
-    help: 'How long commits took, with all that was tried again; by outcome.',
+    help: 'How long commits took, including all retries, by outcome.',
     labelNames: ['outcome'] as const,
     buckets: commitBuckets,
     registers,
@@ -70,7 +70,7 @@ const queueGauges = [
   },
   {
     name: 'property_events_longest_publish_wait_seconds',
-    help: 'For how long the publication that has waited longest waits for its commit to begin.',
+    help: 'How long the publication that has waited longest has waited for its commit to begin.',
     of: ({ longestWaitMs }: QueueState) => longestWaitMs / 1_000,
     // The longest of several threads.
     aggregator: 'max',

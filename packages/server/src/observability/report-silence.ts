@@ -22,8 +22,8 @@ export function silenceReporter(log: Pick<Logger, 'info' | 'warn'>): (change: Si
 }
 
 const began = {
-  publisher: 'nothing was published to a feed for longer than is expected',
-  consumer: 'a consumer has not asked for longer than is expected',
+  publisher: 'nothing was published to a feed for longer than expected',
+  consumer: 'a consumer has not asked for longer than expected',
 } as const
 
 const back = {

@@ -63,7 +63,7 @@ export const topCounters: readonly (TopCounterOptions & { readonly of: keyof Nam
     column: 1,
     label: 'tenant',
     name: 'property_events_tenant_read_bytes_total',
-    help: 'Bytes of bodies that were answered, by the 20 tenants that read most; the others together.',
+    help: 'Bytes of the bodies of answers, by the 20 tenants that read most; the others together.',
   },
   {
     of: 'stored',

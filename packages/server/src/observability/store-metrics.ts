@@ -29,7 +29,7 @@ export function storeMetrics(register: Registry): StoreMetrics {
   })
   const retries = new Counter({
     name: 'property_events_store_retries_total',
-    help: 'Appends and reads that were made once more, by cause.',
+    help: 'Appends and reads that were retried, by cause.',
     labelNames: ['verb', 'cause'] as const,
     registers,
   })
@@ -65,7 +65,7 @@ const workGauges = [
   },
   {
     name: 'property_events_listen_silence_seconds',
-    help: 'Since this node was last told of an append, its own ones included.',
+    help: 'Time since this node was last told of an append, including its own.',
     of: ({ listening }: StoreWork) => listening && listening.silentMs / 1_000,
     aggregator: 'max',
   },

@@ -136,7 +136,7 @@ describe('test keys of a service that does not offer them', () => {
     const { text: key } = await service.issue({ grants: [{ tenantId: sandboxTenantId, scopes: read }] })
     const { status, text, headers } = await call(service, '/api/func/api/v1/events/getevents', { key })
     assert.equal(status, 401)
-    assert.match(text, /This is a test key, and this service takes none\..*--test-keys/)
+    assert.match(text, /This is a test key, and this service takes no test keys\..*--test-keys/)
     assert.ok(headers['www-authenticate'] !== undefined)
     assert.equal(asked, 0)
     assert.equal((await call(service, '/v1/heads', { key: service.tenant.readKey })).status, 200)

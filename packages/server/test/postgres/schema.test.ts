@@ -208,7 +208,7 @@ describe('the schema in PostgreSQL', () => {
       })
       await failed
       await database.close()
-      assert.match(waiting.join(), /event_subject.*Nodes that run go on/)
+      assert.match(waiting.join(), /event_subject.*running nodes carry on/)
       await client.query('COMMIT')
       const isValid = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('event_subject')`
       assert.deepEqual((await client.query(isValid)).rows, [{ valid: false }], 'what was left of it')

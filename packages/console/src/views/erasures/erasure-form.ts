@@ -35,7 +35,7 @@ export function readErasureForm({ feed, subjectId, reason, caseRef }: ErasureFor
   if (ref !== '' && !/^[A-Za-z0-9-]{1,40}$/.test(ref)) {
     faults.push({
       field: 'caseRef',
-      message: 'At most 40 letters, digits and hyphens, and no name of a person.',
+      message: 'At most 40 letters, digits and hyphens, and no person’s name.',
     })
   }
   if (faults.length > 0) return { kind: 'faults', faults }

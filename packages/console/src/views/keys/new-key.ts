@@ -62,7 +62,7 @@ export function readKeyForm(
   const { scopes, roles, fields } = form
   const { faults, label, expiresAt, rate, networks } = readChange(form, nowMs)
   const fault = (field: keyof KeyForm, message: string): void => void faults.push({ field, message })
-  if (scopes.length === 0) fault('scopes', 'Choose one thing at least that the key may do.')
+  if (scopes.length === 0) fault('scopes', 'Choose at least one thing that the key may do.')
   const further = linesOf(form.tenants)
   for (const id of further) {
     const wanting = scopes.find((scope) => !givenBy(giver, id).some((one) => one.scope === scope))
@@ -124,7 +124,7 @@ function readChange(form: ChangeForm, nowMs: number) {
   const label = form.label.trim()
   if (label === '') fault('label', 'Say what will use the key, such as Website.')
   if (label.length > longestLabel) fault('label', `A label has at most ${longestLabel} characters.`)
-  if ((readMoment(form.ends, nowMs) ?? Infinity) <= nowMs) fault('ends', 'Choose a time to come, or none.')
+  if ((readMoment(form.ends, nowMs) ?? Infinity) <= nowMs) fault('ends', 'Choose a future time, or none.')
   const [perSecond = 0, burst = 0] = [form.perSecond, form.burst].map(Number)
   const hasRate = form.perSecond + form.burst !== ''
   for (const [field, number] of [

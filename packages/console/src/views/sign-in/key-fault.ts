@@ -2,7 +2,7 @@
 export function keyFault(text: string): string | undefined {
   if (text === '') return 'Paste a key: it begins with pev_.'
   if (/^pev_(?:test_)?[0-9A-Za-z]{12}_[0-9A-Za-z]{30}$/.test(text)) return undefined
-  if (!text.startsWith('pev_')) return 'This is no key: a key begins with pev_.'
-  if (/[^\w]/.test(text)) return 'There is more in it than a key: paste the key alone, from pev_ to its end.'
+  if (!text.startsWith('pev_')) return 'This is not a key: a key begins with pev_.'
+  if (/[^\w]/.test(text)) return 'This is more than a key: paste the key alone, from pev_ to its end.'
   return 'This is not a whole key: paste it again, from pev_ to its end.'
 }

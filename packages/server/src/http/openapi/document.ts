@@ -43,12 +43,15 @@ export function openApiText(operations: readonly Operation[], basePath: string):
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
     tags: [
       { name: 'Reading', description: 'The two operations of each feed.' },
-      { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
+      {
+        name: 'Copying',
+        description: 'Reads that this service adds to the contract, for keeping a copy in step.',
+      },
       { name: 'Publishing', description: 'Putting events into a feed.' },
       {
         name: 'Erasing',
         description:
-          'Taking payloads out of a feed for good, receipts of it, what is on hold, and what is kept and not shown.',
+          'Erasures, which take payloads out of a feed for good, and their receipts; holds, which prevent them; restrictions, which keep a contact and hide it.',
       },
       {
         name: 'Administration',

@@ -20,7 +20,7 @@ export function cursorSchemas(
       minimum: 1,
       maximum: limits.maxPageSize,
       default: limits.maxPageSize,
-      description: 'At most so many events.',
+      description: 'At most this many events.',
     },
     epoch: {
       type: 'string',
@@ -28,7 +28,7 @@ export function cursorSchemas(
       description:
         'The epoch that `after` was read in. If the feed has left it, the answer is `epoch_changed`.',
     },
-    head: { ...whole, description: 'As of this number, to go on with a snapshot that was cut off.' },
+    head: { ...whole, description: 'The `head` of a snapshot that was cut off, to continue it.' },
     apiEventType: apiEventTypeSchema(feed),
     types: typesSchema(feed),
     wait: waitSchema('an event to be told of'),
@@ -42,7 +42,7 @@ function typesSchema(feed: FeedName): ParameterSchema {
   return {
     type: 'string',
     pattern: '^[A-Za-z][A-Za-z0-9]{0,63}(?:,[A-Za-z][A-Za-z0-9]{0,63})*$',
-    description: `Only events with these short codes, with commas between them, such as \`${appeared}\`. Removals (\`${gone}\`) come always. Left out: all.`,
+    description: `Only events with these short codes, with commas between them, such as \`${appeared}\`. Removals (\`${gone}\`) are always included. Left out: all.`,
     examples: [appeared],
   }
 }

@@ -154,6 +154,9 @@ export function answer(
 /** The headers that describe the feed in answers from it (D20). */
 export const feedHeaderSchemas = {
   'x-feed-head': { type: 'integer', description: "The feed's highest sequenceNumber." },
-  'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },
+  'x-feed-epoch': {
+    type: 'string',
+    description: 'Changes when numbers continue after a gap, as after a restore.',
+  },
   'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were erased.' },
 } as const

@@ -16,7 +16,7 @@ export function docs(context: HttpContext, document: () => StaticDocument): Oper
       operationId: 'getDocs',
       summary: 'The reference, as a page',
       description:
-        'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing further. Needs no key.',
+        'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing else. Needs no key.',
       tags: ['Description'],
       security: [],
       response: {

@@ -29,7 +29,7 @@ export function getExposure(context: HttpContext): Operation {
       operationId: 'getExposure',
       summary: 'List the contacts that a key was sent',
       description:
-        'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Ask again with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends shows within 35 s.',
+        'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Ask again with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends is included within 35 s.',
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
       params: {
@@ -44,7 +44,7 @@ export function getExposure(context: HttpContext): Operation {
           to: timeSchema(
             'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
           ),
-          after: text('The `next` of the answer before.'),
+          after: text('The `next` of the previous answer.'),
         },
       },
       response: {
@@ -84,7 +84,7 @@ export function getExposure(context: HttpContext): Operation {
 const noKey = refused({ code: 'key_not_found' })
 const windowReversed = refused({
   code: 'invalid_parameter',
-  errors: [{ parameter: 'to', code: 'before_from', message: '`to` must lie after `from`.' }],
+  errors: [{ parameter: 'to', code: 'before_from', message: '`to` must be later than `from`.' }],
 })
 
 interface Asked {

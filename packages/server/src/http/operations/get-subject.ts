@@ -32,7 +32,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
     schema: () => ({
       operationId: `get${capital(feedName)}`,
       summary: `Get the latest event of a ${feedName}`,
-      description: `The event that says how the ${feedName} is now, removed ones included, as it stands in the list.${feedName === 'property' ? ' A key that publishes properties may read it, too.' : ''}`,
+      description: `The event that says how the ${feedName} is now, even if it was removed, as in the list.${feedName === 'property' ? ' A key that publishes properties may read it, too.' : ''}`,
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: subjectParams(feedName),

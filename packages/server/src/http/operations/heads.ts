@@ -47,7 +47,7 @@ const schema: OperationSchema = {
   operationId: 'readHeads',
   summary: 'Read where the feeds stand',
   description:
-    'One entry for each feed of each tenant that the key can read; with `since`, for each of those that have changed since. Cheap: good for asking often. With `wait` the answer waits until a feed has changed, for so many seconds at most: a reader of thousands of feeds holds one connection. A key that reads nothing is told of the feeds that it publishes to.',
+    'One entry for each feed of each tenant that the key can read; with `since`, for each of those that have changed since. Cheap enough to ask often. With `wait` the answer waits until a feed has changed, for at most that many seconds, so a reader of thousands of feeds holds one connection. A key that reads nothing gets the feeds that it publishes to.',
   tags: ['Copying'],
   security: [{ apiKey: [] }],
   querystring: {

@@ -27,7 +27,7 @@ export function listOwnPublications(context: HttpContext): Operation {
     schema: () => ({
       operationId: 'listPublications',
       summary: 'List what this key has published',
-      description: `By minute, the newest first, for ${publicationDaysKept} days: requests, what became of their events, warnings by code, and refusals with the places and codes of their faults. What was asked shows 35 seconds later at the latest.`,
+      description: `By minute, the newest first, for ${publicationDaysKept} days: requests, what became of their events, warnings by code, and refusals with the places and codes of their faults. Requests are shown within 35 seconds.`,
       tags: ['Publishing'],
       security: [{ apiKey: [] }],
       querystring: { type: 'object', properties: query },

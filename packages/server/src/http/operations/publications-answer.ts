@@ -13,7 +13,7 @@ export const publicationSchemas = {
   after: {
     type: 'string',
     pattern: '^[0-9a-z]{1,8}-[pc]-[0-9A-Za-z]{1,40}$',
-    description: 'The `next` of the answer before, as it stands there.',
+    description: 'The `next` of the previous answer, unchanged.',
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>
 
@@ -59,7 +59,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   if (minute !== undefined && keyId !== undefined && Number.parseInt(minute, 36) <= 2 ** 31 - 1) {
     return { minute: Number.parseInt(minute, 36), feed: feed === 'p' ? 'property' : 'contact', keyId }
   }
-  const message = `${quoteInput(text)} is not a place in a list; give the "next" of an answer as it stands there.`
+  const message = `${quoteInput(text)} is not a place in a list; send the "next" of an earlier answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return undefined
 }

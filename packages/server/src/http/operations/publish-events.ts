@@ -154,7 +154,7 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
   return {
     operationId: `publish${capital(feedName)}Events`,
     summary: `Publish ${feedName} events`,
-    description: `One event or an array of them; also one event per line, as \`application/x-ndjson\`, which generated clients do without. At most ${maxEvents.toLocaleString('en-GB')} events and ${maxBytes.toLocaleString('en-GB')} bytes. All are stored, in this order, or none is. The answer leaves when they are on disk.`,
+    description: `One event or an array of them; also one event per line, as \`application/x-ndjson\`, which generated clients do without. At most ${maxEvents.toLocaleString('en-GB')} events and ${maxBytes.toLocaleString('en-GB')} bytes. All are stored, in this order, or none is. The answer is sent when they are on disk.`,
     tags: ['Publishing'],
     security: [{ apiKey: [] }],
     querystring: {

@@ -33,7 +33,7 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
   if (outcome.kind === 'branchNotGranted') {
     const isPayload = outcome.of === 'payload'
     const message = isPayload
-      ? 'branch_id has to be one of the branches that this key was granted. GET /v1/admin/self names them.'
+      ? 'branch_id must be one of the branches that this key was granted. GET /v1/admin/self names them.'
       : 'The property belongs to no branch that this key was granted. A key of the whole agency can publish it, or move it (branches move).'
     const pointer = `${placeOf(outcome)}${isPayload ? '/payload/branch_id' : ''}`
     return { code: 'branch_not_granted', errors: [{ pointer, code: 'branch_not_granted', message }] }

@@ -30,7 +30,7 @@ export function restrictContact(context: HttpContext): Operation {
       operationId: 'restrictContact',
       summary: 'Restrict a contact',
       description:
-        'What was published of the contact is kept and shown in no answer, and so is what is published of it meanwhile. Consumers get an event that removes it. Where it is restricted already, that restriction is answered.',
+        'Everything published about the contact, before and meanwhile, is kept and shown in no answer. Consumers get an event that removes it. If it is restricted already, the answer is that restriction.',
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
       body: { content: { 'application/json': { schema: refTo('RestrictionRequest') } } },

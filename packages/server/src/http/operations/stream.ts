@@ -238,7 +238,7 @@ function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema
           ...feedHeaderSchemas,
           'x-accel-buffering': {
             type: 'string',
-            description: '`no`: proxies are to pass it on as it comes.',
+            description: '`no`: proxies must not hold it back.',
           },
         },
         mediaType,

@@ -86,7 +86,7 @@ export function isDay(text: string): boolean {
 function unknownMember(name: string, members: readonly string[]): readonly ProblemError[] {
   if (members.some((member) => member === name)) return []
   const nearest = nearestName(name, members)
-  const known = `There are: ${members.join(', ')}.`
+  const known = `Allowed: ${members.join(', ')}.`
   const message = nearest === undefined ? known : `Did you mean ${nearest}? ${known}`
   return [{ pointer: `/${quoteInput(name).slice(1, -1)}`, code: 'unknown_member', message }]
 }

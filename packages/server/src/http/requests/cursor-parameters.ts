@@ -108,7 +108,7 @@ export function readSubject(
   if (subjectId !== undefined) return { subjectId }
   const shown = feed === 'contact' ? 'The reference' : quoteInput(text)
   const remedy =
-    feed === 'property' ? ' Of a reference of your own, `property-events reference` makes it.' : ''
+    feed === 'property' ? ' To make one from your own reference, use `property-events reference`.' : ''
   const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.${remedy}`
   return { parameter: 'subjectId', code: 'not_a_uuid', message }
 }
@@ -121,6 +121,6 @@ export function refusalOfCursor(refused: CursorRefusal): Refusal {
     const detail = `The feed is in epoch ${epoch}, its last number is ${sequenceNumber}. Begin again with a snapshot.`
     return { code: 'epoch_changed', detail }
   }
-  const detail = `The feed's last number is ${sequenceNumber}. Its store was restored, or the number is of another feed: begin again with a snapshot.`
+  const detail = `The feed's last number is ${sequenceNumber}. Its store was restored, or the number is from another feed: begin again with a snapshot.`
   return { code: 'cursor_beyond_head', detail }
 }

@@ -40,7 +40,7 @@ function readTarget(members: BodyMembers<(typeof names)[number]>): ErasureTarget
   if (isSubject === members.given.has('eventId'))
     return members.fault(
       'subjectId',
-      'Exactly one of subjectId (a property or contact) and eventId (one event) is given.',
+      'Send exactly one of subjectId (a property or contact) and eventId (one event).',
     )
   const id = members.uuid(isSubject ? 'subjectId' : 'eventId')
   if (id === undefined) return undefined

@@ -16,7 +16,7 @@ export function guardRequest(
   if (headerCount > maxHeaders) return { code: 'headers_too_large' }
   const host = hosts[0] ?? (version === '1.0' ? '' : undefined)
   if (host === undefined || hosts.length > 1) {
-    const detail = `A request carries exactly one Host header; this one has ${hosts.length}.`
+    const detail = `A request must have exactly one Host header; this one has ${hosts.length}.`
     // Two hosts are a sign of request smuggling: nothing more is read from such a connection.
     return { code: 'invalid_host', detail, closes: true }
   }

@@ -57,7 +57,7 @@ export function readNewKey(text: string, nowMs: number): BodyReading<NewKeyBody>
   if (operator === false && members.given.has('scopes')) {
     members.fault(
       'scopes',
-      'The scopes of a key that is not an operator key stand in its grants, each with its tenant.',
+      'The scopes of a key that is not an operator key belong in its grants, each with its tenant.',
     )
   }
   const { errors } = members
@@ -69,7 +69,7 @@ export function readKeyChange(text: string, nowMs: number): BodyReading<KeyChang
   const reading = readMembers(text, names, '{"label":"Website","expiresAt":null}', bodyDepth)
   if (reading.kind === 'faults') return reading
   const { members } = reading
-  if (members.nulls.has('label')) members.fault('label', 'label cannot be taken away; give an empty one.')
+  if (members.nulls.has('label')) members.fault('label', 'label cannot be removed; send an empty one.')
   const orNull = <T>(member: (typeof names)[number], value: T | undefined): T | null | undefined =>
     members.nulls.has(member) ? null : value
   const body: KeyChange = {

@@ -53,8 +53,12 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
     ]
     const remedy = 'swap them or leave one out.'
     const code = 'window_reversed'
-    errors.push({ parameter: 'from', code, message: `${begin} lies after to, which is ${end}; ${remedy}` })
-    errors.push({ parameter: 'to', code, message: `${end} lies before from, which is ${begin}; ${remedy}` })
+    errors.push({ parameter: 'from', code, message: `${begin} is later than to, which is ${end}; ${remedy}` })
+    errors.push({
+      parameter: 'to',
+      code,
+      message: `${end} is earlier than from, which is ${begin}; ${remedy}`,
+    })
   }
   if (current === true) errors.push(...windowFaults({ from, to }))
   if (errors.length > 0) return { kind: 'faults', errors, ignored: query.ignored }

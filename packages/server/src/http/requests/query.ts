@@ -58,7 +58,7 @@ export function readQuery(text: string, rules: QueryRules): QueryReading {
       errors.push({
         parameter: known,
         code: 'repeated',
-        message: 'It is there more than once; send it once.',
+        message: 'It was sent more than once; send it once.',
       })
     } else values.set(known, value)
   }
@@ -95,7 +95,7 @@ function shownName(name: string): string {
 
 function unknownParameter(name: string, names: readonly string[]): ProblemError {
   const nearest = nearestName(name, names)
-  const known = names.length === 0 ? 'It has none.' : `There are: ${names.join(', ')}.`
+  const known = names.length === 0 ? 'It has none.' : `Allowed: ${names.join(', ')}.`
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
   const message = `Not a parameter of this operation.${meant} ${known}`
   return { parameter: shownName(name), code: 'unknown_parameter', message }

@@ -52,7 +52,7 @@ export function readTenantChange(text: string): BodyReading<TenantChange> {
   const { members } = reading
   for (const member of ['name', 'suspended'] as const) {
     if (members.nulls.has(member))
-      members.fault(member, `${member} cannot be taken away; leave it out to keep it.`)
+      members.fault(member, `${member} cannot be removed; leave it out to keep it.`)
   }
   const name = readName(members)
   const reference = members.nulls.has('reference') ? null : readReference(members)

@@ -76,7 +76,7 @@ export function chosenTenant(request: Request, inQuery: readonly string[]): stri
     errors.push({
       parameter: 'tenant',
       code: 'repeated',
-      message: 'It is there more than once; send it once.',
+      message: 'It was sent more than once; send it once.',
     })
   }
   const named = [

@@ -18,6 +18,6 @@ export function readTypes(
   if (unknown === undefined) return { filter: typeFilter(feed, codes) }
   const nearest = nearestName(unknown, known)
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  const message = `${quoteInput(unknown)} is not a short code of this feed.${meant} There are: ${known.join(', ')}; several have commas between them.`
+  const message = `${quoteInput(unknown)} is not a short code of this feed.${meant} Allowed: ${known.join(', ')}; put commas between several.`
   return { parameter: 'types', code: 'unknown_type', message }
 }

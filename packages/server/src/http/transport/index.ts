@@ -24,7 +24,7 @@ export interface Transport {
 const tooManyConnections: Refusal = {
   code: 'overloaded',
   detail:
-    'The service has as many connections open as it may, and closes this one. Nothing was read of it. Try again, after the time in Retry-After.',
+    'The service has reached its limit of open connections, and closes this one. Nothing was read from it. Try again after the time in Retry-After.',
   headers: { 'retry-after': '5' },
 }
 

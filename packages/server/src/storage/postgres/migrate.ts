@@ -221,8 +221,8 @@ async function finish(
     const part = parts.find((candidate) => candidate.name === name)
     if (part === undefined) throw new Error(`no step is called ${name}`)
     onWaiting?.(
-      `Bringing the store up to date (${name}), which takes as long as it is large and waits for transactions that are under ` +
-        'way, such as a backup. Nodes that run go on.',
+      `Bringing the store up to date (${name}). A large store takes longer. This waits for transactions ` +
+        'that are under way, such as a backup; running nodes carry on.',
     )
     await runBeside(session, part)
     await session.query(setFinished, [name])
@@ -281,8 +281,8 @@ function permissionRefusal(error: unknown, { user, owner, version }: State): Sto
   const what =
     version === 0
       ? `The role ${user} may not make a store in this schema. As its owner: GRANT CREATE, USAGE ON SCHEMA … TO ${user}.`
-      : `The store has to be brought up to date, which the role ${user} may not do. Run any command of this version once as ${owner ?? 'its owner'} ` +
-        '(`property-events tenants list`), then start this one again; nodes of the version before go on meanwhile.'
+      : `The store must be brought up to date, which the role ${user} may not do. Run any command of this version once as ${owner ?? 'its owner'} ` +
+        '(`property-events tenants list`), then start this one again; nodes of the previous version keep running meanwhile.'
   return new StorageRefusal('not_permitted', what)
 }
 

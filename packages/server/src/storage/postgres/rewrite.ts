@@ -112,7 +112,7 @@ async function untilForgotten(session: Session, barrier: string, ofCatalog: bool
     if (performance.now() > giveUpAt) {
       throw new StorageRefusal(
         'in_use',
-        `Something still reads a state of before (${first.holder}: ${first.name}), and PostgreSQL would copy that. A backup? Run ` +
+        `Something still reads an earlier state of the store (${first.holder}: ${first.name}), perhaps a backup, and PostgreSQL would copy that state, too. Run ` +
           'compact again when it has ended, or end it.',
       )
     }
@@ -168,7 +168,7 @@ async function patiently(run: () => Promise<void>): Promise<void> {
       if (attempt === attemptsAtMost) {
         throw new StorageRefusal(
           'in_use',
-          'A long transaction holds a table that has to be rewritten. End it (pg_stat_activity shows it), or wait for it, and run compact again.',
+          'A long transaction holds a table that must be rewritten. End it (pg_stat_activity shows it), or wait for it, and run compact again.',
         )
       }
       await delay(attemptPauseMs)

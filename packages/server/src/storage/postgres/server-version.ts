@@ -12,6 +12,6 @@ export function serverRefusal(version: number): StorageRefusal | undefined {
   return new StorageRefusal(
     'old_server',
     `The database is PostgreSQL ${major}, and this program needs ${oldestServer} or newer (${newestServer} is known to work). ` +
-      'Move it with pg_upgrade, or copy the store to a newer server.',
+      'Upgrade it with pg_upgrade, or copy the store to a newer server.',
   )
 }

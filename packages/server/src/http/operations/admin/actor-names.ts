@@ -18,7 +18,7 @@ export function nameActor(context: HttpContext): Operation {
     operationId: 'nameActor',
     summary: 'Name an actor of the audit, or erase its name',
     description:
-      'Rows of the audit have opaque actors and never change. The name stands apart from them, and can be erased.',
+      'Rows of the audit have opaque actors and never change. The name is kept apart from them, and can be erased.',
     body: 'ActorNameChange',
     ok: { description: 'The actor and its name.', schema: 'ActorName' },
     answer: ({ request, access, params: [actor = ''] }) => {

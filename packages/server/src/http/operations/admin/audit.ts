@@ -20,10 +20,10 @@ export function readAudit(context: HttpContext): Operation {
     operationId: 'readAudit',
     summary: 'Read who changed what',
     description:
-      'The newest first. Actors are opaque: a key by its id, somebody at the command line by an id that says no name, or the service. Ask again with `after` = `next` until `next` is null.',
+      'The newest first. Actors are opaque: a key by its id, somebody at the command line by an id that reveals no name, or the service. Ask again with `after` = `next` until `next` is null.',
     query: {
       limit: limitSchema,
-      after: { type: 'string', format: 'uuid', description: 'The `next` of the answer before.' },
+      after: { type: 'string', format: 'uuid', description: 'The `next` of the previous answer.' },
       tenant: { type: 'string', format: 'uuid', description: 'Only rows of this tenant.' },
       key: keyIdSchema('Only what was done to the key with this id.'),
       action: { type: 'string', description: 'Only rows of this action, such as `key.created`.' },
@@ -46,7 +46,7 @@ export function readAudit(context: HttpContext): Operation {
       if (typeof tenant === 'object') return tenant
       const rows = await context.audit.read({ ...query, first: 'newest', tenant, limit: limit + 1 })
       if (rows === 'unknownRow') {
-        const message = 'There is no such row (any more): begin again without after.'
+        const message = 'There is no such row, or not any more: begin again without after.'
         const errors = [{ parameter: 'after', code: 'not_a_place', message }]
         return refused({ code: 'invalid_parameter', errors })
       }
@@ -73,7 +73,7 @@ function readRow(values: ReadonlyMap<string, string>, errors: ProblemError[]): s
   const text = values.get('after')
   const id = text === undefined ? undefined : parseUuid(text)
   if (text !== undefined && id === undefined) {
-    const message = `${quoteInput(text)} is not a place in the audit; give the "next" of an answer as it stands there.`
+    const message = `${quoteInput(text)} is not a place in the audit; send the "next" of an earlier answer, unchanged.`
     errors.push({ parameter: 'after', code: 'not_a_place', message })
   }
   return id

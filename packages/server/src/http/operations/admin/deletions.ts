@@ -31,7 +31,11 @@ export function deleteTenant(context: HttpContext): Operation {
     description:
       'Of a tenant that is suspended or has left. It is exported first, closed at once, and deleted in steps: ask for the certificate in `Location` until its state is `deleted`. Sent again, it answers the same certificate.',
     query: {
-      dryRun: { type: 'boolean', default: false, description: 'Count what would go, and change nothing.' },
+      dryRun: {
+        type: 'boolean',
+        default: false,
+        description: 'Count what would be deleted, and change nothing.',
+      },
       export: {
         type: 'string',
         enum: [...exports],
@@ -143,7 +147,7 @@ export function listDeletions(context: HttpContext): Operation {
   const after: ParameterSchema = {
     type: 'string',
     format: 'uuid',
-    description: 'The `next` of the answer before.',
+    description: 'The `next` of the previous answer.',
   }
   return adminOperation(context, {
     method: 'GET',
@@ -169,7 +173,7 @@ function readAfter(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   const text = values.get('after')
   const id = text === undefined ? undefined : parseUuid(text)
   if (text !== undefined && id === undefined) {
-    const message = `${quoteInput(text)} is not a place in this list; give the "next" of an answer as it stands there.`
+    const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged.`
     errors.push({ parameter: 'after', code: 'not_a_place', message })
   }
   return id

@@ -25,15 +25,15 @@ const words = {
 } as const
 
 const rule =
-  'Seconds from 300 to 2592000; 0 where nothing is expected; null for what is learned: half as long again as the longest pause of the last 14 days, and 15 minutes at least.'
+  'Seconds from 300 to 2592000; 0 if nothing is expected; null for the interval that is learned: 1.5 times the longest pause of the last 14 days, and at least 15 minutes.'
 
 export function expectPublisher(context: HttpContext): Operation {
   return tenantOperation(context, {
     ...words,
     path: '/tenants/:tenantId/feeds/:feed/expected-interval',
     operationId: 'expectPublisher',
-    summary: 'Say how long nothing may be published to a feed',
-    description: `Where it takes longer, the publisher is told of as silent: in the log, the metrics and the list of consumers. ${rule}`,
+    summary: 'Set how long a feed may go without publications',
+    description: `After that, the publisher is reported as silent: in the log, the metrics and the list of consumers. ${rule}`,
     answer(asked) {
       const feed = feedNames.find((one) => one === asked.params[1])
       if (feed === undefined) {
@@ -49,8 +49,8 @@ export function expectConsumer(context: HttpContext): Operation {
     ...words,
     path: '/keys/:keyId/consumers/:name/expected-interval',
     operationId: 'expectConsumer',
-    summary: 'Say how long a consumer may not ask',
-    description: `Where it takes longer, the consumer is told of as stalled: in the log, the metrics and the list of consumers. \`default\` is the key itself. ${rule}`,
+    summary: 'Set how long a consumer may go without asking',
+    description: `After that, the consumer is reported as stalled: in the log, the metrics and the list of consumers. \`default\` is the key itself. ${rule}`,
     problems: ['key_not_found', 'scope_not_held'],
     async answer(asked) {
       const [keyId = '', name = ''] = asked.params
@@ -84,6 +84,6 @@ function expect(
 function refusalOf(outcome: Exclude<ExpectOutcome, 'done'>): Outcome {
   if (outcome === 'unknownTenant') return noTenant
   if (outcome === 'unknownKey') return refused({ code: 'key_not_found' })
-  const message = `An interval is set of ${setConsumersPerKey} consumers of this key already. Set one of them to null first.`
+  const message = `${setConsumersPerKey} consumers of this key already have an interval, the most allowed. Set one of them to null first.`
   return refused({ code: 'invalid_parameter', errors: [{ parameter: 'name', code: 'too_many', message }] })
 }

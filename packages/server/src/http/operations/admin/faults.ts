@@ -19,15 +19,15 @@ export function listFaults(context: HttpContext): Operation {
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'listFaults',
-    summary: 'See what needs somebody, over all tenants',
+    summary: 'See what needs attention, over all tenants',
     description:
-      'Keys and publications that were refused within the last hour, publishers and consumers that are silent for longer than is expected of them, and keys in use that end within 7 days: the worst kind first, and of each kind what began first. As of `at`, some 30 seconds ago at most. 1,000 of a kind are known; `hasMore`: there are others. Ask again with `after` = `next` until `next` is null.',
+      'Keys and publications that were refused within the last hour, publishers and consumers that have been silent for longer than expected, and keys in use that end within 7 days: the worst kind first, and within a kind what began first. As of `at`, about 30 seconds ago at most. At most 1,000 of a kind are listed; `hasMore`: there are others. Ask again with `after` = `next` until `next` is null.',
     query: {
       limit: limitSchema,
       after: {
         type: 'string',
         pattern: placePattern.source,
-        description: 'The `next` of the answer before, as it stands there.',
+        description: 'The `next` of the previous answer, unchanged.',
       },
     },
     ok: { description: 'What needs somebody.', schema: 'Faults' },
@@ -73,7 +73,7 @@ function shownFault(
 function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
   const text = values.get('after')
   if (text === undefined || placePattern.test(text)) return text
-  const message = `${quoteInput(text)} is not a place in this list; give the "next" of an answer as it stands there.`
+  const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return undefined
 }

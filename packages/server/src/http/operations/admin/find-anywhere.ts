@@ -23,14 +23,14 @@ export function findAnywhere(context: HttpContext): Operation {
     operatorsOnly: true,
     operationId: 'findAnywhere',
     summary: 'Find something in the feeds of all tenants',
-    description: `\`text\`: a UUID, of a property, contact or event; or a part of an address, postcode or reference of a property, without regard to case, blanks and punctuation. Tenants are looked through in the order of their making. One call takes half a second at most, and reads ${searchLimits.properties.toLocaleString('en')} properties at most: \`searched\` says how many tenants it has looked through, of how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
+    description: `\`text\`: a UUID, of a property, contact or event; or a part of an address, postcode or reference of a property, without regard to case, blanks and punctuation. Tenants are searched in the order in which they were made. One call takes half a second at most, and reads ${searchLimits.properties.toLocaleString('en')} properties at most: \`searched\` says how many tenants were searched, of how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
     query: {
       text: { type: 'string', minLength: 1, maxLength: maxSearch, description: 'What is looked for.' },
       limit: limitSchema,
       after: {
         type: 'string',
         pattern: placePattern.source,
-        description: 'The `next` of the answer before, as it stands there.',
+        description: 'The `next` of the previous answer, unchanged.',
       },
     },
     ok: { description: 'What was found.', schema: 'FoundThings' },
@@ -112,7 +112,7 @@ const noEvent = { sequenceNumber: null, eventTypeShortCode: null }
 
 function readText(values: ReadonlyMap<string, string>, errors: ProblemError[]): string {
   if (!values.has('text')) {
-    errors.push({ parameter: 'text', code: 'missing', message: 'text is missing; it is what is looked for.' })
+    errors.push({ parameter: 'text', code: 'missing', message: 'text is missing; it says what to look for.' })
     return ''
   }
   return readSearch('text', values, errors) ?? ''
@@ -128,7 +128,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
     before: before === '' ? undefined : Number.parseInt(before, 36),
   }
   if (Number.isSafeInteger(place.tenant) && Number.isSafeInteger(place.before ?? 0)) return place
-  const message = `${quoteInput(text)} is not a place in this search; give the "next" of an answer as it stands there.`
+  const message = `${quoteInput(text)} is not a place in this search; send the "next" of an earlier answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return start
 }

@@ -20,7 +20,7 @@ export function importTenants(context: HttpContext): Operation {
     operationId: 'importTenants',
     summary: 'Make tenants and their keys from a file',
     description:
-      'At most 10,000, as an array or one JSON object a line (`application/x-ndjson`). A faulty line refuses the file, and nothing is made. A reference that a tenant has already is left as it is, so that the file can be sent again. The text of each key stands in this answer and nowhere else.',
+      'At most 10,000, as an array or one JSON object a line (`application/x-ndjson`). If a line is faulty, the whole file is refused and nothing is made. A tenant whose reference is already known is left as it is, so the file can be sent again. The text of each key is in this answer and nowhere else.',
     body: 'TenantImport',
     listOf: maxImportLines,
     ok: { description: 'What became of each line, in their order.', schema: 'ImportedTenants' },

@@ -11,9 +11,9 @@ export function readShownSettings(context: HttpContext): Operation {
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'readSettings',
-    summary: 'Read what the service was told',
+    summary: 'Read the settings of the service',
     description:
-      'Each setting of the node that answers, with its value and where that stands, as `config print` shows it. Secrets are `(not shown)`.',
+      'Each setting of the node that answers, with its value and where the value comes from, as `config print` shows it. Secrets are `(not shown)`.',
     ok: { description: 'The settings.', schema: 'ShownSettings' },
     answer: () => adminAnswer({ items: context.shownSettings, next: null }),
   })
@@ -31,7 +31,7 @@ export function readHealth(context: HttpContext): Operation {
     operationId: 'readHealth',
     summary: 'Find out what is wrong, and what to do about it',
     description:
-      'What `doctor` finds, as far as a running service can tell, of the node that answers and its store; at most some seconds old.',
+      'What `doctor` finds, as far as a running service can tell, of the node that answers and its store; at most a few seconds old.',
     ok: { description: 'The findings.', schema: 'Health' },
     async answer() {
       const items = await context.findings()

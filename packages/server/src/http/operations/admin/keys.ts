@@ -24,9 +24,9 @@ export function listKeys(context: HttpContext): Operation {
     path: '/keys',
     need: 'admin:inspect',
     operationId: 'listKeys',
-    summary: 'List keys, never their text',
+    summary: 'List keys, without their text',
     description:
-      'In order of creation, those that have ended included. `tenant`: those with a grant for it, which a key of several tenants has to name. Ask again with `after` = `next` until `next` is null.',
+      'In order of creation, including those that have ended. `tenant`: those with a grant for it; a key of several tenants must name one. Ask again with `after` = `next` until `next` is null.',
     query: {
       ...listSchemas,
       tenant: { type: 'string', format: 'uuid', description: 'Only keys with a grant for this tenant.' },
@@ -74,7 +74,7 @@ export function askedTenant(
   if (asked !== undefined) return reached.includes(asked) ? asked : noTenant
   const [only, ...others] = reached
   if (only !== undefined && others.length === 0) return only
-  const message = 'This key has several tenants: name one of them.'
+  const message = 'This key covers several tenants: name one of them.'
   return refused({
     code: 'invalid_parameter',
     errors: [{ parameter: 'tenant', code: 'missing', message }],
@@ -88,7 +88,7 @@ export function getKey(context: HttpContext): Operation {
     path: '/keys/:keyId',
     need: 'admin:inspect',
     operationId: 'getKey',
-    summary: 'Get a key, never its text',
+    summary: 'Get a key, without its text',
     description:
       'Its label, grants, end, rate and networks. A key of a tenant sees the grants for its tenant.',
     ok: { description: 'The key.', schema: 'Key' },
@@ -110,7 +110,7 @@ export function createKey(context: HttpContext): Operation {
     operationId: 'createKey',
     summary: 'Make a key',
     description:
-      'Its text stands in this answer and nowhere else. A key gives only scopes that it has itself; with `tenant:manage` also those of its tenant’s feeds, and with `admin:manage` those of every tenant.',
+      'Its text is in this answer and nowhere else. A key gives only scopes that it has itself; with `tenant:manage` also those of its tenant’s feeds, and with `admin:manage` those of every tenant.',
     body: 'NewKey',
     ok: { status: success.created, description: 'The key with its text.', schema: 'IssuedKey' },
     problems: ['tenant_not_found', 'scope_not_held'],
@@ -159,7 +159,7 @@ export function changeKey(context: HttpContext): Operation {
     operationId: 'changeKey',
     summary: 'Change the label, the end, the rate or the networks of a key',
     description:
-      'What is left out stays; null takes it away. Takes effect within 2 seconds on every node. Needs the scopes that the key has, as making it would.',
+      'What is left out stays; null removes it. Takes effect within 2 seconds on every node. Needs the scopes that the key has, as making it would.',
     body: 'KeyChange',
     ok: { description: 'The key as it is now.', schema: 'Key' },
     problems: ['key_not_found', 'key_ended', 'scope_not_held'],
@@ -183,9 +183,9 @@ export function rotateOneKey(context: HttpContext): Operation {
     path: '/keys/:keyId/rotate',
     need: 'admin:manage',
     operationId: 'rotateKey',
-    summary: 'Make a key in place of another one',
+    summary: 'Make a key to replace another one',
     description:
-      'With the same grants, scopes, label, rate and networks, and with a life as long. The old key ends `overlapHours` later, or at its own end if that is earlier. Both are one commit.',
+      'With the same grants, scopes, label, rate and networks, and as long a life. The old key ends `overlapHours` later, or at its own end if that is earlier. Both are one commit.',
     body: 'RotateRequest',
     ok: { status: success.created, description: 'The new key with its text.', schema: 'RotatedKey' },
     problems: ['key_not_found', 'key_ended', 'scope_not_held'],
@@ -243,7 +243,7 @@ export async function refusalOfChange(
   const seen = record && seenKey(access, 'admin:manage', record)
   if (record === undefined || seen === undefined) return noKey
   if (seen.grants.length < record.grants.length) {
-    const detail = 'This key opens other tenants, too, so only an operator changes it.'
+    const detail = 'This key also opens other tenants, so only an operator can change it.'
     return refused({ code: 'scope_not_held', detail })
   }
   return (wanted === 'holds' ? refusalOfGiving(access, record) : undefined) ?? further(access, record)

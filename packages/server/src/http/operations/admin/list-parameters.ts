@@ -18,7 +18,7 @@ export const limitSchema: ParameterSchema = {
   minimum: 1,
   maximum: mostOfList,
   default: defaultLimit,
-  description: 'At most so many items.',
+  description: 'At most this many items.',
 }
 
 export const listSchemas = {
@@ -26,7 +26,7 @@ export const listSchemas = {
   after: {
     type: 'string',
     pattern: '^[0-9a-z]{1,11}$',
-    description: 'The `next` of the answer before, as it stands there.',
+    description: 'The `next` of the previous answer, unchanged.',
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>
 
@@ -60,7 +60,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   if (text === undefined) return 0
   const place = /^[0-9a-z]{1,11}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN
   if (Number.isSafeInteger(place)) return place
-  const message = `${quoteInput(text)} is not a place in a list; give the "next" of an answer as it stands there.`
+  const message = `${quoteInput(text)} is not a place in a list; send the "next" of an earlier answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return 0
 }

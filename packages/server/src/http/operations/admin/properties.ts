@@ -76,7 +76,7 @@ export async function searchInTurn(
       }
     }
     if (gone.aborted || performance.now() >= untilMs) {
-      const detail = 'Others search at the moment, and a node makes one search at a time. Ask again.'
+      const detail = 'This node is making another search, and makes one at a time. Ask again.'
       return refused({ code: 'overloaded', detail })
     }
     await delay(lookAgainMs)

@@ -19,18 +19,18 @@ export function readRate(context: HttpContext): Operation {
     path: '/tenants/:tenantId/feeds/:feed/rate',
     need: 'admin:inspect',
     operationId: 'readRate',
-    summary: 'Count the events of a time, bucket by bucket',
+    summary: 'Count the events of a span of time, bucket by bucket',
     description:
       'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has, and all are of one moment.',
     query: {
-      from: timeSchema('The beginning, in the forms of `from` of a list. It has to be there.'),
-      to: timeSchema('The end, in the forms of `to` of a list. It has to be there.'),
+      from: timeSchema('The beginning, in the forms of `from` of a list. Required.'),
+      to: timeSchema('The end, in the forms of `to` of a list. Required.'),
       buckets: {
         type: 'integer',
         minimum: 1,
         maximum: mostBuckets,
         default: defaultBuckets,
-        description: 'Into how many parts the time is divided.',
+        description: 'How many parts the time is divided into.',
       },
       apiEventType: { type: 'string', description: 'Of which view; all events if left out.' },
     },
@@ -48,7 +48,7 @@ export function readRate(context: HttpContext): Operation {
       const view = viewOf(feed, type)
       if (typeof view !== 'string') return refused({ code: 'invalid_parameter', errors: [view] })
       if (from >= to) {
-        const message = 'from lies after to; swap them.'
+        const message = 'from is later than to; swap them.'
         return refused({
           code: 'invalid_parameter',
           errors: [{ parameter: 'from', code: 'window_reversed', message }],

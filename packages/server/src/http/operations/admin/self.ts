@@ -14,7 +14,7 @@ export function readSelf(context: HttpContext): Operation {
     operationId: 'readSelf',
     summary: 'Read what your own key may do',
     description:
-      'Of any key: its label, scopes, tenants, networks and end. Tenants that are suspended stand there as well, and count for nothing.',
+      'Of any key: its label, scopes, tenants, networks and end. Suspended tenants are listed as well, but the key cannot use them.',
     ok: { description: 'The key, without its text.', schema: 'Key' },
     async answer({ access: { keyId = '' } }) {
       const found = await context.keys.findKey(keyId)

@@ -161,7 +161,7 @@ export function createTenant(context: HttpContext): Operation {
     operatorsOnly: true,
     operationId: 'createTenant',
     summary: 'Make a tenant with its empty feeds',
-    description: 'Names and references are of one tenant each.',
+    description: 'No two tenants have the same name or reference.',
     body: 'NewTenant',
     ok: { status: success.created, description: 'It is made.', schema: 'Tenant' },
     problems: ['tenant_exists'],
@@ -194,7 +194,7 @@ export function getTenant(context: HttpContext): Operation {
     whileDeleting: true,
     operationId: 'getTenant',
     summary: 'Get a tenant',
-    description: 'Its name, reference and state: whether it is suspended, leaves, or is being deleted.',
+    description: 'Its name, reference and state: whether it is suspended, leaving, or being deleted.',
     ok: { description: 'The tenant.', schema: 'Tenant' },
     answer: async ({ tenant }) => adminAnswer((await tenantView(context, [tenant]))(tenant)),
   })
@@ -209,7 +209,7 @@ export function changeTenant(context: HttpContext): Operation {
     operationId: 'changeTenant',
     summary: 'Change the name, the reference or the state of a tenant',
     description:
-      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again, and has a tenant stay that leaves. A key of the tenant changes its name alone.',
+      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again; false also keeps a tenant that was leaving. A key of the tenant can change only its name.',
     body: 'TenantChange',
     ok: { description: 'The tenant as it is now.', schema: 'Tenant' },
     problems: ['tenant_exists'],
@@ -222,7 +222,7 @@ export function changeTenant(context: HttpContext): Operation {
           !access.adminScopes.includes('admin:manage') &&
           (reference !== undefined || suspended !== undefined)
         ) {
-          const detail = 'The reference and the state of a tenant are changed by its operator.'
+          const detail = 'Only an operator can change the reference or the state of a tenant.'
           return refused({ code: 'missing_scope', detail })
         }
         const outcome = await context.admin.changeTenant(tenantId, reading.body, actorOf(access))

@@ -25,13 +25,13 @@ export function readUsage(context: HttpContext): Operation {
     need: 'admin:inspect',
     operationId: 'readUsage',
     summary: 'Read how a key was used',
-    description: `Requests and bytes of answers by operation and status, hour by hour for ${usageHoursKept} hours and day by day for ${usageDaysKept} days, in UTC. Requests that were refused with 401 or 403 are counted as well, as long as the secret was right. A request shows 35 seconds after its answer at the latest.`,
+    description: `Requests and bytes of answers by operation and status, hour by hour for ${usageHoursKept} hours and day by day for ${usageDaysKept} days, in UTC. Requests that were refused with 401 or 403 are counted as well, as long as the secret was right. A request is shown within 35 seconds of its answer.`,
     query: {
       by: { type: 'string', enum: spans, default: 'hour', description: 'Hours or days.' },
       from: timeSchema(
-        'The hour or day in which this lies is the first, in the forms of `from` of a list. By default 48 hours or 30 days ago.',
+        'A time in the first hour or day, in the forms of `from` of a list. By default 48 hours or 30 days ago.',
       ),
-      to: timeSchema('The hour or day in which this lies is the last. By default now.'),
+      to: timeSchema('A time in the last hour or day. By default now.'),
     },
     ok: { description: 'The counts, by time, operation and status.', schema: 'KeyUsage' },
     problems: ['key_not_found', 'scope_not_held'],
@@ -45,7 +45,7 @@ export function readUsage(context: HttpContext): Operation {
       const seen = record && seenKey(access, 'admin:inspect', record)
       if (record === undefined || seen === undefined) return noKey
       if (seen.grants.length < record.grants.length) {
-        const detail = 'This key opens other tenants, too, so only an operator sees how it was used.'
+        const detail = 'This key also opens other tenants, so only an operator can see how it was used.'
         return refused({ code: 'scope_not_held', detail })
       }
       const now = Math.floor(Date.now() / spanMs[by])

@@ -26,7 +26,7 @@ export function acknowledgeReading(context: HttpContext, feedName: FeedName): Op
       operationId: `acknowledge${capital(feedName)}Events`,
       summary: `Say that ${feedName} events have been applied`,
       description:
-        'Everything up to `sequenceNumber` has been applied by the consumer. It only goes forward within an epoch: a smaller number changes nothing. It is on disk within 35 s, and a crash of the node can lose one that is younger, so a consumer says it again with its next events.',
+        'Everything up to `sequenceNumber` has been applied by the consumer. It only goes forward within an epoch: a smaller number changes nothing. It is on disk within 35 s. A crash of the node can lose a younger one, so a consumer sends it again with its next events.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: nameParams,

@@ -27,7 +27,7 @@ export function putResults(context: HttpContext): Operation {
       operationId: 'reportResults',
       summary: 'Say what became of properties',
       description:
-        'For each property whether the site shows this version (`live`, with its address), holds it back or refused it. Of each property and consumer the result of the highest `sequenceNumber` is kept, and of two of them the later. References that the feed does not have are left out, and named in `unknown`.',
+        'For each property whether the site shows this version (`live`, with its address), holds it back or refused it. For each property and consumer, the result with the highest `sequenceNumber` is kept, and of two with the same number the later. References that the feed does not have are left out and named in `unknown`.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: nameParams,
@@ -64,7 +64,7 @@ export function putResults(context: HttpContext): Operation {
 const tooManyNames: ProblemError = {
   parameter: 'name',
   code: 'too_many_names',
-  message: `The feed has ${namedConsumersPerFeed} names of consumers, as many as are kept. Use one of them, or default.`,
+  message: `The feed has ${namedConsumersPerFeed} consumer names, the most that are kept. Use one of them, or default.`,
 }
 
 /** References that are looked up before other requests get their turn. */
