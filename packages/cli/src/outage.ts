@@ -6,7 +6,7 @@ import { networkReason } from './service-client.ts'
 import { TablesAway } from './tables/listing-tables.ts'
 import { plainText } from './terminal-text.ts'
 
-/** The wait after the attempts of a client, whose own waits add up to half a minute on average. */
+/** The wait after a client has used up its attempts. Its own waits add up to half a minute on average. */
 const longestWaitMs = 30_000
 
 /** Options of a client that says when the service at `baseUrl` stops answering and when it answers again, once each. */

@@ -1,4 +1,4 @@
-/** Keeps the market of a demo changing at a gentle pace, and no store growing without end. */
+/** Keeps the market of a demo changing at a gentle pace, and stops before the store grows without end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
 import type { Publisher, StorageEngine } from '@property-events/server'
@@ -8,7 +8,7 @@ import type { MarketChange } from './market/market-event.ts'
 import { randomOf } from './market/random.ts'
 import { marketTenants } from './market/tenants.ts'
 
-/** Resolves after so many milliseconds, or with the signal. */
+/** Resolves after this many milliseconds, or when the signal is given. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
 export const pauseByTimer: Pause = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined)
@@ -27,7 +27,7 @@ export interface LiveParts {
   readonly mostEvents?: number
 }
 
-/** Until the signal, or until the store is full enough. A change that cannot be stored is left out. Never rejects. */
+/** Runs until the signal, or until the store has `mostEvents`. A change that cannot be stored is left out. Never rejects. */
 export async function runLive(parts: LiveParts): Promise<void> {
   const { market, signal, say, clock = Date.now, pause = pauseByTimer } = parts
   const { mostEvents = mostDemoEvents } = parts
@@ -45,7 +45,7 @@ export async function runLive(parts: LiveParts): Promise<void> {
           `The market stands still from now on: the store has ${mostEvents.toLocaleString('en')} events, the most that a demo keeps. Start a new one in another folder (--data).`,
         )
       }
-      // Making the stories anew takes a moment of the processor: not before the first answers have gone out.
+      // Making the stories again takes some processor time, so it waits until the first answers have gone out.
       changes ??= liveMarket({ ...market, now: clock })
       const { value } = changes.next()
       if (value !== undefined) await publish(parts.publisher, value)

@@ -6,7 +6,7 @@ import { variableOf } from './setting.ts'
 import type { Setting } from './setting.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
-/** Of all that `serve` has, or of these. Faults are noted by the reader. */
+/** All settings of `serve`, or only these. The reader keeps the faults it finds. */
 export function shownSettings(
   reader: SettingReader,
   settings: readonly Setting<unknown>[] = serveSettings,

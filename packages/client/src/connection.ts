@@ -76,7 +76,7 @@ export function connectionOf(options: ClientOptions): Connection {
   }
 }
 
-/** For our own pages, whose options are right: `baseUrl` without a slash at its end. */
+/** For our own pages, whose options need no check: `baseUrl` has no slash at its end. */
 export function uncheckedConnection(options: ClientOptions): Connection {
   const { attemptTimeoutMs = 30_000, deadlineMs = 300_000, now = Date.now } = options
   return {

@@ -1,6 +1,6 @@
 /**
- * `client.follow` alone, for our own pages, which have to be small: a client with all it can is 11 kB more, and following a server of the
- * contract alone, by its pages, another 1.8 kB. It is not published.
+ * Only `client.follow`, for our own pages, which must stay small: the whole client would add 11 kB, and following a server that has only
+ * the contract, page by page, another 1.8 kB. This is not published.
  */
 import { uncheckedConnection } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
@@ -8,7 +8,7 @@ import { follow } from './live/follow.ts'
 import type { EventFollower, FollowQuery } from './live/follow-options.ts'
 import type { FeedName } from './wire.ts'
 
-/** As `createClient(options).follow(query)`, for options that are right. */
+/** Like `createClient(options).follow(query)`, but the options are not checked. */
 export function followEvents(
   options: ClientOptions & { readonly feed?: FeedName },
   query: FollowQuery,

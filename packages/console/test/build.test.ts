@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, '../built')
 const kilobyte = 1_000
 
 describe('the built console', () => {
-  it('is what its sources make, byte for byte: else run npm run console (D31)', async () => {
+  it('is byte for byte what its sources make; if not, run npm run console (D31)', async () => {
     const made = await buildConsole()
     assert.deepEqual(readdirSync(folder).sort(), Object.keys(made).sort())
     for (const [name, bytes] of Object.entries(made)) {
@@ -29,7 +29,7 @@ describe('the built console', () => {
     }
   })
 
-  it('asks no other host, and has nothing that its policy refuses: no inline script or style, no eval (D31)', () => {
+  it('sends no request to another host, and has nothing that its policy refuses: no inline script or style, no eval (D31)', () => {
     const page = readFileSync(join(folder, 'index.html'), 'utf8')
     assert.doesNotMatch(page, /\son\w+=|\sstyle=|<style|<base|<script>/)
     const addresses = page.match(/(?:src|href)="[^"]*"/g) ?? []

@@ -82,7 +82,7 @@ describe('the console in a browser', withBrowser, () => {
     await Promise.all([close(), second.close()])
   })
 
-  it('is used by the keyboard alone: sign in, find a property by its postcode, read the answer (D31)', async () => {
+  it('works by keyboard alone: sign in, find a property by its postcode, read the answer (D31)', async () => {
     const { page, close } = await open(`/tenants/${service.tenant.tenantId}/feeds/property`)
     await page.getByLabel('Key', { exact: true }).waitFor({ timeout: waitMs })
     await page.keyboard.press('Tab')
@@ -106,7 +106,7 @@ describe('the console in a browser', withBrowser, () => {
     await close()
   })
 
-  it('shows a key that reads its own feed alone, and what is published to it by the stream (P10)', async () => {
+  it('shows a reading key only its own feed, and new events by the stream (P10)', async () => {
     const { page, close } = await open('/')
     await signIn(page, service.tenant.readKey)
     await page.waitForURL((url) => url.pathname.endsWith('/feeds/property'), { timeout: waitMs })
@@ -121,7 +121,7 @@ describe('the console in a browser', withBrowser, () => {
     await close()
   })
 
-  it('shows the sign-in within moments of the end of its key, and says why (PROTOCOL §2.5)', async () => {
+  it('shows the sign-in moments after its key ends, and says why (PROTOCOL §2.5)', async () => {
     const issued = await service.issue({ operator: true, adminScopes })
     const { page, close } = await open('/')
     await signIn(page, issued.text)

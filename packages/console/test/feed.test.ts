@@ -25,7 +25,7 @@ function eventWith(payload: unknown, eventTypeShortCode = 'PropertyUpdated'): Fe
 }
 
 describe('a row of the feed', () => {
-  it('has the address and the price as a listing has them (PROTOCOL §10)', () => {
+  it('shows the address and the price as a listing shows them (PROTOCOL §10)', () => {
     const row = feedRow(
       'property',
       eventWith({
@@ -40,7 +40,7 @@ describe('a row of the feed', () => {
     assert.equal(row.isRemoval, false)
   })
 
-  it('says what was erased or thinned, and shows the reference where there is no address (PROTOCOL §5.7)', () => {
+  it('says what was erased or thinned, and shows the reference if there is no address (PROTOCOL §5.7)', () => {
     const what = (payload: unknown) => feedRow('property', eventWith(payload)).what
     assert.equal(what({ agent_ref: agentRef, published: false, erased: true }), 'erased')
     assert.equal(what({ agent_ref: agentRef, published: false, thinned: true }), 'thinned by retention')
@@ -48,7 +48,7 @@ describe('a row of the feed', () => {
     assert.equal(what('not JSON'), 'The payload cannot be read')
   })
 
-  it('shows markup and letters that turn the text as text, in one line (D31)', () => {
+  it('shows markup and characters that change the writing direction as plain text, in one line (D31)', () => {
     const hostile = '<img src=x onerror=alert(1)>\u202Egnp.exe\n' + 'x'.repeat(100_000)
     const { what } = feedRow(
       'property',
@@ -58,7 +58,7 @@ describe('a row of the feed', () => {
     assert.ok(what.length <= 200)
   })
 
-  it('of a contact has its reference and no name (D18)', () => {
+  it('shows the reference of a contact and no name (D18)', () => {
     const row = feedRow(
       'contact',
       eventWith({ contact_ref: agentRef, last_name: 'Example' }, 'ContactUpdated'),
@@ -68,7 +68,7 @@ describe('a row of the feed', () => {
     assert.equal(subjectOf('{}'), '')
   })
 
-  it('is narrowed to a category by the names of the contract (D1)', () => {
+  it('can be limited to a category by the names in the contract (D1)', () => {
     assert.equal(apiEventTypeOf('property', readCategory('lettings')), 'lettingsproperty')
     assert.equal(apiEventTypeOf('property', readCategory('commercial')), undefined)
     assert.equal(apiEventTypeOf('contact', 'sales'), undefined)
@@ -76,7 +76,7 @@ describe('a row of the feed', () => {
 })
 
 describe('an event beside the list', () => {
-  it('is copied as a request without a key in it, and nothing of the address leaves its quotes (D11)', () => {
+  it('is copied as a request without a key, and no part of the address can break out of its quotes (D11)', () => {
     const event = eventWith({})
     assert.equal(
       copyAs('curl', 'https://feed.example.com/a', 'property', event),
@@ -86,7 +86,7 @@ describe('an event beside the list', () => {
     assert.match(copyAs('PHP', "https://feed.example.com/it's", 'property', event), /it%27s/)
   })
 
-  it('has its payload with line breaks and its numbers as they were written (D22)', () => {
+  it('shows its payload with line breaks, and its numbers as they were written (D22)', () => {
     const { text, isCut } = rawText('{"a":250000.00,"b":[1,{"c":"x,{}"}],"d":{},"e":[]}', false)
     assert.equal(
       text,
@@ -95,7 +95,7 @@ describe('an event beside the list', () => {
     assert.equal(isCut, false)
   })
 
-  it('shows a line of a megabyte in part, whole when asked, and every hidden letter by its code (D31)', () => {
+  it('shows part of a line of a megabyte, all of it on request, and every invisible character by its code (D31)', () => {
     const payload = JSON.stringify({ a: `\u202E${'x'.repeat(1_000_000)}` })
     const part = rawText(payload, false)
     assert.ok(part.isCut && part.text.length < 3_000 && part.text.includes('\\u202E'))
@@ -105,7 +105,7 @@ describe('an event beside the list', () => {
 })
 
 describe('live news', () => {
-  it('are told at most every five seconds, all of them in the end (D31)', () => {
+  it('are announced at most every five seconds, and all of them in the end (D31)', () => {
     const announcer = createAnnouncer(100)
     assert.equal(announcer.sayNow(100, 0), undefined)
     assert.equal(announcer.sayNow(101, 1_000), '1 new event')
@@ -125,7 +125,7 @@ describe('events of one type', () => {
     head,
   })
 
-  it('are read forward from the last ten thousand numbers, or from where somebody asks (PROTOCOL §13.4)', () => {
+  it('are read forward from the last ten thousand numbers, or from a chosen number (PROTOCOL §13.4)', () => {
     assert.equal(startBefore(1_000_000), 990_000)
     assert.equal(startBefore(7), 0)
     const runs = addRun(beginRuns('PropertyPublished', 0), run(1, 6, 20))
@@ -138,7 +138,7 @@ describe('events of one type', () => {
     assert.equal(runs.reach, 'Those of the numbers 1 to 6, of 20.')
   })
 
-  it('say that they are all once the newest event has been looked at, and go on from there (PROTOCOL §13.4)', () => {
+  it('say that the list is complete once the newest event has been read, and continue from there (PROTOCOL §13.4)', () => {
     const whole = addRun(beginRuns('PropertyUnpublished', 0), run(1, 6, 6))
     assert.equal(isWhole(whole), true)
     assert.equal(whole.reach, 'All of them from number 1 on.')

@@ -35,7 +35,7 @@ describe('a text in the find box', () => {
     assert.equal(long.kind === 'words' ? long.words.length : 0, 100)
   })
 
-  it('that is a key is known by its id, and its secret is never sent (D11)', () => {
+  it('is recognised as a key by its id, and the secret is never sent (D11)', () => {
     const secret = 'abcdefghijklmnopqrstuvwx123456'
     const sought = recognise(`x-api-key: pev_4fgHt8Kq2LmN_${secret}`)
     assert.deepEqual(sought, { kind: 'key', keyId: '4fgHt8Kq2LmN' })
@@ -43,7 +43,7 @@ describe('a text in the find box', () => {
     assert.ok(plan.includes('key=4fgHt8Kq2LmN') && !plan.includes(secret))
   })
 
-  it('that is a key leads an operator to the keys of each agency that it opens (D31)', async () => {
+  it('leads an operator from a key to the keys of each agency that it opens (D31)', async () => {
     const sought = recognise('pev_4fgHt8Kq2LmN')
     const placesOf = async (grants: readonly { readonly tenantId: string }[]) => {
       const { send, asked } = sender({ keyId: '4fgHt8Kq2LmN', label: 'website', grants })
@@ -59,7 +59,7 @@ describe('a text in the find box', () => {
     assert.match(planFind(sought, reader, tenantId).left ?? '', /may not look at keys/)
   })
 
-  it('that is an id is looked for among events, properties and agencies, by the door of the session (D31)', async () => {
+  it('is looked up, if it is an id, among events, properties and agencies, through the API of the session (D31)', async () => {
     const event = { sequenceNumber: 7, eventTypeShortCode: 'PropertyUpdated' }
     const own = sender(event)
     const found = await Promise.all(
@@ -78,7 +78,7 @@ describe('a text in the find box', () => {
     assert.deepEqual(admin.asked, [`adminGetProperty /v1/admin/tenants/${tenantId}/properties/${uuid}`])
   })
 
-  it('finds properties of the agency that is chosen by words, and agencies by name, and says what it cannot (D31)', async () => {
+  it('finds properties of the chosen agency by words and agencies by name, and says what it cannot find (D31)', async () => {
     const item = { agentRef: uuid, live: true, address: 'Mill Lane', postcode: 'NR11 6AB', reference: null }
     const one = sender({ items: [item], next: null })
     const plan = planFind(recognise('NR11 6AB'), operator, tenantId)
@@ -97,7 +97,7 @@ describe('a text in the find box', () => {
     assert.match(planFind(recognise('mill'), reader, tenantId).left ?? '', /may not search/)
   })
 
-  it('that nothing has finds nothing, and a refusal is told (D31)', async () => {
+  it('finds nothing if nothing matches, and shows a refusal (D31)', async () => {
     const refuse =
       (status: number): Send =>
       async () => {
@@ -149,7 +149,7 @@ describe('a search of all agencies', () => {
     return last
   }
 
-  it('goes on call after call, says how far it has come, and goes further when it is asked to (PROTOCOL §12.12)', async () => {
+  it('makes one call after another, says how far it has got, and continues on request (PROTOCOL §12.12)', async () => {
     const { send, queries } = service(8)
     const first = await look(send)
     assert.deepEqual([queries.length, first.looked], [6, 600])
@@ -159,7 +159,7 @@ describe('a search of all agencies', () => {
     assert.equal(reachText(last), 'All 800 agencies were searched.')
   })
 
-  it('names each thing with its agency, and leads there (D31)', async () => {
+  it('names each result with its agency, and leads there (D31)', async () => {
     const contact = { ...thing, ...none, kind: 'contact', feed: 'contact', contactRef: uuid }
     const event = { ...thing, ...none, kind: 'event' }
     const { found } = await look(
@@ -177,7 +177,7 @@ describe('a search of all agencies', () => {
     assert.equal(distinctPlaces(found).length, 3)
   })
 
-  it('ends once there is enough to choose from, and with a refusal (D31)', async () => {
+  it('ends when there is enough to choose from, or with a refusal (D31)', async () => {
     const many = Array.from({ length: 10 }, () => thing)
     const { send, queries } = service(3, [many])
     assert.equal((await look(send)).next, '1.')

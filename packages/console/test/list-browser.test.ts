@@ -38,7 +38,7 @@ describe('the list in a browser', withBrowser, () => {
     return visited
   }
 
-  it('reaches first, last, any page, number and moment of a million events with at most 60 rows in the page (D31)', async () => {
+  it('reaches the first and the last of a million events, and any page, number and moment, with at most 60 rows in the page (D31)', async () => {
     service.count = million
     const { page, strangers, complaints, close } = await open(feedPath)
     await shows(page, million)
@@ -96,7 +96,7 @@ describe('the list in a browser', withBrowser, () => {
     },
   )
 
-  it('shows the events of one type, from the last ten thousand numbers or from the one that is asked for (PROTOCOL §13.4)', async () => {
+  it('shows the events of one type, from the last ten thousand numbers or from a chosen number (PROTOCOL §13.4)', async () => {
     service.count = million
     const { page, close } = await open(`${feedPath}?type=PropertyUnpublished`)
     await page.getByText('All of them from number 990,001 on.').waitFor({ timeout: waitMs })
@@ -111,7 +111,7 @@ describe('the list in a browser', withBrowser, () => {
     await close()
   })
 
-  it('follows what is published, stops when somebody scrolls, counts what is new and leads back (D31)', async () => {
+  it('follows new events, stops when the user scrolls, counts what is new and leads back (D31)', async () => {
     service.count = 5_000
     const { page, close } = await open(feedPath)
     await shows(page, 5_000)
@@ -127,7 +127,7 @@ describe('the list in a browser', withBrowser, () => {
     await close()
   })
 
-  it('tells those who listen of what is new every five seconds at most, and leaves nothing out (D31)', async () => {
+  it('announces new events to screen readers at most every five seconds, and leaves none out (D31)', async () => {
     service.count = 1_000
     const { page, close } = await open(feedPath)
     await shows(page, 1_000)
@@ -159,40 +159,48 @@ describe('the list in a browser', withBrowser, () => {
     await close()
   })
 
-  it('says how old it is while the service is away, and goes on by itself (D31)', inLongRun, async () => {
-    service.count = 500
-    const { page, close } = await open(feedPath)
-    await shows(page, 500)
-    service.isAway = true
-    await page.getByText('The service does not answer.').first().waitFor({ timeout: waitMs })
-    service.isAway = false
-    service.count = 501
-    await shows(page, 501)
-    await page
-      .getByText('The service does not answer.')
-      .first()
-      .waitFor({ state: 'detached', timeout: waitMs })
-    await close()
-  })
+  it(
+    'says how old the list is while the service is away, and then continues by itself (D31)',
+    inLongRun,
+    async () => {
+      service.count = 500
+      const { page, close } = await open(feedPath)
+      await shows(page, 500)
+      service.isAway = true
+      await page.getByText('The service does not answer.').first().waitFor({ timeout: waitMs })
+      service.isAway = false
+      service.count = 501
+      await shows(page, 501)
+      await page
+        .getByText('The service does not answer.')
+        .first()
+        .waitFor({ state: 'detached', timeout: waitMs })
+      await close()
+    },
+  )
 
-  it('shows markup, scripts and turned letters of payloads as text (D31)', inLongRun, async () => {
-    service.count = 100
-    const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script> javascript:alert(3) \u202Egnp'
-    service.texts = { address: hostile, town: hostile, description: hostile + 'x'.repeat(200_000) }
-    const { page, strangers, complaints, close } = await open(`${feedPath}?number=50`)
-    await page
-      .getByRole('complementary')
-      .getByText('<img src=x onerror=alert(1)>')
-      .first()
-      .waitFor({ timeout: waitMs })
-    await fitsItsWidth(page, 'hostile texts')
-    assert.equal(await page.evaluate(`document.querySelectorAll('main img, main script').length`), 0)
-    assert.deepEqual([strangers, complaints], [[], []])
-    service.texts = {}
-    await close()
-  })
+  it(
+    'shows markup, scripts and direction-changing characters of payloads as plain text (D31)',
+    inLongRun,
+    async () => {
+      service.count = 100
+      const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script> javascript:alert(3) \u202Egnp'
+      service.texts = { address: hostile, town: hostile, description: hostile + 'x'.repeat(200_000) }
+      const { page, strangers, complaints, close } = await open(`${feedPath}?number=50`)
+      await page
+        .getByRole('complementary')
+        .getByText('<img src=x onerror=alert(1)>')
+        .first()
+        .waitFor({ timeout: waitMs })
+      await fitsItsWidth(page, 'hostile texts')
+      assert.equal(await page.evaluate(`document.querySelectorAll('main img, main script').length`), 0)
+      assert.deepEqual([strangers, complaints], [[], []])
+      service.texts = {}
+      await close()
+    },
+  )
 
-  it('has nothing that axe finds, and fits each width in both themes (D31)', async () => {
+  it('passes axe, and fits each width in both themes (D31)', async () => {
     service.count = million
     const looks = isLongRun ? everyLook : [{ width: 360, scheme: 'dark' } as const]
     for (const look of looks) await looksWell(look)

@@ -90,7 +90,7 @@ const sent: readonly Operation<unknown>[] = [
 ]
 
 describe('an operation of the console', () => {
-  it('is one of openapi.json, and has no parameter that this does not name (D31)', () => {
+  it('is in openapi.json, and has no parameter that openapi.json does not name (D31)', () => {
     for (const operation of sent) {
       const known = Object.entries(document.paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, described]) => ({ path, method, described })),

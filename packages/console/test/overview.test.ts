@@ -40,32 +40,32 @@ const behind = (lagEvents: number, lagSeconds: number, name = 'default'): Tenant
 })
 
 describe('a row of the overview', () => {
-  it('has dots for what has not come yet (D31)', () => {
+  it('shows dots for values that have not arrived yet (D31)', () => {
     for (const text of [headOf, liveOf, furthestText, refusedOf]) assert.equal(text(undefined), '…')
     assert.equal(liveOf({ ...facts, live: null }), '…')
     assert.deepEqual([headOf(facts), liveOf(facts), refusedOf(facts)], ['12,345', '1,204', '72'])
   })
 
-  it('names the consumer that lacks most, in events and time (PROTOCOL §12.11)', () => {
+  it('names the consumer that is furthest behind, in events and time (PROTOCOL §12.11)', () => {
     assert.equal(furthestText(behind(412, 4 * 3_600, 'north')), 'portal, north 412 · 4 h')
     assert.equal(furthestText(behind(0, 0)), 'portal 0')
     assert.equal(furthestText(facts), 'nobody reads it')
   })
 
-  it('asks again only for an agency that has published since (D31)', () => {
+  it('requests an agency again only if it has published since (D31)', () => {
     const now = { ...tenant, lastPublishedAt: '2026-03-01T09:00:00.0000000' }
     assert.equal(hasMoved(now, now), false)
     assert.equal(hasMoved(tenant, now), true)
   })
 
-  it('says where an agency is suspended, leaves or is being deleted (PROTOCOL §12.2)', () => {
+  it('says if an agency is suspended, leaving or being deleted (PROTOCOL §12.2)', () => {
     assert.equal(standingOf(tenant), undefined)
     assert.equal(standingOf({ ...tenant, suspended: true }), 'suspended')
     assert.match(standingOf({ ...tenant, deletion: { id: 'x', state: 'exporting' } }) ?? '', /deleted/)
   })
 })
 
-describe('what needs somebody', () => {
+describe('the list of what needs attention', () => {
   const nowMs = Date.UTC(2026, 2, 1, 9, 31)
   const ago = (ms: number): string => new Date(nowMs - ms).toISOString()
   const hourMs = 3_600_000
@@ -85,7 +85,7 @@ describe('what needs somebody', () => {
   })
   const saidOf = (change: Partial<ServiceFault>): string => faultOf(fault(change), nowMs).sentence
 
-  it('is each fault of the service, of whatever agency, with where to look (PROTOCOL §12.11)', () => {
+  it('has each fault that the service lists, of any agency, and where to look (PROTOCOL §12.11)', () => {
     const table: readonly (readonly [Partial<ServiceFault>, string, string])[] = [
       [
         { reason: 'key_expired', refusals: 72 },
@@ -125,7 +125,7 @@ describe('what needs somebody', () => {
     assert.equal(faultOf(fault(several), nowMs).action?.place, `/keys?key=${keyId}`)
   })
 
-  it('is a consumer that asks and still lacks events for more than ten minutes, once (D31)', () => {
+  it('has once a consumer that keeps asking and is more than ten minutes behind (D31)', () => {
     const sentences = (known: TenantFacts | undefined) =>
       faultsOfTenant(tenant, known).map(({ sentence }) => sentence)
     for (const known of [undefined, facts, behind(3, 599)]) assert.deepEqual(sentences(known), [])
@@ -137,7 +137,7 @@ describe('what needs somebody', () => {
     assert.deepEqual(distinctFaults(cards), cards.slice(0, 1), 'one that is silent is told of as that alone')
   })
 
-  it('is each finding of the service that is not ok, with its remedy (PROTOCOL §12.10)', () => {
+  it('has each finding of the service that is not ok, with its remedy (PROTOCOL §12.10)', () => {
     const faults = faultsOfService({
       status: 'fail',
       items: [

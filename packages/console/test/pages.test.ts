@@ -29,7 +29,7 @@ describe('the pages that the list holds', () => {
     assert.equal(pageOf(1_249), 13)
   })
 
-  it('are asked for where rows of them are seen and not held, at most two for a screen (PROTOCOL §3.2)', () => {
+  it('are requested if their rows are visible but not held, at most two for a screen (PROTOCOL §3.2)', () => {
     const held = holding(1_250, 1, 13)
     assert.deepEqual(held.missing({ first: 95, last: 130 }), [2])
     assert.deepEqual(held.missing({ first: 290, last: 330 }), [3, 4])
@@ -37,7 +37,7 @@ describe('the pages that the list holds', () => {
     assert.deepEqual(createHeldPages().missing({ first: 0, last: -1 }), [1])
   })
 
-  it('are asked for again only where the last one has grown (PROTOCOL §3.2)', () => {
+  it('are requested again only if the last one has grown (PROTOCOL §3.2)', () => {
     const held = holding(150, 1, 2)
     held.grow(160)
     assert.deepEqual(held.missing({ first: 100, last: 140 }), [2])
@@ -47,7 +47,7 @@ describe('the pages that the list holds', () => {
     assert.equal(held.etagOf(2), '"b"')
   })
 
-  it('are forty, and those that were seen last (D31)', () => {
+  it('are at most forty, those that were seen last (D31)', () => {
     const held = holding(10_000, ...Array.from({ length: 40 }, (_, n) => n + 1))
     held.missing({ first: 0, last: 30 })
     held.take(60, { items: itemsOf(60, 10_000), availableCount: 10_000 }, undefined)
@@ -55,7 +55,7 @@ describe('the pages that the list holds', () => {
     assert.equal(held.item(100), undefined, 'the one that was not seen for longest')
   })
 
-  it('never count fewer events than an answer did before (P2)', () => {
+  it('never count fewer events than an earlier answer (P2)', () => {
     const held = holding(200, 2)
     held.take(1, { items: itemsOf(1, 199), availableCount: 199 }, undefined)
     assert.equal(held.total, 200)
@@ -63,7 +63,7 @@ describe('the pages that the list holds', () => {
 })
 
 describe('the time before an event', () => {
-  it('is one tick earlier, also over a second, a day and a year (P3)', () => {
+  it('is one tick earlier, also across a second, a day and a year (P3)', () => {
     assert.equal(tickBefore('2026-03-01T09:31:07.0000001'), '2026-03-01T09:31:07.0000000')
     assert.equal(tickBefore('2026-03-01T00:00:00.0000000'), '2026-02-28T23:59:59.9999999')
     assert.equal(tickBefore('2026-01-01T00:00:00.0000000'), '2025-12-31T23:59:59.9999999')

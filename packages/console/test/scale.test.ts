@@ -26,7 +26,7 @@ const shapes = fc.record({
 })
 
 describe('a list of any length', () => {
-  it('is never higher than 8 million pixels, and every row of it can be stood at (D31)', () => {
+  it('is never higher than 8 million pixels, and can be scrolled to every row (D31)', () => {
     fc.assert(
       fc.property(shapes, fc.nat(), (shape, at) => {
         assert.ok(scrollHeightOf(shape) <= longestScroll)
@@ -40,7 +40,7 @@ describe('a list of any length', () => {
     )
   })
 
-  it('has at most 60 rows in the page, all that are seen among them (D31)', () => {
+  it('has at most 60 rows in the page, including all visible ones (D31)', () => {
     fc.assert(
       fc.property(shapes, fc.double({ min: 0, max: 1, noNaN: true }), (shape, share) => {
         const position = share * lastPosition(shape)
@@ -51,7 +51,7 @@ describe('a list of any length', () => {
     )
   })
 
-  it('moves by pixels with the wheel and by share with the bar (D31)', () => {
+  it('moves by pixels with the wheel, and in proportion with the scroll bar (D31)', () => {
     const middle = standAt(million, 18_000_000)
     assert.equal(scrolled(million, middle, middle.top + 120).position, 18_000_120)
     const bar = scrolled(million, middle, (longestScroll - 720) / 4)
@@ -60,21 +60,21 @@ describe('a list of any length', () => {
     assert.equal(scrolled(million, middle, longestScroll - 720).position, lastPosition(million))
   })
 
-  it('goes on after the wheel has reached an end of the scroller that is no end of the list (D31)', () => {
+  it('continues when the wheel reaches an end of the scroller that is not an end of the list (D31)', () => {
     const near = { position: 5_000, top: 100 }
     const turned = scrolled(million, near, 0)
     assert.equal(turned.position, 4_900)
     assert.ok(standAt(million, turned.position).top > 0, 'at rest the bar is put where the rows are')
   })
 
-  it('knows its end, and moves no further than a row needs to be seen (D31)', () => {
+  it('knows its end, and moves only as far as needed to show a row (D31)', () => {
     assert.ok(isAtEnd(million, lastPosition(million)))
     assert.equal(positionToSee(million, 3_600, 100), 3_600)
     assert.equal(positionToSee(million, 3_600, 99), 3_564)
     assert.equal(positionToSee(million, 3_600, 120), 121 * 36 - 720)
   })
 
-  it('is walked with the keys of the keyboard, and stops at both ends (D31)', () => {
+  it('can be walked through with the keyboard, and stops at both ends (D31)', () => {
     const press = (key: string, row: number) =>
       rowAfterKey({ key, ctrlKey: false, altKey: false, metaKey: false }, row, million)
     assert.equal(press('ArrowDown', 5), 6)

@@ -18,7 +18,7 @@ const keyWith = (...scopes: readonly string[]) => ({
 })
 
 describe('what a session may see', () => {
-  it('is its own feeds for a key that reads, and no administration (P10)', () => {
+  it('is, for a key that reads, its own feeds and no administration (P10)', () => {
     const key = keyWith('property:read')
     assert.deepEqual(feedsOf(key, tenantId), ['property'])
     assert.equal(feedDoor(key, tenantId, 'property'), 'own')
@@ -27,7 +27,7 @@ describe('what a session may see', () => {
     assert.equal(seesAllTenants(key), false)
   })
 
-  it('is its tenant for a key that inspects or manages it, by the table of PROTOCOL §12', () => {
+  it('is, for a key that inspects or manages a tenant, that tenant, by the table of PROTOCOL §12', () => {
     const inspector = keyWith('tenant:inspect')
     assert.equal(mayAdminister(inspector, 'admin:inspect', tenantId), true)
     assert.equal(mayAdminister(inspector, 'admin:audit', tenantId), true)
@@ -42,7 +42,7 @@ describe('what a session may see', () => {
     assert.equal(feedDoor(inspector, tenantId, 'contact'), undefined)
   })
 
-  it('is every tenant for an operator, and no feed as consumers read it (PROTOCOL §12)', () => {
+  it('is, for an operator, every tenant, and no feed as consumers read it (PROTOCOL §12)', () => {
     const operator = { operator: true, scopes: ['admin:inspect'], grants: [] }
     assert.equal(seesAllTenants(operator), true)
     assert.equal(feedDoor(operator, tenantId, 'property'), 'admin')
@@ -77,7 +77,7 @@ describe('a refusal', () => {
     assert.deepEqual(faults.faults, ['page is wrong'])
   })
 
-  it('ends the session for the codes of a session or key that has ended, and for no other 401 (D31)', () => {
+  it('ends the session on a code that says the session or key has ended, and on no other 401 (D31)', () => {
     for (const code of ['console_session_ended', 'key_revoked', 'key_expired', 'key_disabled']) {
       assert.equal(troubleOf(401, problem(code), () => null).kind, 'ended', code)
     }
@@ -95,7 +95,7 @@ describe('a refusal', () => {
     }
   })
 
-  it('that is not of the service is told as such: the page of a proxy, or no answer at all (D31)', () => {
+  it('that is not from the service is shown as such: the page of a proxy, or no answer at all (D31)', () => {
     for (const text of ['<html>Bad Gateway</html>', '', 'null', '[]', '{"detail":1}']) {
       const trouble = troubleOf(502, text, () => null)
       assert.equal(trouble.kind, 'odd')
@@ -106,7 +106,7 @@ describe('a refusal', () => {
 })
 
 describe('addresses of the console', () => {
-  it('lie in its base, with their values encoded and without a dot of their own (D31)', () => {
+  it('are below its base, with their values encoded and no dot among them (D31)', () => {
     assert.equal(baseOf('/feeds/console/'), '/feeds/console')
     assert.equal(serviceBaseOf('/feeds/console'), '/feeds')
     assert.equal(serviceBaseOf('/console'), '')
@@ -117,7 +117,7 @@ describe('addresses of the console', () => {
     )
   })
 
-  it('show the same view for another tenant where it has one (D31)', () => {
+  it('show the same view for another tenant if it has one (D31)', () => {
     assert.equal(
       sameViewOf(`/console/tenants/${tenantId}/feeds/property`, other),
       `/console/tenants/${other}/feeds/property`,
@@ -127,7 +127,7 @@ describe('addresses of the console', () => {
     assert.equal(sameViewOf('/console/', other), undefined)
   })
 
-  it('with a link to sign in have its secret in the fragment alone (D31)', () => {
+  it('keep the secret of a sign-in link in the fragment only (D31)', () => {
     assert.equal(loginOf('#login=Ab-_0123456789abcdefgh'), 'Ab-_0123456789abcdefgh')
     assert.equal(loginOf('https://feed.example.com/console/#login=Ab-_01'), 'Ab-_01', 'as it is pasted')
     for (const text of ['', '#login=', '#login=a b', '#other=1', '?login=abc'])
@@ -136,15 +136,15 @@ describe('addresses of the console', () => {
 })
 
 describe('before anything is sent', () => {
-  it('a text that is no key is told what it lacks (D11)', () => {
+  it('a text that is not a key gets a sentence about what it lacks (D11)', () => {
     assert.equal(keyFault(`pev_4fgHt8Kq2LmN_${'a'.repeat(30)}`), undefined)
     assert.match(keyFault('') ?? '', /Paste a key/)
-    assert.match(keyFault('hunter2') ?? '', /no key/)
+    assert.match(keyFault('hunter2') ?? '', /not a key/)
     assert.match(keyFault('pev_4fgHt8Kq2LmN_short') ?? '', /not a whole key/)
     assert.match(keyFault(`pev_4fgHt8Kq2LmN_${'a'.repeat(30)} "x"`) ?? '', /more in it/)
   })
 
-  it('keys of the keyboard find and help, and stay letters in a field (D31)', () => {
+  it('keyboard shortcuts open search and help, and type letters inside a field (D31)', () => {
     const press = (key: string, ctrlKey = false) => ({ key, ctrlKey, metaKey: false, altKey: false })
     assert.equal(frameAction(press('/'), false), 'find')
     assert.equal(frameAction(press('k', true), true), 'find')

@@ -16,7 +16,7 @@ import {
 } from '../src/words/times.ts'
 
 describe('times', () => {
-  it('of the service are UTC, with seven digits or a Z (PROTOCOL §1.4)', () => {
+  it('from the service are UTC, with seven digits or a Z (PROTOCOL §1.4)', () => {
     const ms = Date.UTC(2026, 2, 1, 9, 31, 7, 123)
     assert.equal(readTime('2026-03-01T09:31:07.1234567'), ms)
     assert.equal(readTime('2026-03-01T09:31:07.123Z'), ms)
@@ -43,7 +43,7 @@ describe('times', () => {
     assert.equal(spanText(3 * 3_600 + 19 * 60), '3 h')
   })
 
-  it('are local, with the year only where it is another one (D31)', () => {
+  it('are local, with the year only if it is not the present one (D31)', () => {
     const ms = new Date(2026, 2, 1, 9, 31, 7).getTime()
     assert.equal(localText(ms, ms), '1 Mar 09:31:07')
     assert.equal(localText(ms, new Date(2027, 0, 1).getTime()), '1 Mar 2026 09:31:07')
@@ -61,7 +61,7 @@ describe('times', () => {
     for (const none of ['', 'soon']) assert.equal(addressTime(none), undefined)
   })
 
-  it('that somebody types are local, or say their zone; a text that is none does nothing (D5)', () => {
+  it('that are typed are local unless they give a zone; any other text does nothing (D5)', () => {
     const now = new Date(2026, 2, 1, 12).getTime()
     assert.equal(readMoment('2026-03-01 09:00', now), new Date(2026, 2, 1, 9).getTime())
     assert.equal(readMoment(' 2026-03-01T09:00:05.25 ', now), new Date(2026, 2, 1, 9, 0, 5, 250).getTime())
@@ -84,7 +84,7 @@ describe('times', () => {
 })
 
 describe('numbers', () => {
-  it('are written and read with the marks of thousands (D31)', () => {
+  it('are written and read with thousands separators (D31)', () => {
     assert.equal(countText(1_204_511), '1,204,511')
     assert.equal(counted(1, 'event'), '1 event')
     assert.equal(counted(0, 'agency', 'agencies'), '0 agencies')
@@ -95,13 +95,13 @@ describe('numbers', () => {
 })
 
 describe('texts of payloads', () => {
-  it('stay one line that cannot turn its direction or hide, however long they are (D31)', () => {
+  it('stay on one line that cannot change its direction or hide text, however long they are (D31)', () => {
     assert.equal(oneLine('12 Mill\u202E Lane\n\n Aylsham\u0000'), '12 Mill Lane Aylsham')
     assert.equal(oneLine('x'.repeat(1_000_000)).length, 200)
     assert.equal(oneLine('<img src=x onerror=alert(1)>'), '<img src=x onerror=alert(1)>')
   })
 
-  it('are links only for http and https without a user (D31)', () => {
+  it('become links only for http and https addresses without a user (D31)', () => {
     assert.equal(webAddress('https://www.example.com/a'), 'https://www.example.com/a')
     for (const text of [
       'javascript:alert(1)',

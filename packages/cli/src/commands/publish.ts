@@ -122,7 +122,7 @@ async function publish(
     progress.end()
     source.close()
   }
-  // Before the report, whose reader may have gone.
+  // Before the report, because its reader may have gone.
   if (run.totals.refused + totals.refused > 0) context.failed()
   await reportRun(output, { run, totals, refusedLines, advice, dryRun })
 }

@@ -14,7 +14,7 @@ export interface ContactPlan {
   readonly tenant: MarketTenant
   /** The day on which the agency first meets the contact. */
   readonly metMs: number
-  /** The property the contact comes with, if any. */
+  /** The property that brought the contact to the agency, if any. */
   readonly property: { readonly agentRef: string; readonly role: 'vendor' | 'landlord' } | undefined
 }
 

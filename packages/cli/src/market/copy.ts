@@ -15,7 +15,7 @@ export interface Copy {
 
 type Purpose = 'sales' | 'lettings'
 
-/** Fresh texts, the description as long as `size` says to within a paragraph. */
+/** New texts. The description is as long as `size` says, to within a paragraph. */
 export function writeCopy(random: Random, home: Home, size: ListingSize, purpose: Purpose): Copy {
   const opening = purpose === 'sales' ? 'saleOpening' : 'letOpening'
   const summary = phrase(random, opening, home.facts)
@@ -36,7 +36,7 @@ export function writeCopy(random: Random, home: Home, size: ListingSize, purpose
   }
 }
 
-/** The same texts with a line of news on top, in place of an earlier one. */
+/** The same texts with a line of news at the top, which replaces an earlier one. */
 export function writeNews(random: Random, home: Home, copy: Copy): Copy {
   const { paragraphBreak } = home.tenant
   const newsLines = marketData().words['news'] ?? []

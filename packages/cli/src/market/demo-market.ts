@@ -35,7 +35,7 @@ const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
 
 /**
  * Homes that last sold before 2018 are left out, and so are sales before 2016: over a shorter time more homes are on the
- * market at once. With few, the events of one home stand side by side, and pages compress twice as well as a real agency's.
+ * market at once. With few homes, the events of one home are next to each other, and pages compress twice as well as those of a real agency.
  */
 const lastSoldMs = Date.UTC(2018, 0, 1)
 const firstToldMs = Date.UTC(2016, 0, 1)
@@ -95,7 +95,7 @@ export function propertyStories(options: DemoOptions, tenant: number): PropertyS
   const asOfMs = untilMs - movedMs
   const homes = shuffledHomes(seed, agency)
   const stories: PropertyStory[] = []
-  /** Of the next home; `undefined`: there is none left. */
+  /** The story of the next home; `undefined`: no home is left. */
   const next = (category: Category, plan: PlanHappenings): PropertyStory | undefined => {
     const sold = homes.pop()
     if (sold === undefined) return undefined
@@ -155,7 +155,7 @@ type PlanHappenings = (
   asOfMs: number,
 ) => Happening[]
 
-/** The home's real sales; for one home in three a later attempt to sell, half of them under way at `asOfMs`. */
+/** The home's real sales; for one home in three also a later attempt to sell, half of which are under way at `asOfMs`. */
 const salesOf: PlanHappenings = (random, home, sold, asOfMs) => {
   const happenings = toldSales(sold).flatMap(({ deedMs, pricePaid }) =>
     saleStory(random, home, usualSize, { end: 'sold', deedMs, pricePaid }),
@@ -168,7 +168,7 @@ const salesOf: PlanHappenings = (random, home, sold, asOfMs) => {
   return [...happenings, ...saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })]
 }
 
-/** Bought by a landlord at its last real sale, and let through this agency since less than two years before `asOfMs`. */
+/** Bought by a landlord at its last real sale, and let through this agency for less than two years up to `asOfMs`. */
 const lettingsOf: PlanHappenings = (random, home, sold, asOfMs) => {
   const last = sold.sales.at(-1)
   if (last === undefined || home.bedrooms > 4) return []
@@ -179,7 +179,7 @@ const lettingsOf: PlanHappenings = (random, home, sold, asOfMs) => {
   return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
 }
 
-/** For sale since less than four months, and not sold yet. */
+/** For sale for less than four months, and not sold yet. */
 const newSaleOf: PlanHappenings = (random, home, sold, asOfMs) => {
   const listedMs = asOfMs - random.integer(1, 110) * dayMs
   const last = sold.sales.at(-1)
@@ -188,7 +188,7 @@ const newSaleOf: PlanHappenings = (random, home, sold, asOfMs) => {
   return saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })
 }
 
-/** To let since less than a month. */
+/** To let for less than a month. */
 const newLettingOf: PlanHappenings = (random, home, sold, asOfMs) => {
   const last = sold.sales.at(-1)
   if (last === undefined || home.bedrooms > 4) return []

@@ -26,8 +26,8 @@ const namespace = '9d0c5b1e-62f7-4c1a-8a39-f04be7d25163'
 const openStories = 1_000
 
 /**
- * Yields `events` lines without a line end, each a body for `POST /v1/property-events`. A home's lines stand in their
- * order, mingled with those of others, and a removal follows a payload of the same home. Throws a RangeError when
+ * Yields `events` lines without a line end, each a body for `POST /v1/property-events`. The lines of a home are in
+ * order, mixed with those of others, and a removal follows a payload of the same home. Throws a RangeError when
  * `events` is not a whole number of at least 0 or `averageBytes` is out of range.
  */
 export function* generate({ events, seed, averageBytes }: GenerateOptions): Generator<string> {
@@ -53,7 +53,7 @@ export function* generate({ events, seed, averageBytes }: GenerateOptions): Gene
   }
 }
 
-/** Story number `index` of the seed: each of a home of its own, made from a real sale. */
+/** Story number `index` of the seed. Each is about a different home, made from a real sale. */
 export function endlessStory(
   seed: string,
   index: number,
@@ -89,7 +89,7 @@ const bareBytes = 475
 const fullBytes = 1_900
 const mediaBytes = 178
 
-/** Texts and photographs that give payloads of about so many bytes. */
+/** Texts and photographs that give payloads of about this many bytes. */
 function sizeFor(averageBytes: number): ListingSize {
   if (!(averageBytes >= 500 && averageBytes <= 16_000)) {
     throw new RangeError(`averageBytes is ${averageBytes}; it must be from 500 to 16,000`)

@@ -26,7 +26,7 @@ export interface LettingPlan {
   readonly value: number
 }
 
-/** Rent of a year by value of the home. */
+/** The rent of a year as a share of the home's value. */
 const yields: Readonly<Record<Area, number>> = {
   'london-sw19': 0.042,
   'greater-manchester': 0.052,

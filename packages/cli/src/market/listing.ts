@@ -123,7 +123,7 @@ export function rephotograph(random: Random, home: Home, size: ListingSize): Edi
   }
 }
 
-/** Writes the text anew, or adds a line of news before it. */
+/** Writes a new text, or adds a line of news before the old one. */
 export function rewrite(random: Random, home: Home, size: ListingSize): Edit {
   return (listing, atMs) => ({
     ...listing,
@@ -143,5 +143,5 @@ export function moveBranch(random: Random, home: Home): Edit {
   }
 }
 
-/** Off the market by a payload that says so, as some agencies do in place of a removal. */
+/** Takes the home off the market with a payload that says so, as some agencies do instead of a removal. */
 export const unpublish: Edit = (listing, atMs) => ({ ...listing, published: false, updatedMs: atMs })

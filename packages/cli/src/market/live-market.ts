@@ -6,7 +6,7 @@ import { randomOf } from './random.ts'
 import { type Chapter, type PropertyStory, tell } from './story.ts'
 import { marketTenants } from './tenants.ts'
 
-/** Of the demo market that this one carries on. */
+/** The options of the demo market that this one continues. */
 export interface LiveOptions extends DemoOptions {
   readonly untilMs: number
   /** The time, milliseconds since 1970: dates in payloads follow it, and each start brings other new homes. */
@@ -21,9 +21,9 @@ interface OpenStory {
 }
 
 /**
- * Yields one change after another for ever, each made when it is asked for: what becomes of the homes that the demo left on the
- * market (edits, reductions, offers, removals), and a new listing of the same agency soon after each that leaves it. It has no wished times:
- * publish each as it comes.
+ * Yields one change after another for ever, and makes each only when it is asked for: what becomes of the homes that the demo left on the
+ * market (edits, reductions, offers, removals), and, soon after a home leaves it, a new listing of the same agency. The changes have no
+ * times of their own: publish each as soon as you get it.
  */
 export function* liveMarket(options: LiveOptions): Generator<MarketChange> {
   const { seed = defaultSeed, now } = options
@@ -31,7 +31,7 @@ export function* liveMarket(options: LiveOptions): Generator<MarketChange> {
   const random = randomOf(liveSeed)
   const open = marketTenants.flatMap((_, tenant) => unfinished(options, tenant))
   const nextHome = newStories(liveSeed, options)
-  /** Of homes that have left the market, in that order. */
+  /** Slots whose homes have left the market, in the order of leaving. */
   const left: number[] = []
   for (;;) {
     const next = random.chance(0.5) ? left.shift() : undefined
@@ -50,7 +50,7 @@ export function* liveMarket(options: LiveOptions): Generator<MarketChange> {
   }
 }
 
-/** One new story after another, of the agency that is asked for. */
+/** One new story after another, each for the agency asked for. */
 function newStories(liveSeed: string, { now, mediaUrl, newMediaUrl = mediaUrl }: LiveOptions) {
   let started = 0
   return (tenant: number): OpenStory => {

@@ -1,15 +1,15 @@
-/** How fast the market of a demo changes, and how much of it a store takes. */
+/** How fast the market of a demo changes, and how many events of it a store takes. */
 import type { Random } from './random.ts'
 
-/** While somebody has just started it, a change every 2 to 6 seconds: enough to watch. */
+/** Soon after the start, when somebody is probably watching, there is a change every 2 to 6 seconds. */
 const watchedForMs = 2 * 3_600_000
 const [shortestMs, longestMs] = [2_000, 6_000]
 /** A demo that was left open: a weekend of 64 hours has some 9,000 changes in all. */
 const leftOpenMs = 30_000
 
 /**
- * Beyond so many property events of all agencies, those of the start included, the market stands still. A change takes some 5 kB of the
- * disk, so that events never take more than 200 MB; that is reached after eleven days around the clock.
+ * The market stands still once all agencies together, including those of the start, have this many property events. A change takes some
+ * 5 kB of disk, so events never take more than 200 MB; that is reached after eleven days around the clock.
  */
 export const mostDemoEvents = 40_000
 

@@ -21,7 +21,7 @@ const extras = [
   [4, 'html', 'Virtual tour'],
 ] as const
 
-/** Where the media of a home are when no service draws them: a host that nobody can own (RFC 2606). */
+/** The address of the media of homes if no service draws them: a host that nobody can own (RFC 2606). */
 export const nowhere = 'https://media.example.com'
 
 /** The items with `count` more after them. */
@@ -63,7 +63,7 @@ interface Named {
   readonly mark: string
 }
 
-/** A service draws what the address names (`http/pictures/` of the server): the form of the house, whose it is, and what is to be seen. */
+/** A service draws what the address names (`http/pictures/` of the server): the form of the house, its reference, and what the picture shows. */
 function addressOf(home: Home, { order, caption, ending, mark }: Named): string {
   const number = String(order + 1).padStart(2, '0')
   if (home.mediaUrl === nowhere) {

@@ -1,6 +1,6 @@
 /**
- * The market of the sandbox that test keys open. It is a function of time alone: each step of half a minute has one change of one home,
- * the same on whatever node it is made. A fixed number of homes comes to the market, is edited, reduced and removed, and comes back.
+ * The market of the sandbox that test keys open. It depends only on the time: each step of half a minute has one change of one home,
+ * which is the same on every node. A fixed number of homes comes to the market, is edited, reduced and removed, and comes back.
  */
 import { uuidV5 } from '@property-events/protocol'
 import { makeHome } from './home.ts'
@@ -16,10 +16,10 @@ import { marketTenants } from './tenants.ts'
 export const sandboxStepMs = 30_000
 /** About half of them are on the market at a time. */
 export const sandboxHomes = 96
-/** Turns of a home from one listing to the next. A shorter story leaves it off the market for the rest; a longer one is cut. */
+/** How many turns a home has from one listing to the next. After a shorter story the home is off the market; a longer story is cut. */
 const turnsInCycle = 8
 
-/** Homes take their turns in the order of multiples of 37, which leads through all of them; 13 is its inverse. */
+/** Homes take turns in the order of multiples of 37, which reaches all of them; 13 is its inverse. */
 const [stride, inverse] = [37, 13]
 
 /** Names the homes of the sandbox; a random UUID. */
@@ -30,7 +30,7 @@ export function sandboxStepOf(ms: number): number {
   return Math.floor(ms / sandboxStepMs)
 }
 
-/** What changes in a step; `undefined`: nothing, the home whose turn it is stays off the market. */
+/** What changes in a step; `undefined`: nothing, because the home whose turn it is stays off the market. */
 export function sandboxChange(step: number, mediaUrl: string): PropertyBody | undefined {
   const home = (step * stride) % sandboxHomes
   return stateOf(home, turnAt(home, step), mediaUrl)

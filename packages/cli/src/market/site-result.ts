@@ -1,17 +1,17 @@
-/** What the website of a demo's agency says of a listing that it was sent: all of it is true of the listing. */
+/** What the website of a demo agency reports about a listing that it was sent. What it says is true of the listing. */
 import type { ConsumerResult } from '@property-events/client'
 import { memberOf, memberText } from '../members.ts'
 
 /** A listing with fewer is not shown. */
 const fewestPhotographs = 5
 
-/** The part of an event of the property feed that decides. */
+/** The members of a property event that the result depends on. */
 export interface SentEvent {
   readonly sequenceNumber: number
   readonly payload: string
 }
 
-/** `undefined`: the event says of no property. */
+/** `undefined`: the event is about no property. */
 export function siteResult({ sequenceNumber, payload }: SentEvent): ConsumerResult | undefined {
   const listing: unknown = JSON.parse(payload)
   const agentRef = memberText(listing, 'agent_ref')

@@ -13,9 +13,9 @@ export interface MarketTenant {
   readonly branches: readonly [MarketBranch, MarketBranch, ...MarketBranch[]]
   /** Begins the agency's own property references. */
   readonly initials: string
-  /** What stands between the paragraphs of its descriptions: each agency's software does it in its own way. */
+  /** What separates the paragraphs of its descriptions: the software of each agency does it in its own way. */
   readonly paragraphBreak: string
-  /** At least so many are on its market when the demo begins. */
+  /** At least this many homes are on its market when the demo begins. */
   readonly homesOnMarket: number
 }
 

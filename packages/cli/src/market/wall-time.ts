@@ -34,7 +34,7 @@ function lastSunday(year: number, month: number): number {
   return last - new Date(last).getUTCDay() * dayMs
 }
 
-/** A moment between 08:30 and 18:30 UTC on the day of `ms`, or on the Monday after when that is a Sunday. */
+/** A moment between 08:30 and 18:30 UTC on the day of `ms`, or on the Monday after it if that is a Sunday. */
 export function openingHours(random: Random, ms: number): number {
   const day = Math.floor(ms / dayMs) * dayMs
   const open = new Date(day).getUTCDay() === 0 ? day + dayMs : day

@@ -1,4 +1,4 @@
-/** What the service remarks about events that it has stored as they are: shown as it comes, and summed up at the end. */
+/** Remarks of the service about events that it stored as they are: each is shown when it arrives, and they are summed up at the end. */
 import type { RefusedEntry } from './read-entry.ts'
 
 /** Advice is for a first look at a new source. */

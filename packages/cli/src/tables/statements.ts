@@ -1,4 +1,4 @@
-/** Statements that both engines run as they are, but for how rows come in. */
+/** Statements that both engines run unchanged, except for how rows are passed in. */
 import { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 import type { TableNames } from './table-names.ts'
 

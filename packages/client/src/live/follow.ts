@@ -12,8 +12,8 @@ import { liveRuns } from './live-runs.ts'
 import type { ByPages, PagesPlace } from './page-runs.ts'
 
 /**
- * Checks the query at once; asks nothing before the first event is asked for. `byPages`: how a server of the contract alone is followed;
- * without it such a server is refused, and a page that knows its server is smaller.
+ * Checks the query at once, but sends no request until the caller asks for the first event. `byPages` follows a server that has only the
+ * contract. Without it such a server is refused; a page that knows its server leaves it out and is smaller.
  */
 export function follow(connection: Connection, query: FollowQuery = {}, byPages?: ByPages): EventFollower {
   checkQuery(query)
@@ -84,7 +84,7 @@ type Place =
   | { readonly by: 'numbers'; readonly place: LivePlace }
   | { readonly by: 'pages'; readonly place: PagesPlace; readonly byPages: ByPages }
 
-/** Runs for ever: through failures, once there was an answer, and through resets, if the caller handles them. */
+/** Runs for ever: through failures, once it has had an answer, and through resets, if the caller handles them. */
 async function* runsFor(
   connection: Connection,
   query: FollowQuery,
@@ -115,7 +115,7 @@ async function* runsFor(
   }
 }
 
-/** The attempts of the client are used up, so the wait is longer, and at least as long as the service asks for, within an hour. */
+/** The client has used up its attempts, so the wait is longer: at least as long as the service asks for, and at most an hour. */
 export async function restAfter(
   connection: Connection,
   error: PropertyEventsError,
@@ -130,7 +130,7 @@ async function placeOf(
   { after = 'head', epoch, signal }: FollowQuery,
   byPages: ByPages | undefined,
 ): Promise<Place> {
-  // A number with its epoch is refused if it has no meaning any more, so nothing has to be known before.
+  // The service refuses a number whose epoch has ended, so nothing needs to be asked first.
   if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch)
   const head = await ownHead(connection, signal)
   if (head === undefined) {

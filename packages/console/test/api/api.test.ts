@@ -27,7 +27,7 @@ const holder = (...scopes: readonly string[]): Access => ({
 })
 
 describe('the list of operations', () => {
-  it('has each of openapi.json that asks for a key, once, and HEAD not beside GET (D31)', () => {
+  it('has each operation of openapi.json that needs a key once, and no HEAD beside its GET (D31)', () => {
     const described: Readonly<Record<string, Readonly<Record<string, { readonly 'x-scopes'?: unknown }>>>> =
       JSON.parse(text).paths
     const expected = Object.values(described).flatMap((methods) =>
@@ -41,7 +41,7 @@ describe('the list of operations', () => {
     )
   })
 
-  it('names each part of a path among the parameters, and none twice: they are parts of one address (D31)', () => {
+  it('names each part of a path among the parameters, and none twice, because they share one address (D31)', () => {
     for (const { id, path, parameters } of operations) {
       const names = parameters.map(({ name }) => name)
       assert.equal(new Set(names).size, names.length, id)
@@ -59,7 +59,7 @@ describe('the list of operations', () => {
     }
   })
 
-  it('offers the values of a parameter that has few (D31)', () => {
+  it('offers the values of a parameter that has only a few (D31)', () => {
     const of = (id: string, name: string) => named(id).parameters.find((one) => one.name === name)
     assert.deepEqual(of('readRate', 'feed')?.among, ['property', 'contact'])
     assert.deepEqual(of('listPropertyEvents', 'current')?.among, ['true', 'false'])
@@ -67,7 +67,7 @@ describe('the list of operations', () => {
     assert.equal(of('listPropertyEvents', 'page')?.isRequired, false)
   })
 
-  it('begins each body with what its schema allows (D31)', () => {
+  it('fills each body with an example that its schema allows (D31)', () => {
     const sampled = operations.filter(({ sample }) => sample !== undefined)
     assert.deepEqual(
       sampled.map(({ method }) => method).filter((method) => method === 'GET' || method === 'DELETE'),
@@ -123,7 +123,7 @@ describe('an operation', () => {
     )
   })
 
-  it('begins as a dry run, with the agency that is chosen (D31)', () => {
+  it('begins as a dry run, with the chosen agency (D31)', () => {
     const preset = (id: string, name: string, access: Access) => {
       const parameter = named(id).parameters.find((one) => one.name === name)
       assert.ok(parameter !== undefined)
@@ -142,7 +142,7 @@ describe('an operation', () => {
 
 describe('the request of an operation', () => {
   const key = 'a/b c'
-  it('has what was filled in at its place, encoded, and leaves out what is empty (D31)', () => {
+  it('has each value in its place, encoded, and leaves out empty ones (D31)', () => {
     const usage = requestOf(named('readUsage'), { keyId: key, by: 'day', from: '', 'x-tenant': tenantId }, '')
     assert.deepEqual(usage, {
       method: 'GET',

@@ -68,7 +68,7 @@ describe('the console behind nginx, with TLS and at a prefix', { skip }, () => {
     return visitor
   }
 
-  it('signs in with a cookie for https and its own path alone, which scripts do not see (PROTOCOL §15.3)', async () => {
+  it('signs in with a cookie for https and its own path only, which scripts cannot see (PROTOCOL §15.3)', async () => {
     const { page, close } = await signIn(service.operatorKey)
     await page.getByRole('rowheader', { name: 'First' }).waitFor()
     const cookies = await page.context().cookies()
@@ -88,7 +88,7 @@ describe('the console behind nginx, with TLS and at a prefix', { skip }, () => {
     await close()
   })
 
-  it('is live: what is published comes by the stream, and nginx holds nothing back (PROTOCOL §13)', async () => {
+  it('is live: published events arrive by the stream, and nginx holds nothing back (PROTOCOL §13)', async () => {
     const asked: string[] = []
     const { page, close } = await signIn(service.tenant.readKey, asked)
     const publishAt = async (street: string): Promise<void> => {
@@ -115,7 +115,7 @@ describe('the console behind nginx, with TLS and at a prefix', { skip }, () => {
     await close()
   })
 
-  it('refuses a host that is not its own, and what no proxy with https has passed on (PROTOCOL §15.2)', async () => {
+  it('refuses a host that is not its own, and requests that no proxy with https has forwarded (PROTOCOL §15.2)', async () => {
     const signIn = JSON.stringify({ key: service.operatorKey })
     const through = (host: string) => post(port, `${basePath}/console/session`, host, signIn)
     const foreign = await through('attacker.example')

@@ -88,7 +88,7 @@ describe('every view', withBrowser, () => {
 
   for (const look of isLongRun ? everyLook : usual) {
     const name = `${look.width}-${look.scheme}`
-    it(`fits its width, has nothing that axe finds, asks no other host and keeps its policy: ${name} (D31)`, async () => {
+    it(`fits its width, passes axe, sends no request to another host and keeps its policy: ${name} (D31)`, async () => {
       await inEachView(look, async (page, place, index) => {
         await picture(page, `every${nameOf(place)}-${name}`)
         await fitsItsWidth(page, `${place} at ${name}`)
@@ -99,7 +99,7 @@ describe('every view', withBrowser, () => {
     })
   }
 
-  it('loses nothing at a zoom of 200 %, never scrolls sideways, and moves nothing for those who want no motion (D31)', async () => {
+  it('loses nothing at a zoom of 200 %, never scrolls sideways, and is still for people who prefer reduced motion (D31)', async () => {
     await inEachView({ width: wholeWidth, scheme: 'light' }, async (page, place) => {
       let lost = await lostAtHalf(page)
       await picture(page, `zoomed${nameOf(place)}`)
@@ -129,7 +129,7 @@ describe('every view', withBrowser, () => {
     return whole.filter((part) => !zoomed.includes(part))
   }
 
-  it('would not pass if it asked another host, or did what its policy forbids (D31)', async () => {
+  it('would fail if it sent a request to another host, or did what its policy forbids (D31)', async () => {
     const { page, strangers, complaints, close } = await visit(browser, `${service.url}/console/`, {
       width: 1_440,
       scheme: 'light',

@@ -52,7 +52,7 @@ describe('all agencies in the console', withBrowser, () => {
     await service?.stop()
   })
 
-  it('has a card for a fault of whatever agency, which names it and leads there, and asks once for the rows (PROTOCOL §12.11)', async () => {
+  it('has a card for a fault of any agency, which names the agency and leads there, and requests the rows once (PROTOCOL §12.11)', async () => {
     const { page, go, asked } = operator
     // Signing in has led to the overview, which may still be asking.
     await go('/nowhere')
@@ -80,7 +80,7 @@ describe('all agencies in the console', withBrowser, () => {
     await page.waitForURL(`**/console${place}`)
   }
 
-  it('lands on what is pasted, in whatever agency it is, and says how far it has looked (PROTOCOL §12.12)', async () => {
+  it('opens what is pasted, whichever agency it belongs to, and says how far it has searched (PROTOCOL §12.12)', async () => {
     const of = `/tenants/${agency.tenantId}`
     await find(agentRef, /^Property 12 Mill Lane/, `${of}/properties/${agentRef}`)
     await find(
@@ -100,7 +100,7 @@ describe('all agencies in the console', withBrowser, () => {
     await page.keyboard.press('Escape')
   })
 
-  it('says field by field what an event changed of a contact, and nothing of what is hidden (PROTOCOL §12.7)', async () => {
+  it('says field by field what an event changed in a contact, and reveals nothing that is hidden (PROTOCOL §12.7)', async () => {
     const { page, go } = operator
     await go(`/tenants/${agency.tenantId}/contacts/${contactRef}`)
     const changes = page.locator('.changes')
@@ -135,7 +135,7 @@ describe('all agencies in the console', withBrowser, () => {
     })
   }
 
-  it('had nothing to complain of, and asked no other host (D31)', () => {
+  it('logged no complaint, and sent no request to another host (D31)', () => {
     assert.deepEqual(operator.complaints, [])
     assert.deepEqual(operator.strangers, [])
   })

@@ -49,7 +49,7 @@ describe('the forms of the console', withBrowser, () => {
     return JSON.parse(answer.text)
   }
 
-  it('lists publications of one key and of a time, at an address that a colleague can open (PROTOCOL §14.2)', async () => {
+  it('lists the publications of one key in a span of time, at an address that a colleague can open (PROTOCOL §14.2)', async () => {
     const { tenantId } = service.tenant
     const publisher = (label: string) =>
       service.issue({ label, grants: [{ tenantId, scopes: ['property:publish'] }] })
@@ -117,7 +117,7 @@ describe('the forms of the console', withBrowser, () => {
     })
   })
 
-  it('issues a key with everything that a key can be limited by, and shows a fault at its field (PROTOCOL §12.4)', async () => {
+  it('issues a key with every limit that a key can have, and shows a fault at its field (PROTOCOL §12.4)', async () => {
     const { page, go } = operator
     await go(of('/keys'))
     await page.getByRole('button', { name: 'Issue a key' }).click()
@@ -179,7 +179,7 @@ describe('the forms of the console', withBrowser, () => {
     isClean(operator)
   })
 
-  it('offers nothing that whoever issues a key does not hold (PROTOCOL §12.4)', async () => {
+  it('offers only what the issuer of the key holds (PROTOCOL §12.4)', async () => {
     const { tenantId } = service.tenant
     const { text } = await service.issue({
       label: 'manager',
@@ -203,7 +203,7 @@ describe('the forms of the console', withBrowser, () => {
     })
   })
 
-  it('finds an operation and runs it as the session, from the keyboard alone, at an address of its own (D31)', async () => {
+  it('finds an operation and runs it with the session, by keyboard alone, at its own address (D31)', async () => {
     const { page, go, asked } = operator
     asked.length = 0
     await go(of('/keys'))
@@ -272,7 +272,7 @@ describe('the forms of the console', withBrowser, () => {
     isClean(operator)
   })
 
-  it('asks before it sends what may change something, and the audit has it under the key of the session (D31)', async () => {
+  it('asks before it sends a request that may change something, and the audit records it under the key of the session (D31)', async () => {
     const { page, go } = operator
     const name = `Garthwick ${randomUUID()}`
     await go('/operations/createTenant')
@@ -292,7 +292,7 @@ describe('the forms of the console', withBrowser, () => {
     isClean(operator)
   })
 
-  it('says of an operation that the key may not use which scope it needs, and has no form for it (D31)', async () => {
+  it('names the scope for an operation that the key may not use, and shows no form (D31)', async () => {
     await visiting(service.tenant.readKey, async ({ page, go }) => {
       await go('/operations?find=createKey')
       await page.getByText('needs admin:manage, or tenant:manage in the agency').waitFor()
@@ -308,7 +308,7 @@ describe('the forms of the console', withBrowser, () => {
     })
   })
 
-  it('asks for the key again where the door does, and then sends what was filled in (PROTOCOL §15.4)', async (context) => {
+  it('asks for the key again if the service requires it, and then sends the filled-in form (PROTOCOL §15.4)', async (context) => {
     let aheadMs = 0
     const later = await startConsoleService({ clock: () => Date.now() + aheadMs })
     context.after(() => later.stop())

@@ -60,7 +60,7 @@ describe('a session that is no longer fresh', withBrowser, () => {
     return items.length
   }
 
-  it('reveals a contact after the key was pasted again, and not for a wrong one (PROTOCOL §15.4)', async () => {
+  it('reveals a contact after the key is pasted again, but not after a wrong key (PROTOCOL §15.4)', async () => {
     const { page, go, close } = await signedInBefore()
     await go(of(`/contacts/${contactRef}`))
     await page.getByRole('button', { name: 'Show it …' }).click()
@@ -80,7 +80,7 @@ describe('a session that is no longer fresh', withBrowser, () => {
     await close()
   })
 
-  it('issues an operator key as it was filled in, after a fresh link was pasted (PROTOCOL §15.4)', async () => {
+  it('issues an operator key as filled in, after a fresh link is pasted (PROTOCOL §15.4)', async () => {
     const { page, go, close } = await signedInBefore()
     await go('/keys')
     await page.getByRole('button', { name: 'Issue a key' }).click()
@@ -95,7 +95,7 @@ describe('a session that is no longer fresh', withBrowser, () => {
     await close()
   })
 
-  it('erases what was counted, after a link was opened in another tab and a button was pressed (PROTOCOL §15.4)', async () => {
+  it('erases what was counted, after a link is opened in another tab and a button is pressed (PROTOCOL §15.4)', async () => {
     const person = randomUUID()
     await publish(service, { payload: contact({ contact_ref: person }) }, { feed: 'contact' })
     const { page, go, close } = await signedInBefore()

@@ -78,7 +78,7 @@ describe('a text of a megabyte', withBrowser, () => {
     }
   })
 
-  it('is shown whole when somebody asks for it, within its box (D31)', async () => {
+  it('is shown whole on request, within its box (D31)', async () => {
     const { page, go } = visitor
     await go(of(`/properties/${agentRef}?raw=2`))
     await page.getByRole('button', { name: /^Show all/ }).click()
@@ -92,7 +92,7 @@ describe('a text of a megabyte', withBrowser, () => {
     await isShort(page, 'hidden again')
   })
 
-  it('is tried in the playground, and is no obstacle where something is looked for (D31)', async () => {
+  it('works in the playground, and does not disturb a search (D31)', async () => {
     const { page, go } = visitor
     await go(of('/playground'))
     const draft = page.getByLabel('A payload, an event, an array of them, or one on each line')

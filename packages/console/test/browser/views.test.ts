@@ -50,7 +50,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     if (!isOperator) await visitor.close()
   }
 
-  it('answers on top of a property what each consumer has, in two requests (D28, D31)', async () => {
+  it('says at the top of a property what each consumer has, with two requests (D28, D31)', async () => {
     await visiting(service.operatorKey, async ({ page, go, asked }) => {
       await go(of(`/properties/${agentRef}`))
       await page.getByRole('heading', { name: '12 Mill Lane, Aylsham NR11 6AB' }).waitFor()
@@ -74,7 +74,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
-  it('shows the bytes of a version at an address of their own (D31)', async () => {
+  it('shows the bytes of a version at their own address (D31)', async () => {
     await visiting(service.operatorKey, async ({ page, go }) => {
       await go(of(`/properties/${agentRef}?raw=2`))
       const raw = page.getByRole('region', { name: 'Payload of event 2' })
@@ -129,7 +129,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
-  it('shows a key that reads its own feed the property, and itself alone (P10)', async () => {
+  it('shows the property to a key that reads its own feed, and no other consumer (P10)', async () => {
     const { text } = await service.issue({
       grants: [{ tenantId: service.tenant.tenantId, scopes: ['property:read'] }],
     })
@@ -143,14 +143,14 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
-  it('says of a property that is not there what to do (D31)', async () => {
+  it('says what to do if a property does not exist (D31)', async () => {
     await visiting(service.operatorKey, async ({ page, go }) => {
       await go(of(`/properties/${randomUUID()}`))
       await page.getByRole('alert').getByText('Check the reference').waitFor()
     })
   })
 
-  it('hides what is personal of a contact, shows it for a reason, and puts that on record (PROTOCOL §12.7)', async () => {
+  it('hides the personal data of a contact, shows it for a stated reason, and records that (PROTOCOL §12.7)', async () => {
     await visiting(service.operatorKey, async ({ page, go }) => {
       await go(of(`/contacts/${contactRef}`))
       await page.getByText('hidden', { exact: true }).first().waitFor({ state: 'attached' })
@@ -174,7 +174,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     )
   })
 
-  it('lets go of a contact after a minute (PROTOCOL §12.7)', async () => {
+  it('hides a contact again after a minute (PROTOCOL §12.7)', async () => {
     const { page, close } = await signedIn(browser, service, service.operatorKey)
     await page.clock.install()
     await page.goto(`${service.url}/console${of(`/contacts/${contactRef}`)}`)
@@ -188,7 +188,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     await close()
   })
 
-  it('issues a key, shows it once with a request that works, rotates and revokes it, from the keyboard alone (D11, D31)', async () => {
+  it('issues a key, shows it once with a request that works, rotates and revokes it, by keyboard alone (D11, D31)', async () => {
     await visiting(service.operatorKey, async ({ page, go }) => {
       await go(of('/keys'))
       await page.getByRole('button', { name: 'Issue a key' }).waitFor()
@@ -231,7 +231,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
-  it('tries what is typed, says what is wrong at its line and what changes, and publishes after a question (D31)', async () => {
+  it('tries a draft while it is typed, says at each line what is wrong and what changes, and asks before it publishes (D31)', async () => {
     await visiting(service.tenant.publishKey, async ({ page, go }) => {
       const subject = randomUUID()
       await publish(service, {
@@ -263,7 +263,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
-  it('erases a contact after it was counted and its reference typed again, and gives a receipt (D17)', async () => {
+  it('erases a contact after counting its events and asking for its reference again, and gives a receipt (D17)', async () => {
     const person = randomUUID()
     await publish(service, { payload: contact({ contact_ref: person }) }, { feed: 'contact' })
     await visiting(service.operatorKey, async ({ page, go }) => {
@@ -294,7 +294,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     })
   })
 
-  it('shows markup, links that a browser would run, letters that turn the writing and a line as long as a payload may be as text (D31)', async () => {
+  it('shows as plain text: markup, links that a browser would run, characters that change the writing direction, and a line as long as a payload may be (D31)', async () => {
     const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>\u202Ejavascript:alert(3)`
     const long = 'x'.repeat(200_000)
     const subject = randomUUID()

@@ -7,7 +7,7 @@ import { contactLines } from '../../src/views/contact/contact-lines.ts'
 import { reasonChoices, revealMs, secondsLeft } from '../../src/views/contact/reveal.ts'
 
 describe('the lines of a contact', () => {
-  it('say what is filled in, by name and place, and what is hidden (PROTOCOL §12.7)', () => {
+  it('say which fields are filled in, by name and place, and which are hidden (PROTOCOL §12.7)', () => {
     const { lines, hasMore } = contactLines({
       contact_ref: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
       last_name: '•••',
@@ -30,7 +30,7 @@ describe('the lines of a contact', () => {
     assert.equal(hasMore, false)
   })
 
-  it('end, whatever the payload holds (PROTOCOL §12.7)', () => {
+  it('are limited, whatever the payload holds (PROTOCOL §12.7)', () => {
     const deep: unknown = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
     assert.equal(contactLines(deep).lines.length, 1)
     const wide = contactLines({ list: Array.from({ length: 100_000 }, (_, n) => n), more: 1 })
@@ -42,11 +42,11 @@ describe('the lines of a contact', () => {
   })
 })
 
-describe('what an event changed of a contact', () => {
+describe('what an event changed in a contact', () => {
   const said = (before: unknown, after: unknown) =>
     contactChanges(before, after).changes.map(({ label, was, is }) => [label, was, is])
 
-  it('is said field by field, and nothing of what is hidden (PROTOCOL §12.7)', () => {
+  it('is listed field by field, without what is hidden (PROTOCOL §12.7)', () => {
     const before = {
       roles: ['vendor'],
       last_name: '•••',
@@ -73,7 +73,7 @@ describe('what an event changed of a contact', () => {
     assert.ok(contactChanges(before, { ...before, last_name: '•••' }).isUnchanged)
   })
 
-  it('is nothing of the first event, and ends whatever a payload holds (PROTOCOL §12.7)', () => {
+  it('is empty for the first event, and limited whatever a payload holds (PROTOCOL §12.7)', () => {
     assert.deepEqual(contactChanges(undefined, { last_name: 'x' }), { changes: [], isUnchanged: false })
     const wide = { list: Array.from({ length: 100_000 }, (_, n) => n) }
     assert.equal(contactChanges({}, wide).changes.length, 300)
@@ -81,7 +81,7 @@ describe('what an event changed of a contact', () => {
 })
 
 describe('a contact that is shown', () => {
-  it('is shown for a minute by the clock, and no longer where that was set back (PROTOCOL §12.7)', () => {
+  it('is shown for a minute, and no longer if the clock is set back (PROTOCOL §12.7)', () => {
     const nowMs = 1_000_000
     const revealed = { contact: {}, untilMs: nowMs + revealMs }
     assert.equal(secondsLeft(revealed, nowMs), 60)

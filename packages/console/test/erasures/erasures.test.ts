@@ -44,7 +44,7 @@ describe('an erasure', () => {
     assert.equal(isTypedAgain({ ...form, subjectId: '' }, ''), false)
   })
 
-  it('says how far it is, in states that this page does not know as well (PROTOCOL §5.7)', () => {
+  it('says how far it has got, even in states that this page does not know (PROTOCOL §5.7)', () => {
     const at = (state: string) => stateWords({ state, reduced: 3, events: 12 })
     assert.equal(at('reducing'), 'is being taken out: 3 of 12 events')
     assert.equal(at('unreachable'), 'no answer has it any more')

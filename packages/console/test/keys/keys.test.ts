@@ -59,7 +59,7 @@ describe('a key', () => {
     })
   }
 
-  it('stands above those that it replaced, and those that have ended are left out (PROTOCOL §12.4)', () => {
+  it('is listed above those that it replaced, and keys that have ended are left out (PROTOCOL §12.4)', () => {
     const keys = [
       { ...key, keyId: 'a', expiresAt: ago(3) },
       { ...key, keyId: 'other' },
@@ -79,7 +79,7 @@ describe('a key', () => {
     assert.deepEqual(texts.map(leftText), ['0 s', '9 s', '42 min 10 s', '1 h', '6 d 3 h', '400 d'])
   })
 
-  it('may what its grant for the tenant says, or its scopes as an operator (PROTOCOL §12.4)', () => {
+  it('may do what its grant for the tenant says, or its scopes as an operator key (PROTOCOL §12.4)', () => {
     const other = { tenantId: 'other', scopes: ['contact:read'] }
     assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, tenantId), 'property:read')
     assert.equal(
@@ -108,7 +108,7 @@ describe('the use of a key', () => {
     item('2025-01-01T00:00:00.000Z', 'listPropertyEvents', 200, 7),
   ]
 
-  it('has a bar for each of 30 days, and a part of it for what was refused (PROTOCOL §14.1)', () => {
+  it('has a bar for each of 30 days, with a part for refused requests (PROTOCOL §14.1)', () => {
     const days = usageDays(items, nowMs)
     assert.equal(days.length, 30)
     assert.deepEqual(days.slice(-2), [
@@ -154,7 +154,7 @@ describe('a new key', () => {
     return reading.faults
   }
 
-  it('is asked for with what was filled in (PROTOCOL §12.4)', () => {
+  it('is requested with what was filled in (PROTOCOL §12.4)', () => {
     const grant = { tenantId, scopes: ['property:read'] }
     assert.deepEqual(bodyOf(form), { label: 'Website', grants: [grant] })
     const limited = {
@@ -178,7 +178,7 @@ describe('a new key', () => {
     })
   })
 
-  it('is one of an operator without an agency (PROTOCOL §12.4)', () => {
+  it('is an operator key if it has no agency (PROTOCOL §12.4)', () => {
     const reading = readKeyForm({ ...form, scopes: ['admin:inspect'] }, undefined, operator, nowMs)
     assert.deepEqual(reading, {
       kind: 'body',
@@ -186,7 +186,7 @@ describe('a new key', () => {
     })
   })
 
-  it('is limited to contacts and fields only where it reads contacts (PROTOCOL §12.4)', () => {
+  it('can be limited to roles and fields of contacts only if it reads contacts (PROTOCOL §12.4)', () => {
     const limits = { roles: ['vendor'], fields: ['last_name'] }
     const contacts = { ...form, scopes: ['contact:read'], ...limits }
     assert.deepEqual(bodyOf(contacts), {
@@ -219,7 +219,7 @@ describe('a new key', () => {
     assert.match(faultsOf({ tenants: 'Quillon' })[0]?.message ?? '', /^Quillon is not the id/)
   })
 
-  it('is for no agency in which its maker may not give it (PROTOCOL §12.4)', () => {
+  it('cannot be made for an agency in which its maker may not give it (PROTOCOL §12.4)', () => {
     const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
     assert.deepEqual(faultsOf({ tenants: other }, manager), [
       { field: 'tenants', message: `You may not give property:read in ${other}.` },
@@ -231,7 +231,7 @@ describe('a new key', () => {
     assert.equal(readKeyForm({ ...form, tenants: other }, tenantId, of2, nowMs).kind, 'body')
   })
 
-  it('shows what the service found at the field it is of (PROTOCOL §12.4)', () => {
+  it('shows each fault found by the service at its field (PROTOCOL §12.4)', () => {
     const error = (pointer: string, message = 'x') => ({ pointer, code: 'invalid', message })
     assert.deepEqual(
       serviceFaults([
@@ -265,7 +265,7 @@ describe('a new key', () => {
     assert.deepEqual(names(reader, tenantId), [])
   })
 
-  it('is changed and rotated by those alone who could have made it (PROTOCOL §12.4)', () => {
+  it('can be changed and rotated only by those who could have made it (PROTOCOL §12.4)', () => {
     const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
     const inspector = { ...key, grants: [{ tenantId, scopes: ['property:read', 'tenant:inspect'] }] }
     assert.equal(givesAllOf(manager, key), true)
@@ -311,7 +311,7 @@ describe('a change of a key', () => {
   const form = changeFormOf(held)
   const bodyOf = (given: Partial<ChangeForm>) => readKeyChange({ ...form, ...given }, held, nowMs)
 
-  it('begins with how the key is, and sends what was changed alone (PROTOCOL §12.4)', () => {
+  it('begins with the present values, and sends only what was changed (PROTOCOL §12.4)', () => {
     assert.deepEqual(
       [form.label, form.perSecond, form.burst, form.networks],
       ['website', '5', '20', '192.0.2.0/24'],
@@ -325,14 +325,14 @@ describe('a change of a key', () => {
     })
   })
 
-  it('takes away what was emptied (PROTOCOL §12.4)', () => {
+  it('removes a value that was emptied (PROTOCOL §12.4)', () => {
     assert.deepEqual(bodyOf({ ends: '', perSecond: '', burst: '', networks: ' \n' }), {
       kind: 'body',
       body: { expiresAt: null, rate: null, networks: [] },
     })
   })
 
-  it('is refused at its field (PROTOCOL §12.4)', () => {
+  it('is refused with a sentence at its field (PROTOCOL §12.4)', () => {
     const reading = bodyOf({ label: '', ends: '2026-02-01T00:00', burst: 'x' })
     assert(reading.kind === 'faults')
     assert.deepEqual(

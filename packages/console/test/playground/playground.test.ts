@@ -35,7 +35,7 @@ describe('a draft', () => {
     it(`of ${what} (D22)`, () => assert.equal(eventsOf(text).body, body))
   }
 
-  it('that is not JSON is said where, and one that is empty says nothing (D31)', () => {
+  it('that is not JSON gets the place of the fault, and an empty one gets no message (D31)', () => {
     assert.deepEqual(readDraft(' \n'), { kind: 'empty' })
     const fault = readDraft('{\n  "a": 1,\n  "b": x\n}')
     assert.deepEqual(fault, { kind: 'fault', line: 3, message: 'This is not JSON: "x" cannot stand here.' })
@@ -87,12 +87,12 @@ describe('a fault', () => {
     })
   }
 
-  it('is found in what is nested without end and in a line of a megabyte (D31)', () => {
+  it('is found in endlessly nested values and in a line of a megabyte (D31)', () => {
     const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)},"b":"${'x'.repeat(2 ** 20)}","c":7}`
     assert.equal(deep.charAt(offsetOfPointer(deep, '/c')), '7')
   })
 
-  it('stands at its line, in payloads, events, arrays and lines (D31)', () => {
+  it('is shown at its line, in payloads, events, arrays and lines (D31)', () => {
     const fault = (pointer: string) => ({ errors: [{ pointer, code: 'wrong_type', message: 'No.' }] })
     const lineOf = (draft: string, pointer: string) =>
       remarksOf(draft, eventsOf(draft), fault(pointer))[0]?.line
@@ -110,7 +110,7 @@ describe('a fault', () => {
 
 describe('a receipt', () => {
   const event = { id: 'x', eventType: 0, eventTypeShortCode: 'PropertyUpdated', transactionId: 't' }
-  it('says what would be stored, and what is there already (PROTOCOL §4)', () => {
+  it('says what would be stored, and what is stored already (PROTOCOL §4)', () => {
     const of = (
       events: readonly (typeof event & { unchanged?: true; sequenceNumber?: number })[],
       isDry = true,

@@ -228,7 +228,7 @@ function answerOf(
   }
 }
 
-describe('the answer of a property', () => {
+describe('the answer about a property', () => {
   // Sentences have the times of the reader's clock.
   const zone = process.env['TZ']
   before(() => {
@@ -240,7 +240,7 @@ describe('the answer of a property', () => {
   })
 
   for (const { what, consumer, event: of, mark, text, href } of cases) {
-    it(`says it of ${what} (D28)`, () => {
+    it(`is right for ${what} (D28)`, () => {
       const [line] = answerLines(answerOf([consumer], of), nowMs)
       assert.equal(line?.parts.map((part) => part.text).join(''), text)
       assert.equal(line?.mark, mark)
@@ -248,7 +248,7 @@ describe('the answer of a property', () => {
     })
   }
 
-  it('begins with those that need somebody, and counts them (D28)', () => {
+  it('begins with the consumers that need attention, and counts them (D28)', () => {
     const lines = answerLines(
       answerOf([
         { label: 'lets-app', keyId: 'a', state: 'other_category', views: ['lettings'] },
@@ -266,7 +266,7 @@ describe('the answer of a property', () => {
     assert.equal(answerHeadline([]), 'No key may read this property, so no site is sent it')
   })
 
-  it('says where the publisher has fallen silent, and nothing where it has not (PROTOCOL §14.6)', () => {
+  it('says so if the publisher has fallen silent, and nothing if it has not (PROTOCOL §14.6)', () => {
     const answer = answerOf([])
     assert.equal(publisherLine(answer, nowMs), undefined)
     const silent = { ...answer, feed: { ...answer.feed, silentSince: '2026-03-01T06:28:30.000Z' } }

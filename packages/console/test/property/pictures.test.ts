@@ -33,7 +33,7 @@ describe('a photograph', () => {
     })
   }
 
-  it('of the service itself is a tile where the service has none (D31)', () => {
+  it('from the service itself is a tile if the service has none (D31)', () => {
     assert.equal(pictureOf('http://127.0.0.1:8080/feeds/pictures/1.svg', { ...rules, own: false }), undefined)
   })
 })

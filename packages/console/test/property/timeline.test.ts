@@ -49,7 +49,7 @@ const story = eventsOf(
 )
 
 describe('the timeline of a property', () => {
-  it('says of each event what it was, and what it changed, the newest first (D31)', () => {
+  it('says what each event was and what it changed, the newest first (D31)', () => {
     const lines = timelineOf(readVersions(story))
     assert.deepEqual(
       lines.map(({ type, headline, change, isUnchanged }) => [
@@ -71,7 +71,7 @@ describe('the timeline of a property', () => {
     )
   })
 
-  it('says where the payload before is not there any more (D31)', () => {
+  it('says so if the previous payload is not there any more (D31)', () => {
     const thinned = { agent_ref: agentRef, published: false, thinned: true }
     const lines = timelineOf(
       readVersions(
@@ -108,7 +108,7 @@ describe('the timeline of a property', () => {
     assert.equal(chart?.marks.length, 3)
   })
 
-  it('draws one price as a straight line, and rents as they are a month; without a price there is no line (D31)', () => {
+  it('draws a single price as a straight line and rents by the month, and no line without a price (D31)', () => {
     const rent = (price: number, frequency: number) =>
       priced(0, { price_information: { price, rent_frequency: frequency } })
     const steps = priceSteps(

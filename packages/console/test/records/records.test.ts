@@ -59,13 +59,13 @@ const standings: readonly (readonly [
 
 describe('a consumer', () => {
   for (const [what, changed, mark, state] of standings) {
-    it(`${what} is said to be so (PROTOCOL §14.6)`, () => {
+    it(`${what} is described as such (PROTOCOL §14.6)`, () => {
       const [line] = consumerLines([{ ...consumer, ...changed }], nowMs)
       assert.deepEqual([line?.mark, line?.state], [mark, state])
     })
   }
 
-  it('that needs somebody comes first, then what lacks most (PROTOCOL §14.6)', () => {
+  it('that needs attention comes first, then the one that is furthest behind (PROTOCOL §14.6)', () => {
     const lines = consumerLines(
       [
         consumer,
@@ -99,7 +99,7 @@ describe('a minute of publications', () => {
     refusals: [],
   }
 
-  it('says what became of the events, and of what was warned most (PROTOCOL §14.2)', () => {
+  it('says what became of the events, and which warnings were most frequent (PROTOCOL §14.2)', () => {
     assert.equal(outcomeWords(minute), '1,200 stored (#7 – #1,206), 2 repeated, 1 unchanged')
     assert.equal(
       outcomeWords({ ...minute, stored: 1, repeated: 0, unchanged: 0, lastNumber: 7 }),
@@ -152,7 +152,7 @@ describe('the keys to choose publications by', () => {
   })
   const keys = [key('aaaaaa', 'nightly', 'property:publish'), key('bbbbbb', 'website', 'property:read')]
 
-  it('are those that publish, by their labels, and the one in the address whatever it is (PROTOCOL §14.2)', () => {
+  it('are those that publish, by their labels, and whichever key is in the address (PROTOCOL §14.2)', () => {
     assert.deepEqual(publishingKeys(keys, undefined), [['aaaaaa', 'nightly']])
     assert.deepEqual(publishingKeys(keys, 'aaaaaa'), [['aaaaaa', 'nightly']])
     assert.deepEqual(publishingKeys(undefined, 'cccccc'), [['cccccc', 'pev_cccc…']])
@@ -162,7 +162,7 @@ describe('the keys to choose publications by', () => {
 })
 
 describe('a row of the audit', () => {
-  it('says its details in words, and leaves out what says nothing (PROTOCOL §12.6)', () => {
+  it('gives its details in words, and leaves out those that say nothing (PROTOCOL §12.6)', () => {
     assert.equal(
       detailWords(
         {
@@ -180,7 +180,7 @@ describe('a row of the audit', () => {
     for (const nothing of [null, undefined, 'x', 3]) assert.equal(detailWords(nothing, nowMs), '')
   })
 
-  it('says who, without a name where none is known (PROTOCOL §12.6)', () => {
+  it('says who acted, without a name if none is known (PROTOCOL §12.6)', () => {
     assert.deepEqual(
       [
         actorWords('key:7Hq2', null),

@@ -1,6 +1,6 @@
 /**
- * What a feed shows a key now as a few counts and digests, with which two copies find what differs between them (PROTOCOL §14.3). No event
- * is read, references and numbers alone, a range of the subjects' key: save for a key that is shown contacts with some roles alone.
+ * Counts and digests of what a feed shows a key now, with which two copies find where they differ (PROTOCOL §14.3). Only references and
+ * numbers are read, as a range of the subjects' key, and no event; except for a key that is shown only contacts with some roles.
  */
 import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
@@ -14,7 +14,7 @@ export interface DigestQuery {
   readonly view: FeedView
   /** 0 to 32 lower-case hexadecimal digits: the beginning of the reference without its hyphens. */
   readonly prefix: string
-  /** Of a key that some contacts are shown to as removed: only what is left is counted. */
+  /** For a key that sees some contacts as removed: only the others are counted. */
   readonly narrow: Narrow | undefined
 }
 
@@ -28,7 +28,7 @@ export interface DigestPart {
 export type ShownSubject = Pick<LiveSubject, 'subjectId' | 'sequenceNumber'>
 
 export interface FeedDigest extends DigestPart {
-  /** By the next two digits, those with a subject; `undefined` if the subjects themselves are listed. */
+  /** Grouped by the next two digits, without empty groups; `undefined` if the subjects themselves are listed. */
   readonly parts: readonly DigestPart[] | undefined
   /** All of them; `undefined`: there are more than `mostListed`. */
   readonly subjects: readonly ShownSubject[] | undefined

@@ -172,7 +172,7 @@ const nothing = {
 
 type Members = Partial<Omit<ServiceFault, 'code' | 'place' | 'sinceMs'>>
 
-/** Of those of a kind the one that began first stands first; `id` decides between equal ones. */
+/** Among faults of one kind, the one that began first comes first; `id` decides between equal ones. */
 function fault(code: FaultCode, sinceMs: number, id: string, members: Members): ServiceFault {
   const rank = faultCodes.indexOf(code)
   // What a key that ends was last used changes from look to look, and its end does not.

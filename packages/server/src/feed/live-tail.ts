@@ -43,7 +43,7 @@ export interface LiveTailOptions {
   readonly keptBytes?: number
   /** Notices of changes may be lost, so it also looks by itself this often. Default: 1 s. */
   readonly lookEveryMs?: number
-  /** A feed that nobody follows any more is followed on for so long: who waits for runs comes back with the next request. Default: 2 s. */
+  /** How long a feed is followed after its last reader has gone, because a long-polling reader comes back with its next request. Default: 2 s. */
   readonly lingerMs?: number
 }
 

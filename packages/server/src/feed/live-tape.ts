@@ -6,9 +6,9 @@ export interface LiveTape {
   /** Takes the events up to `through`, which follow those it has. */
   add(events: readonly StoredEvent[], through: number): void
   /**
-   * The events after a number, of at most `mostBytes` together but at least one, and the number through which they tell everything.
-   * `undefined`: the tape does not reach back so far, or not yet so far. Who asks as the one before is given the same object: what is made
-   * of it can be made once for all of them.
+   * The events after a number, of at most `mostBytes` together but at least one, and the number up to which nothing is missing.
+   * `undefined`: the tape does not reach back that far, or has not reached that number yet. A caller that asks for the same as the one
+   * before gets the same object, so that anything made from it can be made once for all of them.
    */
   after(number: number, mostBytes: number): TapeReading | undefined
   /** Everything up to this number has been read. */
@@ -81,7 +81,7 @@ export function liveTape(start: number): LiveTape {
       if (dropped === undefined) return 0
       readings = []
       oldest += 1
-      // Moves many at once: moving the rest for each would take longer than reading it again.
+      // Drops many at once: moving the rest of the list for each would take longer than reading it again.
       if (oldest * 2 > events.length) {
         events = events.slice(oldest)
         oldest = 0

@@ -7,7 +7,7 @@ import type { LiveTape, TapeReading } from './live-tape.ts'
 export interface LiveTapes {
   /**
    * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
-   * them. At once where they are kept, and one object for all who ask for the same. Rejects with the store's `StorageFailure`.
+   * them. Resolves at once if they are kept, with one object for all readers that ask for the same. Rejects with the store's `StorageFailure`.
    */
   read(
     feed: FollowedFeed,
@@ -78,7 +78,7 @@ export function liveTapes(
       if (head === undefined || head === 'unread') return { events: [], through: after }
       const tape = feed.tapes.get(view) ?? liveTape(startOf(head.sequenceNumber, after))
       feed.tapes.set(view, tape)
-      // Not events that were read before the epoch or the revision changed.
+      // Leaves out events that were read before the epoch or the revision changed.
       const kept = (): TapeReading | undefined =>
         feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
       if (tape.through < head.sequenceNumber) {
@@ -91,7 +91,7 @@ export function liveTapes(
   }
 }
 
-/** Where the first reader was a moment ago the others are too; one that has much to read begins no tape with it. */
+/** The other readers are about where the first one was a moment ago. A reader that has much to read does not make the tape begin there. */
 function startOf(headNumber: number, after: number): number {
   return headNumber - after < eventsAtOnce ? Math.min(after, headNumber) : headNumber
 }

@@ -17,7 +17,7 @@ import type { TypeFilter } from './type-filter.ts'
 export interface ReaderForm {
   readonly name: string
   readonly numbering: Numbering | undefined
-  /** Events have other lengths. `undefined`: they have their stored lengths. */
+  /** Changes the lengths of events. `undefined`: they keep their stored lengths. */
   readonly narrow: Narrow | undefined
 }
 
@@ -77,7 +77,7 @@ export function formed(bytes: Uint8Array, form: ReaderForm | undefined): Uint8Ar
   return shown
 }
 
-/** The same for each of them. */
+/** Like `formed`, for each of several. */
 export function formedAll(
   events: readonly StoredEvent[],
   form: ReaderForm | undefined,
@@ -86,7 +86,7 @@ export function formedAll(
   return events.map((event) => ({ ...event, json: formed(event.json, form) }))
 }
 
-/** The same for events that others own as well. */
+/** Like `formed`, for events that others own as well, which are copied. */
 export function formedCopies(
   events: readonly StoredEvent[],
   form: ReaderForm | undefined,
@@ -98,8 +98,8 @@ export function formedCopies(
 const seenFilters = new WeakMap<ReaderForm, WeakMap<TypeFilter, TypeFilter>>()
 
 /**
- * A filter that goes by the types that the reader sees: a contact that is hidden from a key is a removal to it. One object for the same
- * two.
+ * A filter by the types that the reader sees: to a key, a contact that is hidden from it is a removal. The same filter and form always
+ * give the same object.
  */
 export function asSeen(filter: TypeFilter | undefined, form: ReaderForm | undefined): TypeFilter | undefined {
   if (filter === undefined || form?.narrow === undefined) return filter

@@ -1,7 +1,7 @@
 /**
- * What consumers have been sent, noted in memory once the last byte of an answer was taken, and added to the store with the other counts
- * (D28). No byte is parsed: an answer says which numbers it holds. A crash loses one interval, so the record may show less than was sent,
- * and never more.
+ * What consumers have been sent: recorded in memory when the last byte of an answer has been taken, and added to the store with the other
+ * counts (D28). No byte is parsed, because an answer says which numbers it holds. A crash loses one interval, so the record may show less
+ * than was sent, but never more.
  */
 import { mostSentRows } from '../storage/storage.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from '../storage/storage.ts'
@@ -107,7 +107,7 @@ function notedAcknowledgements() {
       noted = new Map()
       return taken
     },
-    /** What was said since is kept. */
+    /** Acknowledgements made since then are kept. */
     giveBack(given: readonly Acknowledgement[]): void {
       for (const one of given) {
         const name = consumerText(one)

@@ -6,8 +6,8 @@ const endLength = '2026-01-31T09:30:00.0000000"}'.length
 const millisecondLength = '2026-01-31T09:30:00.000'.length
 
 /**
- * When the oldest of these was committed, in milliseconds since 1970, by its `createdDate`, which may be ahead of the clock after a crash, and
- * is of another clock where another node has stamped it. `undefined` without events.
+ * When the oldest of these events was committed, in milliseconds since 1970, according to its `createdDate`. That may be ahead of the clock
+ * after a crash, and comes from another clock if another node stamped the event. `undefined` without events.
  */
 export function committedMs(events: readonly Pick<StoredEvent, 'json'>[]): number | undefined {
   const [oldest] = events

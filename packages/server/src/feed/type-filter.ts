@@ -7,12 +7,12 @@ import type { StoredEvent } from '../storage/storage.ts'
 /** Whether a reader gets an event. */
 export type TypeFilter = (event: Pick<StoredEvent, 'json'>) => boolean
 
-/** Of the sets that are asked for, some dozens at most: what is made for readers of one filter is shared. */
+/** Readers ask for some dozens of sets at most. What is made for one filter is shared by all its readers. */
 const filters = new BoundedMap<string, TypeFilter>(500)
 
 /**
- * Lets events with these short codes through, and whatever removes its subject: a copy that missed a removal would show for ever what is
- * gone. One object for the same codes.
+ * Lets through events with these short codes, and every removal: a copy that missed a removal would for ever show a subject that is gone.
+ * The same codes always give the same object.
  */
 export function typeFilter(feed: FeedName, codes: readonly string[]): TypeFilter {
   const name = `${feed} ${[...new Set(codes)].sort().join()}`
@@ -44,7 +44,7 @@ export function ofTypes<Event extends Pick<StoredEvent, 'json'>>(
 const codeMember = Buffer.from(',"eventTypeShortCode":"')
 const quote = 0x22
 
-/** An event has only an id and two numbers before it, so the first member of this name is the event's own. */
+/** Only an id and two numbers come before this member, so the first member of this name is the event's own. */
 function shortCodeOf(json: Uint8Array): string {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const start = text.indexOf(codeMember) + codeMember.length

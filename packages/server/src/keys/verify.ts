@@ -27,7 +27,7 @@ export interface VerifiedKey {
   readonly leavingTenantIds: readonly string[]
   /** Tenants of the grants whose views of the granted branches are being built. Their properties cannot be read yet. */
   readonly viewsBeingMade: readonly string[]
-  /** The key's own rate; `undefined`: the rate of all keys. */
+  /** The key's own rate; `undefined`: the default rate. */
   readonly rate: KeyRate | undefined
   /** Only an operator key has any. */
   readonly adminScopes: readonly AdminScope[]
@@ -56,8 +56,8 @@ export interface KeyVerifier {
    */
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
   /**
-   * What has become of a key that was found valid before: the answer is never `unknown` unless the key is gone from the store. One object as
-   * long as it stays the same: who waits has nothing to look at in it.
+   * What has become of a key that was found valid before. The answer is never `unknown` unless the key is gone from the store. While
+   * nothing changes the object stays the same, so a waiting request need not look into it.
    */
   look(keyId: string): Promise<KeyVerdict>
   /**

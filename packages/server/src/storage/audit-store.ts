@@ -42,7 +42,7 @@ interface AuditDetails {
   'tenant.moved': { readonly from: AuditedMove; readonly to: AuditedMove }
   /** The tenant is being deleted with everything it owns. The target is the id of the deletion. */
   'tenant.deletion_begun': { readonly export: DeletionExport }
-  /** Nothing of the tenant is left. The target is the id of the deletion, whose certificate has more. */
+  /** Nothing of the tenant is left. The target is the id of the deletion; its certificate says more. */
   'tenant.deleted': { readonly events: number; readonly keys: number }
   /** The key's tenant was deleted. `stays`: the key opens others. */
   'key.removed': { readonly stays: boolean }

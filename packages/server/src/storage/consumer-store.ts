@@ -3,7 +3,7 @@ import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { NumberRange } from './number-ranges.ts'
 
-/** A key, or a part of a key's use that names itself; `defaultConsumer` is the key itself. */
+/** A key, or one of several uses of a key, which gives its own name; `defaultConsumer` is the key itself. */
 export interface ConsumerName {
   readonly key: FeedKey
   readonly keyId: string
@@ -124,8 +124,8 @@ export interface ConsumerResult {
 }
 
 /**
- * What is kept of a result that is about the event which closes an erased property. Its words and the address of its page may have been made
- * of the payloads that are gone.
+ * What is kept of a result about the event that closes an erased property. The words of the result and the address of its page may have
+ * been made from the erased payloads.
  */
 export function withoutWords(result: ConsumerResult): ConsumerResult {
   return { ...result, code: undefined, message: undefined, url: undefined }
@@ -182,9 +182,10 @@ export interface ConsumerStore {
   /** Moves forward only within an epoch, and always to another epoch. 500 at most. */
   acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<void>
   /**
-   * Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. Those of a consumer
-   * beyond `namedConsumersPerFeed` are left out. A result is about the property's last event up to its number. If the payload of that was
-   * erased, or is being erased, nothing is kept, however late it comes; where it is the property's latest, the outcome is (`withoutWords`).
+   * Keeps the result with the highest number for each property and consumer, and of equal numbers the later. 1,000 at most. Results of a
+   * consumer beyond `namedConsumersPerFeed` are left out. A result is about the property's last event up to its number. If the payload of
+   * that event was erased or is being erased, the result is not kept, however late it arrives; if the event is also the property's latest,
+   * only the outcome is kept (`withoutWords`).
    */
   putResults(results: readonly ConsumerResult[]): Promise<PutResults>
   /** The stored readings of the consumers of a feed, by key, name and part. */

@@ -10,7 +10,7 @@ export interface LiveQuery {
   readonly last: string
   /** Continues after this one. */
   readonly after: string | undefined
-  /** Subjects to look at, shown or not: a step costs the same where few of them are in the view. */
+  /** How many subjects to look at, shown or not, so that a step costs the same if few of them are in the view. */
   readonly limit: number
 }
 
@@ -36,7 +36,7 @@ export interface LiveStep {
 
 /**
  * The numbers of events from their positions, without looking at each: within an epoch, a number is the position plus the epoch's offset,
- * and offsets never fall. So if the first and the last position have the same offset, all have it. `undefined`: they have not.
+ * and offsets never fall. So if the first and the last position have the same offset, all have it. `undefined`: they differ.
  */
 export function numbersOf(
   subjects: readonly PlacedSubject[],

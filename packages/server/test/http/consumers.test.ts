@@ -631,7 +631,7 @@ onEngines('who has seen a property', {}, (service) => {
     const results = [{ agentRef, sequenceNumber: event?.sequenceNumber, outcome: 'live' }]
     const refused = await report(service(), readKey, 'one-more', results)
     assert.equal(refused.status, 400, refused.text)
-    assert.match(problemOf(refused).detail, /The feed has 200 names of consumers/)
+    assert.match(problemOf(refused).detail, /The feed has 200 consumer names/)
     assert.equal((await report(service(), readKey, 'default', results)).status, 200)
     assert.deepEqual(
       (await seenOf(service(), agentRef, readKey)).consumers.map(({ name, state }) => [name, state]),

@@ -131,7 +131,7 @@ onEngines(
       for (const path of [`${listPath}/`, `${listPath.toUpperCase()}/`, '/v1/heads/']) {
         const hinted = problemOf(await call(service(), path, { key: service().tenant.readKey }))
         assert.equal(hinted.code, 'path_not_found')
-        assert.match(hinted.detail, /without the slash/)
+        assert.match(hinted.detail, /Leave out the slash/)
       }
       for (const path of [
         '/nope',

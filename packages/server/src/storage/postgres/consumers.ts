@@ -102,14 +102,14 @@ const lockConsumers: Statement = {
   text: `SELECT FROM unnest(${consumerColumns}) AS r (tenant, feed, key_id, name) ${known}
     ORDER BY c.tenant, c.feed, c.key_id, c.name FOR UPDATE OF c`,
 }
-/** An erasure that is being begun in one of these tenants waits until the results are in, and these wait until it is: it takes them, or they see it. */
+/** Either an erasure that begins in one of these tenants waits until the results are stored, and reduces them, or the results wait and see it. */
 const lockResults: Statement = {
   name: 'consumer-results-lock',
   text: `SELECT lock_results(tenant, false) FROM (SELECT DISTINCT unnest($1::uuid[]) AS tenant ORDER BY 1) AS tenants`,
 }
 /**
- * Of a version that was erased nothing is kept, or the outcome alone (`ConsumerStore.putResults`). The statement sees the rows as they were
- * before it, and so which versions were not live then.
+ * Nothing is kept about an erased version, or only the outcome (`ConsumerStore.putResults`). The statement sees the rows as they were before
+ * it, and so knows which versions were not live then.
  */
 const putResults: Statement = {
   name: 'consumer-results',
@@ -146,7 +146,7 @@ const putResults: Statement = {
         AND before.sequence = put.sequence AND before.outcome = 'live')
   ) AS anew WHERE published_ms IS NOT NULL`,
 }
-/** Rows that another node is removing are left to it: nothing waits. */
+/** Skips rows that another node is removing, and so never waits. */
 const removeOld: Statement = {
   name: 'consumer-remove-old',
   text: `DELETE FROM consumer_sent WHERE ctid = ANY (ARRAY(
@@ -240,7 +240,7 @@ function refusalValues(refusals: readonly ConsumerRefusal[]) {
   ]
 }
 
-/** Most are of consumers that are registered. */
+/** Most results are from consumers that are registered already. */
 async function putKnown(session: Session, results: readonly ConsumerResult[]): Promise<PutResults> {
   const consumers = consumerValues(
     results.map(({ tenantId, keyId, name }) => ({ key: { tenantId, feed: 'property' }, keyId, name })),

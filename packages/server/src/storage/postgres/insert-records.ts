@@ -76,7 +76,7 @@ export async function insertTenants(session: Session, tenants: readonly Tenant[]
   return inserted.length
 }
 
-/** With their grants, whose tenants exist. Returns how many it made, as above. */
+/** Keys with their grants; the tenants of the grants must exist. Returns how many it made, as above. */
 export async function insertKeys(session: Session, records: readonly KeyRecord[]): Promise<number> {
   if (records.length === 0) return 0
   const inserted = await session.query(insertKeyRows, [
