@@ -203,7 +203,7 @@ describe('erasures of a data folder', () => {
     assert.match((await run(missing)).stderr, /does not exist/)
     for (const [args, words] of [
       [['--schedule', '2:30'], /must be a time of day such as 02:30/],
-      [['--schedule', '02:30', '--always'], /leave it out/],
+      [['--schedule', '02:30', '--always'], /use one of them/],
     ] as const) {
       const { code, stderr } = await run(['compact', ...args, ...data])
       assert.equal(code, 1)

@@ -77,7 +77,7 @@ describe('property-events console', () => {
 
     const wrong = await run(['console', '--key', `${made.key}x`], { environment })
     assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /The key of --key is none of this store/)
+    assert.match(wrong.stderr, /The key of --key is not a key of this store/)
     assert.equal((await node.stop()).code, 0)
   })
 

@@ -84,7 +84,7 @@ describe('keys, while the service runs', () => {
     assert.equal(answer.status, 200)
     const wrong = await run(['keys', 'create', '--operator', '--scope', 'property:read', ...data])
     assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /there are admin:inspect/)
+    assert.match(wrong.stderr, /the scopes are admin:inspect/)
   })
 
   it('a rotated key keeps working for the requested time, beside the new one (D11)', async () => {

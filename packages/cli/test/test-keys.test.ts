@@ -33,7 +33,7 @@ it('a developer gets a key that shows a market, and nothing of the agencies; swi
   const second = await start(['serve', ...data])
   const refused = await fetch(`${second.line.url}/v1/heads`, { headers: { 'x-api-key': key } })
   assert.equal(refused.status, 401)
-  assert.match(await refused.text(), /takes none.*serve --test-keys/)
+  assert.match(await refused.text(), /takes no test keys.*serve --test-keys/)
   assert.equal((await second.stop()).code, 0)
 
   const both = await run(['keys', 'create', '--test', '--tenant', 'Hill & Co', '--scope', 'read', ...data])

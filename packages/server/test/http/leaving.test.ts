@@ -52,7 +52,7 @@ onEngines('a tenant that leaves', { clock }, (service) => {
     for (const feed of ['property', 'contact'] as const) {
       const refused = await probe(publishKey, feed)
       assert.deepEqual([refused.status, problemOf(refused).code], [401, 'key_disabled'])
-      assert.match(problemOf(refused).detail, /leaves/)
+      assert.match(problemOf(refused).detail, /is leaving/)
     }
     await until(async () => (await latestCodes(readKey)).every((code) => code === 'PropertyUnpublished'), {
       what: 'every property is removed',

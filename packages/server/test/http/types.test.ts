@@ -152,7 +152,7 @@ onEngines('events of some types', { threads: isLongRun, limits: { markEveryMs: 2
   it('are refused by names that the feed does not have, with the one that was probably meant (D19)', async () => {
     for (const [types, words] of [
       ['PropertyPublishd', /Did you mean PropertyPublished\?/],
-      ['', /There are: PropertyPublished, PropertyUnpublished, PropertyUpdated/],
+      ['', /Allowed: PropertyPublished, PropertyUnpublished, PropertyUpdated/],
       ['PropertyPublished,', /not a short code/],
       ['propertyupdated', /Did you mean PropertyUpdated\?/],
     ] as const) {
