@@ -118,7 +118,7 @@ export function replayText({ begun, known, absent, moved, widened, endedHolds }:
     ...(widened.length === 0
       ? []
       : [
-          `The latest event here of these was an erased one, so all that is held about them was erased; publish them again: ${widened.join(', ')}.`,
+          `For these an erased event was the latest here, so all that is held about them was erased; publish them again: ${widened.join(', ')}.`,
         ]),
     ...(endedHolds.length === 0
       ? []

@@ -139,7 +139,7 @@ describe('erasures of a data folder', () => {
     const line = /^.* epoch start .*$/m.exec(served.stderr)?.[0] ?? ''
     const begun = await runPrinted(line.replace(' N ', ' 100 '))
     assert.equal(begun.code, 0, begun.stderr)
-    assert.match(begun.stdout, /3 were carried out again; 0 were known here/)
+    assert.match(begun.stdout, /3 were carried out again, 0 were already known here/)
     assert.match(begun.stdout, new RegExp(`publish them again: ${corrected}`))
 
     await serve(place, '--erasures', list)
@@ -168,7 +168,7 @@ describe('erasures of a data folder', () => {
       '--erasures',
       list,
     ])
-    assert.match(twice.stdout, /0 were carried out again; 3 were known here/)
+    assert.match(twice.stdout, /0 were carried out again, 3 were already known here/)
   })
 
   it('stay as a backup has restored them if an operator accepts that (D17)', async () => {
