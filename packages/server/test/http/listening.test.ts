@@ -16,7 +16,7 @@ describe(
   'new connections',
   { skip: process.platform === 'linux' ? false : 'only Linux spreads them' },
   () => {
-    it('are taken several in a turn of the event loop, so that who comes late does not wait for all the others (P10)', async () => {
+    it('are taken several in each turn of the event loop, so that a latecomer does not wait for all the others (P10)', async () => {
       const server = createServer()
       const taken: number[] = []
       let turn = 0
@@ -46,7 +46,7 @@ describe(
       }
     })
 
-    it('are not taken at all if some of the sockets cannot listen: the program ends with an error and not half open', async () => {
+    it('are not taken at all if some of the sockets cannot listen: the program ends with an error (D9)', async () => {
       const program = join(import.meta.dirname, '../support/listen-short.ts')
       const { stdout } = await promisify(execFile)(
         'sh',
