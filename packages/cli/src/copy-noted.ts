@@ -6,7 +6,7 @@ import { copyConsumers } from './copy-consumers.ts'
 import { copyExpected } from './copy-expected.ts'
 import { copySent } from './copy-sent.ts'
 
-/** Call it when the keys are there. It can be repeated. `actor`: who copies. `tenantId`: only of this tenant. */
+/** Call it after the keys have been copied. It can be repeated. `actor` makes the copy. `tenantId`: copies only what concerns this tenant. */
 export async function copyNoted(
   from: StorageEngine,
   to: StorageEngine,

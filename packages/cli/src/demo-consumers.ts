@@ -1,4 +1,4 @@
-/** Who reads the feeds of a demo, so that its console has something to say: their keys, made once and kept beside its store. */
+/** The consumers of a demo, which give its console something to show: their keys are made once and kept beside the store. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey } from '@property-events/server'

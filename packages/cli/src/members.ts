@@ -1,6 +1,6 @@
 /** Members of JSON that this program did not write, or that may be damaged. */
 
-/** A member of a value from `JSON.parse`; `undefined` if there is none of this name, or the value is not an object. */
+/** A member of a value from `JSON.parse`; `undefined` if it has no member of this name, or is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

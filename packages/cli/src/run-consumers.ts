@@ -21,10 +21,10 @@ export interface ConsumersParts {
 const pageEvents = 200
 const restMs = 50
 const waitSeconds = 25
-/** One whose key has ended tries again, as does one whose service is away. */
+/** When a consumer whose key has ended, or whose service is away, tries again. */
 const againMs = 60_000
 
-/** Until the signal. They read what is there one after the other, then each for itself. Never rejects. */
+/** Runs until the signal. The consumers first catch up one after the other, then each follows by itself. Never rejects. */
 export async function runConsumers(parts: ConsumersParts): Promise<void> {
   const { consumers, signal, pause = pauseByTimer } = parts
   const running: Promise<void>[] = []

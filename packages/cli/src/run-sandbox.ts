@@ -24,7 +24,7 @@ export interface SandboxParts {
   readonly say: (line: string) => void
   /** Milliseconds since 1970; for tests. */
   readonly clock?: () => number
-  /** Resolves after so many milliseconds, or with the signal; for tests. */
+  /** Resolves after this many milliseconds, or when the signal is given; for tests. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 

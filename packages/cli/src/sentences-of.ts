@@ -80,7 +80,7 @@ function systemSentence(error: Error, dataFolder: string | undefined): string | 
       return `${path} does not exist. Check the spelling.`
     case 'ENOTDIR':
     case 'EEXIST':
-      return `${path} is a file where a folder is needed, or stands in the place of one. Choose another path.`
+      return `${path}, or a part of that path, is a file where a folder is needed. Choose another path.`
     case 'EISDIR':
       return `${path} is a folder, and a file is needed.`
     case 'ENOSPC':

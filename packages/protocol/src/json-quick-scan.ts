@@ -137,7 +137,7 @@ function endOfEscaped(escapes: ScannedText, end: number): number {
   return end
 }
 
-/** Where `true`, `false` or `null` ends that begins at `start`, or what is none of them and `JSON.parse` will refuse. */
+/** Where the `true`, `false` or `null` that begins at `start` ends, or any other word, which `JSON.parse` will refuse. */
 function endOfLiteral(text: string, start: number): number {
   let index = start
   while (index < text.length && isLetter(text.charCodeAt(index))) index += 1

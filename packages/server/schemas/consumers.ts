@@ -14,7 +14,7 @@ const outcome = Type.Unsafe({
 })
 
 const consumer = {
-  keyId: text('Of the key; what stands after `pev_` in its text.'),
+  keyId: text('Id of the key: the part after `pev_` in its text.'),
   name: text('As in `x-feed-consumer`; `default`: the key itself.'),
   label: text('Of the key.'),
 }

@@ -63,7 +63,7 @@ const grants = Type.Array(
 export const label = Type.String({ maxLength: 200, description: 'For people: what the key is for.' })
 
 const key = {
-  keyId: text('Of the key; what stands after `pev_` in its text.'),
+  keyId: text('Id of the key: the part after `pev_` in its text.'),
   label,
   operator: Type.Boolean({ description: 'It belongs to no tenant, and opens no feed.' }),
   scopes: operatorScopes,

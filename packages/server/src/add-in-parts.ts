@@ -10,7 +10,7 @@ export interface LeftOver<Row> {
   readonly failure: unknown
 }
 
-/** After so many statements that failed for their own rows, the table itself may be held: each has waited a second. */
+/** After this many statements have failed on their own rows, the whole table may be locked: each of them has waited a second. */
 const mostFailures = 3
 
 /** `rest` is called between two statements. `undefined`: all were added. */

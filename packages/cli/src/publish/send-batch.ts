@@ -105,7 +105,7 @@ function countReceipt(
   let published = 0
   let unchanged = 0
   for (const event of events) {
-    // Derived events stand beside the event of the file that caused them.
+    // Derived events are listed beside the event of the file that caused them.
     if (event.derived === true || event.repeated === true) continue
     if (event.unchanged === true) unchanged += 1
     else published += 1

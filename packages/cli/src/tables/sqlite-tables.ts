@@ -52,7 +52,7 @@ function tablesOf(db: DatabaseSync, names: TableNames, file: string, lock: FileL
         const before = writes.get(batch.tenant) ?? 0
         inTransaction(db, () => writeBatch(statements, batch, before))
         writes.set(batch.tenant, before + 1)
-        // What was erased stands in the log until that is written into the file and emptied.
+        // Erased data stays in the log until the log is written into the file and emptied.
         if (batch.removed.some(({ is_erased: isErased }) => isErased === true)) emptyLog(db)
       }),
     noteCaughtUp: (tenant, nowMs) =>

@@ -127,7 +127,7 @@ function fitted(text: string, width: number): string {
   return cut(text, width).padEnd(width)
 }
 
-/** Lines of at most so many characters, broken at blanks; a longer word is broken where it must be. */
+/** Lines of at most `width` characters, broken at blanks; a longer word is broken where it must be. */
 function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''

@@ -17,7 +17,7 @@ import {
 
 const areaUnit = `Code: ${listCodes(codes.areaUnits)}.`
 
-/** The members of `risks` (spec §2.3; RTDF §3.5), which stands beside `details`, in RTDF inside it. */
+/** The members of `risks` (spec §2.3; RTDF §3.5), which is beside `details`, or in RTDF inside it. */
 export const riskMembers = {
   flooded_in_last_five_years: flag('Flooded in the last five years.'),
   sources_of_flooding: list(`Codes, null elements allowed: ${listCodes(codes.floodingSources)}.`),

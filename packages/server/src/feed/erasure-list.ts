@@ -82,7 +82,7 @@ function listOver(file: FileHandle, path: string, listed: readonly ListedErasure
   }
 }
 
-/** Somebody who looks for the list will look under its name. */
+/** An operator will look for the list under its name. */
 async function checkPlace(file: FileHandle, path: string): Promise<void> {
   const own = await file.stat()
   const there = await stat(path).catch(() => undefined)

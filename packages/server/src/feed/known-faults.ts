@@ -25,7 +25,7 @@ export function knownFaults(
       if (kept !== undefined && atMs >= kept.atMs && atMs - kept.atMs < keptMs) return kept.found
       const looked = { atMs, found: listFaults(storage, atMs).then((found) => ({ ...found, atMs })) }
       kept = looked
-      // A failure is told to those who wait for it, and to nobody after them.
+      // Requests that wait for this look get its failure; later requests look again.
       looked.found.catch(() => {
         if (kept === looked) kept = undefined
       })

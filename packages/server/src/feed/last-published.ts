@@ -26,7 +26,7 @@ export function lastPublished(events: Pick<EventStore, 'counts'>, clock: () => n
       const sorted = readSorted(events)
       const reading = { untilMs: nowMs + keptMs, sorted }
       kept = reading
-      // Those who wait for it see a failure, and nobody after them does.
+      // Requests that wait for this reading get its failure; later requests read again.
       sorted.catch(() => {
         if (kept === reading) kept = undefined
       })

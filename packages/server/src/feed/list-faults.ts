@@ -19,7 +19,7 @@ export type FaultCode = (typeof faultCodes)[number]
 
 export interface ServiceFault {
   readonly code: FaultCode
-  /** Where it stands in the list, of all faults: texts in their order. It stays the same from one look to the next. */
+  /** Its place in the list of all faults, as a text that sorts in that order. It stays the same from one look to the next. */
   readonly place: string
   /** `undefined`: of a key that opens several tenants, or none. */
   readonly tenantId: string | undefined

@@ -1,4 +1,4 @@
-/** Counts by tenant or key, collected where requests are answered and taken away at each scrape. */
+/** Counts by tenant or key, collected where requests are answered and emptied at each scrape. */
 
 export interface CountsByName {
   /** A few numbers for each name that was counted since the last call. */

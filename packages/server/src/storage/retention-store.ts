@@ -11,7 +11,7 @@ export const retentionRules = ['retain-contacts', 'retain-properties', 'expire-c
 
 /**
  * - `retain-contacts`, `retain-properties`: older superseded events of the feed lose their payloads
- * - `expire-contacts`: contacts that have not changed for so long are erased, after a time on a list
+ * - `expire-contacts`: contacts that have not changed for this long are erased, after a time on a list
  */
 export type RetentionRule = (typeof retentionRules)[number]
 

@@ -20,9 +20,9 @@ export interface DayUsage extends Omit<UsageCount, 'hour'> {
   readonly day: number
 }
 
-/** For so long hours are kept by themselves. Then they are in their day alone. */
+/** How many hours are kept one by one. After that they count only in their day. */
 export const usageHoursKept = 48
-/** For so long days are kept. */
+/** How many days are kept. */
 export const usageDaysKept = 400
 
 /** How many counts are added with one statement. */

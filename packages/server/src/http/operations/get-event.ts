@@ -57,7 +57,7 @@ function schemaFor(feedName: FeedName): OperationSchema {
   return {
     operationId: `get${capital(feedName)}Event`,
     summary: `Get one ${feedName} event`,
-    description: `The event as it stands in the list. An event of another tenant is answered as if it did not exist.`,
+    description: `The event as in the list. An event of another tenant is answered as if it did not exist.`,
     tags: ['Reading'],
     security: [{ apiKey: [] }],
     params: {

@@ -1,6 +1,6 @@
 /**
- * Several sockets listen on the port of a service. libuv takes one new connection of each in a turn of the event loop, however many wait:
- * with one socket, some hundred strangers who connect over and over had everybody else wait for as many turns, 20 s and more
+ * Several sockets listen on the port of a service. libuv takes one new connection of each in a turn of the event loop, however many wait.
+ * With one socket, some hundred strangers that connected over and over made everybody else wait for as many turns: 20 s and more
  * while the service was busy.
  */
 import type { Server } from 'node:http'
@@ -22,8 +22,8 @@ export interface Listening {
 }
 
 /**
- * How many new connections the system keeps until they are taken; Linux allows 4,096 by default. With Node's 511, strangers who connected by the
- * thousand had it drop those of others, whose next try comes after 1, 3, 7 and 15 s.
+ * How many new connections the system keeps until they are taken; Linux allows 4,096 by default. With Node's 511, strangers that connected by the
+ * thousand made it drop connections of others, which try again only after 1, 3, 7 and 15 s.
  */
 const backlog = 4_096
 

@@ -192,7 +192,7 @@ type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'need' | 'meth
 
 const pathParameters: Readonly<Record<string, ParameterSchema>> = {
   tenantId: { type: 'string', format: 'uuid', description: 'Id of the tenant.' },
-  keyId: keyIdSchema('Id of the key: what stands after `pev_` in its text.'),
+  keyId: keyIdSchema('Id of the key: the part after `pev_` in its text.'),
   actor: { type: 'string', description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.' },
   feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
   agentRef: { type: 'string', format: 'uuid', description: 'The `agent_ref` of the property.' },

@@ -76,7 +76,7 @@ export function revealContact(context: HttpContext): Operation {
     operationId: 'revealContact',
     summary: 'Read a contact as it is',
     description:
-      'Its latest event, as it stands in the feed, or as far as the grant of a key of the tenant names roles and fields. The audit has a row with the reason before the answer leaves, and the contact counts as sent to the key.',
+      'Its latest event, as in the feed; for a key of the tenant whose grant names roles and fields, only as far as these go. The audit has a row with the reason before the answer is sent, and the contact counts as sent to the key.',
     body: 'RevealRequest',
     ok: { description: 'The latest event of the contact.', schema: 'FeedEvent' },
     problems: ['contact_not_found'],

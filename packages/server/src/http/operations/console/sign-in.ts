@@ -63,7 +63,7 @@ function readProof(text: string): Proof | Refused {
   const { members } = reading
   const isText = (given: string): boolean => given !== ''
   const key = members.matching('key', isText, 'the text of a key')
-  const login = members.matching('login', isText, 'what stands after #login= in a link')
+  const login = members.matching('login', isText, 'the text after #login= in a link')
   if (members.errors.length > 0) return refused({ code: 'invalid_body', errors: members.errors })
   if (key !== undefined && login === undefined) return { kind: 'pasted_key', secret: key.trim() }
   if (login !== undefined && key === undefined) return { kind: 'link', secret: login }
