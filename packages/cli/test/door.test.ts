@@ -77,7 +77,7 @@ if (existsSync('/proc/self/cmdline')) {
 
     it('is the process that was started, with settings that spare memory, and with Node’s own settings', async () => {
       const { args, variables } = await startedAs({ OF_THE_OPERATOR: '1' })
-      assert.ok(args.includes('--max-semi-space-size=8') && args.includes('--no-warnings'), args.join(' '))
+      assert.ok(args.includes('--max-semi-space-size=16') && args.includes('--no-warnings'), args.join(' '))
       assert.ok(args.includes('--expose-gc') && variables.includes('MALLOC_MMAP_THRESHOLD_=131072'))
       // Trimming memory would say so on each start.
       assert.ok(args.includes('--disable-warning=ExperimentalWarning'))
@@ -94,7 +94,7 @@ if (existsSync('/proc/self/cmdline')) {
         threads.args.includes('--expose-gc') && threads.variables.includes('MALLOC_MMAP_THRESHOLD_=131072'),
       )
       for (const { args } of [given, threads]) {
-        assert.ok(!args.includes('--max-semi-space-size=8'), args.join(' '))
+        assert.ok(!args.includes('--max-semi-space-size=16'), args.join(' '))
       }
     })
   })
