@@ -30,7 +30,7 @@ export const keySettings = {
       name: 'consumer',
       argument: 'name',
       description:
-        'what the key is used for here, such as website: where copies share a key, each needs its own',
+        'what the key is used for here, such as website; if copies share a key, each needs its own name',
       fallbackWords: 'none',
       expected: '1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit',
     },

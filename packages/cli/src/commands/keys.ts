@@ -47,7 +47,7 @@ function addCreate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('create')
     .description('make a key; it is shown once')
-    .option('--tenant <tenant>', 'id or name of the tenant it is for; repeat it for several', gatherWhole)
+    .option('--tenant <tenant>', 'id or name of the tenant it is for; repeat for several', gatherWhole)
     .option('--operator', 'make an operator key, which manages all tenants through /v1/admin')
     .option(
       '--scope <scopes>',
@@ -56,13 +56,13 @@ function addCreate(keys: Command, context: CommandContext): void {
     )
     .option(
       '--branch <branch>',
-      'only properties of this branch, by their branch_id; repeat it for several',
+      'only properties of this branch, by their branch_id; repeat for several',
       gatherWhole,
     )
     .option('--test', 'for the sandbox of a service with test keys; replaces --tenant and --scope')
     .option(
       '--network <network>',
-      'address or network from which alone it may be used; repeat it for several',
+      'the only address or network it may be used from; repeat for several',
       gather,
     )
     .option('--label <text>', 'what the key is for')

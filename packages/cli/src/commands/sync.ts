@@ -34,7 +34,7 @@ export function addSync(program: Command, context: CommandContext): void {
     )
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
-    .option('--follow', 'keep following the feed; end with Ctrl+C')
+    .option('--follow', 'keep following the feed; stop with Ctrl+C')
     .option(
       '--results <file>',
       'first report to the service what became of properties on your site; - for standard input',
@@ -44,10 +44,7 @@ export function addSync(program: Command, context: CommandContext): void {
     .option('--prefix <text>', 'tables: how their names begin, such as feed_')
     .option('--schema <name>', 'PostgreSQL: schema of the tables (default: the first of the search path)')
     .option('--tenant <name>', 'tables: the name under which the listings are kept (default: main)')
-    .option(
-      '--keys <file>',
-      'tables: file for many tenants in one process, with a line of name and key for each',
-    )
+    .option('--keys <file>', 'tables: a file with a line for each of many tenants: its name and its key')
     .option('--concurrency <number>', 'with --keys: how many tenants are read at a time (default: 8)')
   addNote(
     command,

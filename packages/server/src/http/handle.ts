@@ -68,7 +68,7 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
   const { mediaType } = routed
   if (mediaType === undefined) return routed.call(request, access)
   if (!acceptsMediaType(request.header('accept'), mediaType)) {
-    const detail = `The Accept header refuses ${mediaType}, the only media type of this answer. Name it or */* there, or leave the header out.`
+    const detail = `The Accept header refuses ${mediaType}, the only media type of this answer. Add it or */* to the header, or leave the header out.`
     return refused({ code: 'not_acceptable', detail })
   }
   const fault = refusalOfConsumer(request, routed.access)

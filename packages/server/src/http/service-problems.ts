@@ -51,7 +51,7 @@ export const serviceProblems = {
     status: 503,
     title: 'The tenant is moving',
     detail:
-      'This tenant is moving to another store. Nothing can be published to it here any more, and no list whose window of time has no end can be read. Nothing was stored. Try again in a moment, at the same address.',
+      'This tenant is moving to another store. Nothing can be published to it here any more, and no list can be read whose window of time is still open. Nothing was stored. Try again in a moment, at the same address.',
   },
   maintenance: {
     status: 503,
