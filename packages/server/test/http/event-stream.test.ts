@@ -157,7 +157,7 @@ describe('a stream of events', () => {
     )
   })
 
-  it('notes that there was nothing new once its reader has the mark that says so, and not before (PROTOCOL §14.6)', async (test) => {
+  it('notes that there was nothing new once its reader has the mark that says so, and not before (PROTOCOL §14.4)', async (test) => {
     const { written, noted, take, over } = stage(test, { takesAtOnce: false, markEveryMs: 20 })
     await until(() => take() && written.length === 2, { what: 'the first mark' })
     await until(() => written.length === 3, { what: 'the next mark' })
