@@ -40,6 +40,11 @@ export interface Flight {
 export interface BytesInFlight {
   /** `keyId` undefined: a request without a valid key. */
   begin(keyId: string | undefined, use: FlightUse): Flight
+  /**
+   * Adds bytes that no key's share has counted yet, such as pages that are being made; a negative number takes them off again. False: the
+   * node holds more than it accepts pages for.
+   */
+  count(bytes: number): boolean
   /** Whether `take` would refuse this many bytes now. */
   refuses(keyId: string | undefined, use: FlightUse, bytes: number): Refusal | undefined
   /** The state of this thread; refusals are counted since the start. */
@@ -80,12 +85,18 @@ export function createBytesInFlight(
   const refused = { snapshot: 0, stream: 0, largePage: 0, page: 0, publication: 0 }
   let ownUnits = 0
 
+  const addToNode = (units: number): void => {
+    ownUnits += units
+    Atomics.add(words, nodeCountWords.units, units)
+  }
+
+  const addLoose = looseBytes(addToNode)
+
   const add = (name: string, units: number): void => {
     const left = (byKey.get(name) ?? 0) + units
     if (left > 0) byKey.set(name, left)
     else byKey.delete(name)
-    ownUnits += units
-    Atomics.add(words, nodeCountWords.units, units)
+    addToNode(units)
   }
 
   const refusalOf = (name: string, use: FlightUse, more: number): Refusal | undefined => {
@@ -101,37 +112,60 @@ export function createBytesInFlight(
   return {
     begin(keyId, use) {
       const name = keyId ?? strangers
-      let bytes = 0
-      let units = 0
-      const grow = (more: number): void => {
-        const before = units
-        bytes += more
-        units = Math.ceil(bytes / bytesPerUnit)
-        if (units > before) add(name, units - before)
-      }
-      return {
-        take(more) {
-          const wanted = Math.ceil((bytes + more) / bytesPerUnit) - units
-          const refusal = wanted > 0 ? refusalOf(name, use, wanted) : undefined
-          if (refusal === undefined) grow(more)
-          return refusal
-        },
-        hold: grow,
-        giveBack(less) {
-          const before = units
-          bytes = Math.max(0, bytes - less)
-          units = Math.ceil(bytes / bytesPerUnit)
-          if (units < before) add(name, units - before)
-        },
-        end() {
-          if (units > 0) add(name, -units)
-          bytes = 0
-          units = 0
-        },
-      }
+      return flightOf(
+        (units) => add(name, units),
+        (units) => refusalOf(name, use, units),
+      )
+    },
+    count(more) {
+      addLoose(more)
+      return Atomics.load(words, nodeCountWords.units) <= size * shareOfNode.page
     },
     refuses: (keyId, use, bytes) => refusalOf(keyId ?? strangers, use, Math.ceil(bytes / bytesPerUnit)),
     state: () => ({ bytes: ownUnits * bytesPerUnit, refused: { ...refused } }),
+  }
+}
+
+function flightOf(add: (units: number) => void, refusalOf: (more: number) => Refusal | undefined): Flight {
+  let bytes = 0
+  let units = 0
+  const grow = (more: number): void => {
+    const before = units
+    bytes += more
+    units = Math.ceil(bytes / bytesPerUnit)
+    if (units > before) add(units - before)
+  }
+  return {
+    take(more) {
+      const wanted = Math.ceil((bytes + more) / bytesPerUnit) - units
+      const refusal = wanted > 0 ? refusalOf(wanted) : undefined
+      if (refusal === undefined) grow(more)
+      return refusal
+    },
+    hold: grow,
+    giveBack(less) {
+      const before = units
+      bytes = Math.max(0, bytes - less)
+      units = Math.ceil(bytes / bytesPerUnit)
+      if (units < before) add(units - before)
+    },
+    end() {
+      if (units > 0) add(-units)
+      bytes = 0
+      units = 0
+    },
+  }
+}
+
+/** Counts bytes of no key, of which parts of a unit add up. */
+function looseBytes(addUnits: (units: number) => void): (more: number) => void {
+  let bytes = 0
+  let units = 0
+  return (more) => {
+    bytes += more
+    const before = units
+    units = Math.ceil(bytes / bytesPerUnit)
+    addUnits(units - before)
   }
 }
 

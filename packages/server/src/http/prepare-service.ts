@@ -253,7 +253,7 @@ function contextOf(
     ...seenParts(options, limits),
     maintenance,
     tail: createLiveTail({ events, report: outages }),
-    ...readingParts(options, clock, outages),
+    ...readingParts(options, clock, outages, inFlight),
     publisher,
     ledger,
     usageCounts: countUsage(storage.usage, options.clock),

@@ -8,7 +8,8 @@ import { lastPublished } from '../feed/last-published.ts'
 import { formsOver } from '../feed/reader-form.ts'
 import type { Outages } from '../observability/outages.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
-import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
+import type { CountBytes, PageReader, SealedPagesOptions } from '../pages/index.ts'
+import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
 import type { ServiceParts } from './prepare-service.ts'
 
@@ -18,6 +19,7 @@ export function readingParts(
   options: Pick<ServiceParts, 'storage' | 'pages'>,
   clock: () => number,
   outages: Outages,
+  inFlight: BytesInFlight,
 ): Pick<
   HttpContext,
   | 'ranges'
@@ -36,7 +38,7 @@ export function readingParts(
     ranges,
     positions: createKnownPositions(),
     moved: movedFeeds(events, outages),
-    pages: pagesOf(options, outages),
+    pages: pagesOf(options, outages, (bytes) => inFlight.count(bytes)),
     currentPages: createCurrentPages({ events, moments, ranges, clock }),
     catalogue: settings.catalogue,
     formOf: formsOver(settings.catalogue),
@@ -48,6 +50,7 @@ export function readingParts(
 function pagesOf(
   { storage: { events }, pages = defaultPages }: Pick<ServiceParts, 'storage' | 'pages'>,
   outages: Outages,
+  count: CountBytes,
 ): PageReader {
-  return pages === 'off' ? plainPages(events) : sealedPages(events, pages, outages)
+  return pages === 'off' ? plainPages(events, count) : sealedPages(events, pages, outages, count)
 }

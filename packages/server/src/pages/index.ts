@@ -1,6 +1,7 @@
 /** Page bodies, from the engine or ready-made from sealed segments. */
 import { join } from 'node:path'
 import type { TaskReport } from '../background-task.ts'
+import type { CountBytes } from './making-room.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './page-reader.ts'
 import type { RangeReads } from './page-reads.ts'
@@ -11,6 +12,7 @@ import type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.t
 import { createSegmentMemory } from './segment-memory.ts'
 import { createSegmentStore } from './segment-store.ts'
 
+export type { CountBytes } from './making-room.ts'
 export { wholeBytes } from './page-body.ts'
 export type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 export type { PageReader } from './page-reader.ts'
@@ -40,8 +42,8 @@ const fileName = 'sealed-pages'
 const steadyClock = (): number => performance.now()
 
 /** Pages from the engine alone, built for each request. */
-export function plainPages(events: RangeReads): PageReader {
-  return createPageReader(events, undefined)
+export function plainPages(events: RangeReads, count?: CountBytes): PageReader {
+  return createPageReader(events, undefined, 1, count)
 }
 
 /** Pages from sealed segments if there are any. The file is derived data and may be deleted while no service runs. */
@@ -49,10 +51,11 @@ export function sealedPages(
   events: RangeReads,
   options: SealedPagesOptions,
   report?: TaskReport,
+  count?: CountBytes,
 ): PageReader {
   const { memoryBytes, folder, fileBytes, shared } = options
   // Without a place to keep segments, making them is of no use.
-  if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
+  if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events, count)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
   const file =
@@ -65,7 +68,7 @@ export function sealedPages(
         )
   const store = createSegmentStore({ memory, file })
   const sealed = { store, sealer: createSealer(events, store, steadyClock, report) }
-  return createPageReader(events, sealed, shared?.threads)
+  return createPageReader(events, sealed, shared?.threads, count)
 }
 
 /** Opens the file for several threads. Each calls `sealedPages` with a pass. */

@@ -1,6 +1,6 @@
 /**
  * Counts the bytes of pages that are being made whole, which no key's share has counted yet: 200 requests of one key for cold pages of 8
- * MiB would hold 1.6 GB while they are made. A page that finds no room is sent in pieces.
+ * MiB would hold 1.6 GB while they are made. They count as bytes in flight of the node. A page that finds no room is sent in pieces.
  */
 export interface MakingRoom {
   begin(): PageInMaking
@@ -15,25 +15,32 @@ export interface PageInMaking {
   end(): void
 }
 
+/**
+ * Counts bytes in what a node holds altogether; a negative number takes them off it again. False: the node has no room for more pages.
+ */
+export type CountBytes = (bytes: number) => boolean
+
 /** Eight of the longest pages, or 140 of the usual ones. */
 const mostBytes = 64 * 2 ** 20
 
-export function createMakingRoom(): MakingRoom {
+/** `count`: left out, the pages of one reader alone are limited. */
+export function createMakingRoom(count: CountBytes = () => true): MakingRoom {
   let held = 0
   return {
     begin() {
       let own = 0
-      const add = (bytes: number): void => {
+      const add = (bytes: number): boolean => {
         own += bytes
         held += bytes
+        return count(bytes)
       }
       return {
         hold(bytes) {
-          add(bytes)
-          return held <= mostBytes
+          const hasRoom = add(bytes)
+          return hasRoom && held <= mostBytes
         },
-        giveBack: (bytes) => add(-bytes),
-        end: () => add(-own),
+        giveBack: (bytes) => void add(-bytes),
+        end: () => void add(-own),
       }
     },
   }

@@ -8,6 +8,7 @@ import { createFeedSeries, forgetOthers } from './feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
 import type { ReaderForm } from '../feed/reader-form.ts'
 import { createMakingRoom } from './making-room.ts'
+import type { CountBytes } from './making-room.ts'
 import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
 import type { PageSources, SealedPages } from './page-parts.ts'
@@ -36,13 +37,17 @@ export interface PageReader {
   close(): Promise<void>
 }
 
-/** Without `sealed`, every page comes from the engine. `threads`: how many serve side by side, this one included. */
+/**
+ * Without `sealed`, every page comes from the engine. `threads`: how many serve side by side, this one included. `count`: as in
+ * `createMakingRoom`.
+ */
 export function createPageReader(
   events: RangeReads,
   sealed: SealedPages | undefined,
   threads = 1,
+  count?: CountBytes,
 ): PageReader {
-  const sources: PageSources = { events: pageReads(events), sealed, making: createMakingRoom() }
+  const sources: PageSources = { events: pageReads(events), sealed, making: createMakingRoom(count) }
   /** A list of positions is a different one in a moment, so nothing of it is kept. */
   const unsealed: PageSources = { ...sources, sealed: undefined }
   const lines = createTenantLines(threads)

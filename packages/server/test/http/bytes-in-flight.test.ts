@@ -109,6 +109,21 @@ describe('the budget of bytes in flight', () => {
   }
   const uses = ['snapshot', 'largePage', 'page', 'publication'] as const
 
+  it('counts what belongs to no key yet, and leaves room for publications (P5)', () => {
+    const inFlightBytes = 1_000 * 1_024
+    const budget = createBytesInFlight({ ...limits, inFlightBytes })
+    assert.equal(budget.count(800 * 1_024), true)
+    assert.equal(budget.count(150 * 1_024), false)
+    assert.equal(budget.state().bytes, 950 * 1_024)
+    assert.equal(budget.refuses('a', 'page', 1_024)?.code, 'overloaded')
+    assert.equal(budget.refuses('a', 'publication', 1_024), undefined)
+    budget.count(-950 * 1_024)
+    assert.equal(budget.state().bytes, 0)
+    // Parts of a kibibyte add up.
+    for (let n = 0; n < 1_024; n += 1) budget.count(1)
+    assert.equal(budget.state().bytes, 1_024)
+  })
+
   it('is never exceeded, leaves a new key room, and is whole again at the end (D9)', () => {
     const taken = fc.record({
       key: fc.constantFrom('a', 'b', 'c', 'd', 'e', undefined),

@@ -49,6 +49,32 @@ describe('pages that are made at the same time', () => {
     })
   }
 
+  for (const coding of ['identity', 'gzip'] as const satisfies readonly ContentCoding[]) {
+    it(`count in what the node holds until they are made, and are sent in pieces where it is full, ${coding} (P5)`, async () => {
+      let [held, most] = [0, 0]
+      const roomBytes = 2 * 5 * eventBytes
+      const count = (bytes: number): boolean => {
+        held += bytes
+        most = Math.max(most, held)
+        return held <= roomBytes
+      }
+      const reads = rangeReads(({ count: events }) =>
+        Promise.resolve([Buffer.alloc(events * eventBytes, 'x')]),
+      )
+      const reader = createPageReader(reads, undefined, 1, count)
+      const kindOf = async (tenant: string): Promise<string> => {
+        const body = await reader.read(pageOf(tenant), coding)
+        if (body.kind === 'whole') body.release()
+        return body.kind
+      }
+      const kinds = await Promise.all(tenants.map(kindOf))
+      assert.ok(kinds.includes('streamed'), kinds.join(' '))
+      assert.ok(most > roomBytes, `${most} bytes were counted`)
+      assert.equal(held, 0)
+      assert.equal(await kindOf(randomUUID()), 'whole')
+    })
+  }
+
   it('of one tenant are a few, and another tenant does not wait for them (P5)', async () => {
     const gates: PromiseWithResolvers<void>[] = []
     const asked: string[] = []

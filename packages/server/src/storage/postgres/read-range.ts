@@ -78,6 +78,7 @@ const eventsPerPiece = 100
 
 /** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */
 const comma = Buffer.from(',')
+const commaByte = 0x2c
 
 export async function readRange(database: Reads, range: ViewRange): Promise<readonly Uint8Array[]> {
   const { first, count } = range
@@ -88,7 +89,7 @@ export async function readRange(database: Reads, range: ViewRange): Promise<read
     const rows = await ask<{ json: string }>(database, readRangeStatements, piece)
     if (rows.length === 0) break
     if (pieces.length > 0) pieces.push(comma)
-    pieces.push(Buffer.from(rows.map(({ json }) => json).join(',')))
+    pieces.push(joinedBytes(rows.map(({ json }) => json)))
   }
   return pieces
 }
@@ -105,7 +106,22 @@ export async function readRangeWithin(
     if (json === null) return undefined
     texts.push(json)
   }
-  return texts.length === 0 ? [] : [Buffer.from(texts.join(','))]
+  return texts.length === 0 ? [] : [joinedBytes(texts)]
+}
+
+/**
+ * The texts with commas between them, each written straight into its place: a joined text would be in memory beside them until V8's next
+ * collection of old objects. A page of 6 MB left 12 MB behind so, and now leaves 6.
+ */
+export function joinedBytes(texts: readonly string[]): Uint8Array {
+  const byteLength = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, -1)
+  const bytes = Buffer.allocUnsafeSlow(byteLength)
+  let at = 0
+  for (const text of texts) {
+    if (at > 0) at = bytes.writeUInt8(commaByte, at)
+    at += bytes.write(text, at)
+  }
+  return bytes
 }
 
 export async function measureRange(database: Reads, range: ViewRange): Promise<readonly number[]> {
