@@ -13,7 +13,7 @@ import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
 import type { ServiceParts } from './prepare-service.ts'
 
-const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }
+export const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }
 
 export function readingParts(
   options: Pick<ServiceParts, 'storage' | 'pages'>,

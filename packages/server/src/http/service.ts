@@ -1,5 +1,6 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
 import { collectAtRest } from '../collect-at-rest.ts'
+import { collectWhenTold, relieveMemory } from '../relieve-memory.ts'
 import { carryOutDeletions } from '../feed/deleting.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { ageNotes } from '../feed/ageing.ts'
@@ -18,6 +19,7 @@ import { startOperationsServer } from '../observability/operations-server.ts'
 import { silenceReporter } from '../observability/report-silence.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
+import { allowedMemory } from './allowed-memory.ts'
 import { prepareService } from './prepare-service.ts'
 import { addressUrl } from './service-address.ts'
 import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
@@ -81,10 +83,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     // The port is known only now.
     if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
     const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing]
-    const stopCollecting = collectAtRest()
+    const stopCollecting = [collectAtRest(), collectWhenTold(), relieveMemory(allowedMemory(options, 1))]
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
-      stopCollecting()
+      for (const stop of stopCollecting) stop()
       await prepared.close()
       for (const task of tasks) await task.close()
       await operations?.close()

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { collectAtRest } from '../collect-at-rest.ts'
 import { answers } from '../http/service.ts'
 import { prepareService } from '../http/prepare-service.ts'
+import { collectWhenTold } from '../relieve-memory.ts'
 import { createLogger } from '../observability/log.ts'
 import { joinStorage } from '../storage/open-storage.ts'
 import { askingNode } from './asking-node.ts'
@@ -19,10 +20,10 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
   const send = (reply: ThreadReply): void => port.postMessage(reply)
   const node = askingNode(send)
   const service = await prepareService({ ...parts, ...node.answers, storage, log })
-  const stopCollecting = collectAtRest()
+  const stopCollecting = [collectAtRest(), collectWhenTold()]
 
   async function close(): Promise<void> {
-    stopCollecting()
+    for (const stop of stopCollecting) stop()
     await service.close()
     await storage.close()
   }

@@ -26,6 +26,7 @@ import { addressUrl } from '../http/service-address.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import type { Finding, ShownSetting } from '../http/recent-findings.ts'
 import type { Service } from '../http/service.ts'
+import { allowedMemory } from '../http/allowed-memory.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
@@ -41,6 +42,7 @@ import type { Outages } from '../observability/outages.ts'
 import { silenceReporter } from '../observability/report-silence.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
+import { relieveMemory } from '../relieve-memory.ts'
 import { sharedPagesFile } from '../pages/index.ts'
 import type { SealedPagesOptions, SharedSegmentFile } from '../pages/index.ts'
 import type { FeedKey } from '../storage/storage.ts'
@@ -171,6 +173,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   }
   for (const thread of threads) void watchOver(thread)
   const looking = lookAfterNotes(whole)
+  const stopRelieving = relieveMemory(allowedMemory(options, options.workers))
   const erasing = carryOut(whole, announcing.nodeId)
   const retaining = carryOutRetention({
     storage,
@@ -200,6 +203,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
       await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
     },
     close() {
+      stopRelieving()
       whole.closing ??= Promise.resolve().then(() =>
         shutDown(whole, [...looking, erasing, retaining, unpublishing, filling, deleting, announcing]),
       )

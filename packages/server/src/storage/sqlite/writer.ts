@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { collectAtRest } from '../../collect-at-rest.ts'
+import { collectWhenTold } from '../../relieve-memory.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { openForWriting } from './writing.ts'
 
@@ -9,6 +10,7 @@ if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
 const owner = parentPort
 lowerOwnPriority()
 collectAtRest()
+collectWhenTold()
 const writing = openForWriting(workerData, () => owner.close())
 // Each port belongs to one thread.
 owner.on('message', (port: MessagePort) => writing.answer(port))
