@@ -91,6 +91,14 @@ describe('the units for systemd', () => {
 
 describe('the proxies', () => {
   const options = { skip: needsCaddy }
+  it('nginx asks a node that has just refused a connection again, instead of leaving out both', () => {
+    const file = readFileSync(join(deploy, 'nginx/property-events.conf'), 'utf8')
+    const [, nodes = ''] = /^upstream property_events \{\n([^}]*)\}/m.exec(file) ?? []
+    const servers = [...nodes.matchAll(/^ *server (.+);$/gm)].map(([, words = '']) => words.split(' '))
+    assert.ok(servers.length >= 2)
+    for (const words of servers) assert.ok(words.includes('max_fails=0'), words.join(' '))
+  })
+
   it('nginx accepts the file unchanged, with TLS', { skip: needsNginx }, () => {
     const place = join(folder, 'nginx')
     mkdirSync(place)
