@@ -11,8 +11,8 @@ import { trimMemory } from './trim-memory.ts'
 /** Every thread of the process hears it, the one that writes for SQLite included. */
 const channelName = 'property-events: collect garbage'
 
-/** What the program takes for each of its threads at rest, and a little more. */
-const restBytes = 100 * 2 ** 20
+/** What each thread takes beside: 110 MB at rest, and garbage while hundreds of events a request are published at full rate (400 MB in all). */
+const besideBytes = 150 * 2 ** 20
 
 export interface Allowed {
   readonly pageMemoryBytes: number
@@ -31,12 +31,12 @@ interface ReliefOptions {
 /** One for the process. Does nothing without `--expose-gc`. Returns a function that stops it. */
 export function relieveMemory(allowed: Allowed, options: ReliefOptions = {}): () => void {
   const { pageMemoryBytes, inFlightBytes, threads } = allowed
-  const { residentBytes = process.memoryUsage.rss, trim = trimMemory, lookMs = 500 } = options
+  const { residentBytes = () => process.memoryUsage.rss(), trim = trimMemory, lookMs = 500 } = options
   if (options.collect === undefined && globalThis.gc === undefined) return () => undefined
   const port = new BroadcastChannel(channelName)
   port.unref()
   const { collect = () => port.postMessage('now') } = options
-  const limitBytes = pageMemoryBytes + inFlightBytes + threads * restBytes
+  const limitBytes = pageMemoryBytes + inFlightBytes + threads * besideBytes
   let looksToWait = 0
   let waitLooks = fewestLooks
   let bytesBefore: number | undefined
@@ -78,7 +78,7 @@ export function collectWhenTold(): () => void {
   const { gc } = globalThis
   if (gc === undefined) return () => undefined
   const port = new BroadcastChannel(channelName)
-  port.addEventListener('message', () => void gc({ type: 'major', execution: 'sync' }))
+  port.addEventListener('message', () => gc({ type: 'major', execution: 'sync' }))
   // It keeps no thread alive.
   port.unref()
   return () => port.close()

@@ -43,13 +43,13 @@ function doneFor(sizes: readonly number[], given = { trim: 0, collect: 0 }, thre
 }
 
 it('nothing happens below what pages, bodies, answers and the threads may have (P5)', () => {
-  assert.deepEqual(doneFor([100, 300, 419, 419, 419]), { trimmed: [], collected: [] })
-  assert.deepEqual(doneFor([619, 619], undefined, 3), { trimmed: [], collected: [] })
+  assert.deepEqual(doneFor([100, 300, 469, 469, 469]), { trimmed: [], collected: [] })
+  assert.deepEqual(doneFor([769, 769], undefined, 3), { trimmed: [], collected: [] })
 })
 
 it('what the C library keeps is given back first, and garbage is collected where that is not enough (P5)', () => {
-  assert.deepEqual(doneFor([419, 430, 300], { trim: 50, collect: 0 }), { trimmed: [1], collected: [] })
-  assert.deepEqual(doneFor([419, 500, 300], { trim: 50, collect: 100 }), { trimmed: [1], collected: [1] })
+  assert.deepEqual(doneFor([469, 480, 300], { trim: 50, collect: 0 }), { trimmed: [1], collected: [] })
+  assert.deepEqual(doneFor([469, 550, 300], { trim: 50, collect: 100 }), { trimmed: [1], collected: [1] })
 })
 
 it('garbage is collected more and more seldom while it does not help, and as before once it has (P5)', () => {
