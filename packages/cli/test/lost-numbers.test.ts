@@ -92,7 +92,7 @@ describe('numbers that were shown and are not there', () => {
     assert.match(
       sick.stdout,
       new RegExp(
-        `publishing to 1 feeds? waits: nodes have shown property of tenant ${hill.tenantId} up to 3, and 1 is here`,
+        `publishing to 1 feeds? waits: nodes have shown property of tenant ${hill.tenantId} up to 3, and the store has 1`,
       ),
     )
     const remedy = /Run `(.* epoch start .*?)`/.exec(sick.stdout)?.[1] ?? ''

@@ -20,6 +20,11 @@ export interface Allowed {
   readonly threads: number
 }
 
+/** From here on memory is given back, and nothing large is accepted (http/crowded-memory.ts). */
+export function limitOf({ pageMemoryBytes, inFlightBytes, threads }: Allowed): number {
+  return pageMemoryBytes + inFlightBytes + threads * besideBytes
+}
+
 interface ReliefOptions {
   readonly residentBytes?: () => number
   readonly trim?: () => void
@@ -30,13 +35,12 @@ interface ReliefOptions {
 
 /** One for the process. Does nothing without `--expose-gc`. Returns a function that stops it. */
 export function relieveMemory(allowed: Allowed, options: ReliefOptions = {}): () => void {
-  const { pageMemoryBytes, inFlightBytes, threads } = allowed
   const { residentBytes = () => process.memoryUsage.rss(), trim = trimMemory, lookMs = 500 } = options
   if (options.collect === undefined && globalThis.gc === undefined) return () => undefined
   const port = new BroadcastChannel(channelName)
   port.unref()
   const { collect = () => port.postMessage('now') } = options
-  const limitBytes = pageMemoryBytes + inFlightBytes + threads * besideBytes
+  const limitBytes = limitOf(allowed)
   let looksToWait = 0
   let waitLooks = fewestLooks
   let bytesBefore: number | undefined

@@ -1,10 +1,12 @@
 /**
  * Limits the bytes of requests and answers that are in memory at the same time: one budget for the node, of which each key has a share.
  * It counts bodies from their first byte until the publication is answered (including what gzip unpacks to), and answers that their
- * readers have not taken yet. Pages in the memory of `--page-memory-bytes` are not counted: that has a limit of its own.
+ * readers have not taken yet. Pages in the memory of `--page-memory-bytes` are not counted: that has a limit of its own. While resident
+ * memory is above what all of this may come to (crowded-memory.ts), nothing large is accepted either.
  */
 import type { InFlightState } from '../observability/in-flight-metrics.ts'
 import type { Refusal } from './problem.ts'
+import { recentResidentBytes } from './resident-memory.ts'
 
 export interface InFlightLimits {
   /** For the node, all its threads together. */
@@ -41,10 +43,10 @@ export interface BytesInFlight {
   /** `keyId` undefined: a request without a valid key. */
   begin(keyId: string | undefined, use: FlightUse): Flight
   /**
-   * Adds bytes that no key's share has counted yet, such as pages that are being made; a negative number takes them off again. False: the
-   * node holds more than it accepts pages for.
+   * Adds bytes that no key's share has counted yet, such as pages that are being made; a negative number takes them off again. `own`: what
+   * that page holds now. False: the node holds more than it accepts such pages for.
    */
-  count(bytes: number): boolean
+  count(bytes: number, own: number): boolean
   /** Whether `take` would refuse this many bytes now. */
   refuses(keyId: string | undefined, use: FlightUse, bytes: number): Refusal | undefined
   /** The state of this thread; refusals are counted since the start. */
@@ -60,20 +62,36 @@ export interface NodeCounts {
 
 /**
  * `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once the log has said that there can be few.
- * `waiting`: requests that wait for events.
+ * `waiting`: requests that wait for events. `memoryLimit`: MiB of resident memory from which on nothing large is accepted (crowded-memory.ts); 0: no limit.
  */
-export const nodeCountWords = { units: 0, connections: 1, refusing: 2, warned: 3, waiting: 4 } as const
+export const nodeCountWords = {
+  units: 0,
+  connections: 1,
+  refusing: 2,
+  warned: 3,
+  waiting: 4,
+  memoryLimit: 5,
+} as const
 
 export function nodeCounts(threads = 1): NodeCounts {
-  return { words: new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT), threads }
+  const count = Object.keys(nodeCountWords).length
+  return { words: new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT), threads }
 }
 
-const bytesPerUnit = 1_024
+export const bytesPerUnit = 1_024
+
+/** Whatever resident memory is, a request or answer that holds no more than this goes on: a page of a hundred events, a batch of as many. */
+const lightUnits = 1_024
+
+const mebibyte = 2 ** 20
+/** MiB of resident memory for each thread that large publications are accepted beyond the limit for large reads. */
+const publicationStep = 25
 const strangers = ''
 
 export function createBytesInFlight(
   limits: InFlightLimits,
   counts: NodeCounts = nodeCounts(),
+  residentBytes = recentResidentBytes(),
 ): BytesInFlight {
   const words = new Int32Array(counts.words)
   const size = Math.floor(limits.inFlightBytes / bytesPerUnit)
@@ -99,12 +117,23 @@ export function createBytesInFlight(
     addToNode(units)
   }
 
-  const refusalOf = (name: string, use: FlightUse, more: number): Refusal | undefined => {
+  /** `own`: what the request or answer would hold. Publications are the last to be refused. */
+  const isCrowdedFor = (use: FlightUse, own: number): boolean => {
+    if (own <= lightUnits && use !== 'snapshot' && use !== 'largePage') return false
+    const limit = Atomics.load(words, nodeCountWords.memoryLimit)
+    if (limit === 0) return false
+    return (
+      residentBytes() > (use === 'publication' ? limit + counts.threads * publicationStep : limit) * mebibyte
+    )
+  }
+
+  const refusalOf = (name: string, use: FlightUse, more: number, own: number): Refusal | undefined => {
     const ofKey = (byKey.get(name) ?? 0) + more
     const inAll = Atomics.load(words, nodeCountWords.units) + more
     const isOwnFault = ofKey > (name === strangers ? mostOfStrangers : mostOfKey)
     // For each key, at least as much stays free as it holds: if many keys take all they can, there is still room for one more.
-    if (!isOwnFault && ofKey <= size - inAll && inAll <= size * shareOfNode[use]) return undefined
+    const hasRoom = ofKey <= size - inAll && inAll <= size * shareOfNode[use] && !isCrowdedFor(use, own)
+    if (!isOwnFault && hasRoom) return undefined
     refused[use] += 1
     return refusal(isOwnFault)
   }
@@ -114,19 +143,26 @@ export function createBytesInFlight(
       const name = keyId ?? strangers
       return flightOf(
         (units) => add(name, units),
-        (units) => refusalOf(name, use, units),
+        (units, own) => refusalOf(name, use, units, own),
       )
     },
-    count(more) {
+    count(more, own) {
       addLoose(more)
-      return Atomics.load(words, nodeCountWords.units) <= size * shareOfNode.page
+      const isFull = Atomics.load(words, nodeCountWords.units) > size * shareOfNode.page
+      return !isFull && !isCrowdedFor('page', own / bytesPerUnit)
     },
-    refuses: (keyId, use, bytes) => refusalOf(keyId ?? strangers, use, Math.ceil(bytes / bytesPerUnit)),
+    refuses(keyId, use, bytes) {
+      const units = Math.ceil(bytes / bytesPerUnit)
+      return refusalOf(keyId ?? strangers, use, units, units)
+    },
     state: () => ({ bytes: ownUnits * bytesPerUnit, refused: { ...refused } }),
   }
 }
 
-function flightOf(add: (units: number) => void, refusalOf: (more: number) => Refusal | undefined): Flight {
+function flightOf(
+  add: (units: number) => void,
+  refusalOf: (more: number, own: number) => Refusal | undefined,
+): Flight {
   let bytes = 0
   let units = 0
   const grow = (more: number): void => {
@@ -138,7 +174,7 @@ function flightOf(add: (units: number) => void, refusalOf: (more: number) => Ref
   return {
     take(more) {
       const wanted = Math.ceil((bytes + more) / bytesPerUnit) - units
-      const refusal = wanted > 0 ? refusalOf(wanted) : undefined
+      const refusal = wanted > 0 ? refusalOf(wanted, units + wanted) : undefined
       if (refusal === undefined) grow(more)
       return refusal
     },

@@ -38,7 +38,7 @@ export function readingParts(
     ranges,
     positions: createKnownPositions(),
     moved: movedFeeds(events, outages),
-    pages: pagesOf(options, outages, (bytes) => inFlight.count(bytes)),
+    pages: pagesOf(options, outages, (bytes, own) => inFlight.count(bytes, own)),
     currentPages: createCurrentPages({ events, moments, ranges, clock }),
     catalogue: settings.catalogue,
     formOf: formsOver(settings.catalogue),

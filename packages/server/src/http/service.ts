@@ -1,6 +1,6 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
 import { collectAtRest } from '../collect-at-rest.ts'
-import { collectWhenTold, relieveMemory } from '../relieve-memory.ts'
+import { collectWhenTold } from '../relieve-memory.ts'
 import { carryOutDeletions } from '../feed/deleting.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { ageNotes } from '../feed/ageing.ts'
@@ -19,7 +19,8 @@ import { startOperationsServer } from '../observability/operations-server.ts'
 import { silenceReporter } from '../observability/report-silence.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
-import { allowedMemory } from './allowed-memory.ts'
+import { boundMemory } from './bound-memory.ts'
+import { nodeCounts } from './bytes-in-flight.ts'
 import { prepareService } from './prepare-service.ts'
 import { addressUrl } from './service-address.ts'
 import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
@@ -47,7 +48,8 @@ export interface Service {
 /** Rejects with Node's own error if it cannot listen on an address (`EADDRINUSE`, `EACCES`, …). */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { storage, host, port } = options
-  const prepared = await prepareService(options)
+  const counts = nodeCounts()
+  const prepared = await prepareService({ ...options, counts })
   const { metrics, outages, publisher, stopping } = prepared
   metrics.store.watchStore(storage, outages)
   const shown = shownMetrics()
@@ -82,8 +84,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     })
     // The port is known only now.
     if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
-    const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing]
-    const stopCollecting = [collectAtRest(), collectWhenTold(), relieveMemory(allowedMemory(options, 1))]
+    const bound = boundMemory(options, 1, counts)
+    const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing, bound]
+    const stopCollecting = [collectAtRest(), collectWhenTold()]
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       for (const stop of stopCollecting) stop()

@@ -16,9 +16,10 @@ export interface PageInMaking {
 }
 
 /**
- * Counts bytes in what a node holds altogether; a negative number takes them off it again. False: the node has no room for more pages.
+ * Counts bytes in what a node holds altogether; a negative number takes them off it again. `own`: what the page holds now. False: the node
+ * has no room for such pages.
  */
-export type CountBytes = (bytes: number) => boolean
+export type CountBytes = (bytes: number, own: number) => boolean
 
 /** Eight of the longest pages, or 140 of the usual ones. */
 const mostBytes = 64 * 2 ** 20
@@ -32,7 +33,7 @@ export function createMakingRoom(count: CountBytes = () => true): MakingRoom {
       const add = (bytes: number): boolean => {
         own += bytes
         held += bytes
-        return count(bytes)
+        return count(bytes, own)
       }
       return {
         hold(bytes) {

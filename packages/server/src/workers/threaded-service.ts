@@ -26,7 +26,9 @@ import { addressUrl } from '../http/service-address.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import type { Finding, ShownSetting } from '../http/recent-findings.ts'
 import type { Service } from '../http/service.ts'
-import { allowedMemory } from '../http/allowed-memory.ts'
+import { boundMemory } from '../http/bound-memory.ts'
+import { nodeCounts } from '../http/bytes-in-flight.ts'
+import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
@@ -42,7 +44,6 @@ import type { Outages } from '../observability/outages.ts'
 import { silenceReporter } from '../observability/report-silence.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
-import { relieveMemory } from '../relieve-memory.ts'
 import { sharedPagesFile } from '../pages/index.ts'
 import type { SealedPagesOptions, SharedSegmentFile } from '../pages/index.ts'
 import type { FeedKey } from '../storage/storage.ts'
@@ -105,6 +106,8 @@ interface Whole {
   readonly threads: ServingThread[]
   /** The memory of `NodeWords`, which the threads share. */
   readonly node: SharedArrayBuffer
+  /** What all threads count together. */
+  readonly counts: NodeCounts
   operations: OperationsServer | undefined
   draining: boolean
   closing: Promise<void> | undefined
@@ -129,6 +132,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   const publisher = ownPublisher(options, metrics, outages)
   const started = {
     node: nodeMemory(),
+    counts: nodeCounts(options.workers),
     threads: [],
     operations: undefined,
     draining: false,
@@ -136,7 +140,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   }
   const whole: Whole = { options, log, file, metrics, outages, stopObserving, publisher, ...started }
   try {
-    const shared = { node: whole.node, outages: memories, threads: whole.threads }
+    const shared = { node: whole.node, counts: whole.counts, outages: memories, threads: whole.threads }
     await startThreads(whole, threadStarter(options, basePath, file, shared))
     return await serve(whole)
   } catch (error) {
@@ -172,8 +176,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     if (whole.closing === undefined) broken.resolve(cause ?? new Error('it ended by itself'))
   }
   for (const thread of threads) void watchOver(thread)
-  const looking = lookAfterNotes(whole)
-  const stopRelieving = relieveMemory(allowedMemory(options, options.workers))
+  const looking = [...lookAfterNotes(whole), boundMemory(options, options.workers, whole.counts)]
   const erasing = carryOut(whole, announcing.nodeId)
   const retaining = carryOutRetention({
     storage,
@@ -203,7 +206,6 @@ async function serve(whole: Whole): Promise<ThreadedService> {
       await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
     },
     close() {
-      stopRelieving()
       whole.closing ??= Promise.resolve().then(() =>
         shutDown(whole, [...looking, erasing, retaining, unpublishing, filling, deleting, announcing]),
       )

@@ -1,6 +1,6 @@
 /** The serving threads together: the data that each receives, the address that they listen on, and their answers within a time limit. */
 import { noRetention } from '../feed/retention-rules.ts'
-import { nodeCounts } from '../http/bytes-in-flight.ts'
+import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import { storeFindings } from '../http/recent-findings.ts'
 import { mustBeFree } from '../http/transport/listening.ts'
@@ -17,6 +17,7 @@ import type { ThreadedServiceOptions } from './threaded-service.ts'
 interface SharedParts {
   readonly node: SharedArrayBuffer
   readonly outages: OutageMemories
+  readonly counts: NodeCounts
   /** The threads that have been started. */
   readonly threads: readonly ServingThread[]
 }
@@ -26,11 +27,10 @@ export function threadStarter(
   options: ThreadedServiceOptions,
   basePath: string,
   file: SharedSegmentFile | undefined,
-  { node, outages, threads }: SharedParts,
+  { node, outages, counts, threads }: SharedParts,
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, logForm = 'json', pages } = options
   const shared = { requests: requestMemory(), failures: bucketMemory(), node }
-  const counts = nodeCounts(workers)
   const findings = options.findings ?? (() => storeFindings(store.storage))
   const answers = { findings, addAllReadings: addingOfAll(threads) }
   const memoryBytes = Math.floor(pages.memoryBytes / workers)

@@ -29,11 +29,11 @@ export function largeBody(last = 'x'): Buffer {
   return Buffer.from(JSON.stringify(events))
 }
 
-/** Forty bodies of 16 MB at once, all of them sound. */
+/** In the long form forty bodies of 16 MB at once, all of them sound. */
 export const largeUploads: Adversary = async (target, random, signal) => {
   const tally = counting()
   const bodies = [largeBody(), largeBody('’')]
-  await repeat(40, signal, tally, async () => {
+  await repeat(1 + 13 * target.strength, signal, tally, async () => {
     const body = oneOf(random, bodies)
     tally.add(await askOnce(target, signal, whole(oneOf(random, target.publishKeys), body, json)))
   })

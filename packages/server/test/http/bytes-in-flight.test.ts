@@ -112,15 +112,15 @@ describe('the budget of bytes in flight', () => {
   it('counts what belongs to no key yet, and leaves room for publications (P5)', () => {
     const inFlightBytes = 1_000 * 1_024
     const budget = createBytesInFlight({ ...limits, inFlightBytes })
-    assert.equal(budget.count(800 * 1_024), true)
-    assert.equal(budget.count(150 * 1_024), false)
+    assert.equal(budget.count(800 * 1_024, 0), true)
+    assert.equal(budget.count(150 * 1_024, 0), false)
     assert.equal(budget.state().bytes, 950 * 1_024)
     assert.equal(budget.refuses('a', 'page', 1_024)?.code, 'overloaded')
     assert.equal(budget.refuses('a', 'publication', 1_024), undefined)
-    budget.count(-950 * 1_024)
+    budget.count(-950 * 1_024, 0)
     assert.equal(budget.state().bytes, 0)
     // Parts of a kibibyte add up.
-    for (let n = 0; n < 1_024; n += 1) budget.count(1)
+    for (let n = 0; n < 1_024; n += 1) budget.count(1, 0)
     assert.equal(budget.state().bytes, 1_024)
   })
 
