@@ -1,7 +1,13 @@
 /**
  * Limits how many pages of each tenant are read from the store at a time. If the store is a database, all reads share its connections in
  * the order in which they come: 60 requests for cold pages of 6 MB kept everybody else waiting for five seconds, and some were refused.
+ *
+ * Where the store is a file, a read holds the event loop until it is done: 180 such requests that came together held it for two seconds. So
+ * once reads have had their time in a turn of the event loop, the others take one turn each.
  */
+import { performance } from 'node:perf_hooks'
+import { turnForStep } from '../step-turns.ts'
+
 export interface TenantLines {
   /** Reads at once, or when enough other reads of the tenant have ended. */
   run<T>(tenantId: string, read: () => Promise<T>): Promise<T>
@@ -14,6 +20,9 @@ interface Line {
   underWay: number
   readonly waiting: (() => void)[]
 }
+
+/** What reads may take of one turn of the event loop before others have theirs: many short pages, or one of some megabytes. */
+const turnMs = 5
 
 /** A tenant has at most three quarters of a thread's connections. */
 export function createTenantLines(threads = 1): TenantLines {
@@ -35,6 +44,17 @@ export function createTenantLines(threads = 1): TenantLines {
     if (line.underWay === 0) lines.delete(tenantId)
   }
 
+  /** When the first read of this turn of the event loop began. */
+  let turnBeganMs: number | undefined
+  const hasTime = (): boolean => {
+    const nowMs = performance.now()
+    if (turnBeganMs === undefined) {
+      turnBeganMs = nowMs
+      setImmediate(() => (turnBeganMs = undefined))
+    }
+    return nowMs - turnBeganMs <= turnMs
+  }
+
   return {
     async run(tenantId, read) {
       const line = lineOf(tenantId)
@@ -42,6 +62,7 @@ export function createTenantLines(threads = 1): TenantLines {
       // A read that ends passes its place on.
       else await new Promise<void>((resolve) => line.waiting.push(resolve))
       try {
+        if (!hasTime()) await turnForStep()
         return await read()
       } finally {
         leave(tenantId, line)

@@ -1,0 +1,42 @@
+/** Reads of pages that are nowhere ready-made do not hold up the event loop (P5). */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createTenantLines } from '../../src/pages/tenant-lines.ts'
+
+const readMs = 2
+
+/** Holds the event loop, as a read from a file does. */
+async function holdLoop(): Promise<void> {
+  for (const startMs = performance.now(); performance.now() - startMs < readMs;);
+}
+
+/** In how many turns of the event loop so many pages are read that were asked for in one. */
+async function turnsOf(reads: number, tenantOf: (index: number) => string): Promise<number> {
+  const lines = createTenantLines()
+  const done = { is: false }
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    if (!done.is) setImmediate(count)
+  }
+  setImmediate(count)
+  await Promise.all(Array.from({ length: reads }, (_, index) => lines.run(tenantOf(index), holdLoop)))
+  done.is = true
+  return turns
+}
+
+it('others have their turn while a hundred pages are read that were requested together, of one tenant or of many (P5)', async () => {
+  for (const tenantOf of [() => 'one', String]) {
+    const turns = await turnsOf(100, tenantOf)
+    // Each turn has room for three.
+    assert.ok(turns >= 30, `${turns} turns for 100 reads of ${readMs} ms`)
+  }
+})
+
+it('pages that take no time are read in one turn (P5)', async () => {
+  const lines = createTenantLines()
+  let turns = 0
+  setImmediate(() => (turns += 1))
+  for (let index = 0; index < 20; index += 1) await lines.run(String(index), async () => undefined)
+  assert.equal(turns, 0)
+})
