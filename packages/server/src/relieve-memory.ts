@@ -4,8 +4,8 @@
  * 900. Neither is given back before a thread is calm (collect-at-rest.ts). Here both happen under load as well, but only once resident
  * memory has reached what pages, bodies and answers may have in all: no ordinary load comes near it, so none pays for it.
  */
-import process from 'node:process'
 import { BroadcastChannel } from 'node:worker_threads'
+import { residentBytes } from './resident-memory.ts'
 import { trimMemory } from './trim-memory.ts'
 
 /** Every thread of the process hears it, the one that writes for SQLite included. */
@@ -35,7 +35,7 @@ interface ReliefOptions {
 
 /** One for the process. Does nothing without `--expose-gc`. Returns a function that stops it. */
 export function relieveMemory(allowed: Allowed, options: ReliefOptions = {}): () => void {
-  const { residentBytes = () => process.memoryUsage.rss(), trim = trimMemory, lookMs = 500 } = options
+  const { residentBytes: resident = residentBytes, trim = trimMemory, lookMs = 500 } = options
   if (options.collect === undefined && globalThis.gc === undefined) return () => undefined
   const port = new BroadcastChannel(channelName)
   port.unref()
@@ -45,7 +45,7 @@ export function relieveMemory(allowed: Allowed, options: ReliefOptions = {}): ()
   let waitLooks = fewestLooks
   let bytesBefore: number | undefined
   const look = (): void => {
-    const bytes = residentBytes()
+    const bytes = resident()
     if (bytesBefore !== undefined) {
       // What is still there is in use: collecting again soon would be in vain.
       waitLooks = bytes < usefulShare * bytesBefore ? fewestLooks : Math.min(mostLooks, 2 * waitLooks)
@@ -57,7 +57,7 @@ export function relieveMemory(allowed: Allowed, options: ReliefOptions = {}): ()
     }
     trim()
     looksToWait -= 1
-    if (looksToWait >= 0 || residentBytes() < limitBytes) return
+    if (looksToWait >= 0 || resident() < limitBytes) return
     bytesBefore = bytes
     looksToWait = waitLooks
     collect()

@@ -6,7 +6,7 @@
  */
 import type { InFlightState } from '../observability/in-flight-metrics.ts'
 import type { Refusal } from './problem.ts'
-import { recentResidentBytes } from './resident-memory.ts'
+import { recentResidentBytes } from '../resident-memory.ts'
 
 export interface InFlightLimits {
   /** For the node, all its threads together. */

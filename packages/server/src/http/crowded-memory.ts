@@ -5,9 +5,9 @@
  * a little later no large publications. Small requests go on. `relieveMemory` meanwhile gives back what can be given back.
  */
 import { performance } from 'node:perf_hooks'
-import process from 'node:process'
 import { limitOf } from '../relieve-memory.ts'
 import type { Allowed } from '../relieve-memory.ts'
+import { residentBytes } from '../resident-memory.ts'
 import { bytesPerUnit, nodeCountWords } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 
@@ -26,9 +26,8 @@ const periodMs = 300_000
  * `--expose-gc`, which the program passes to the processes that serve: in others, what is resident need not be the service's. Returns a
  * function that stops it.
  */
-export function limitMemory(allowed: Allowed, counts: NodeCounts, residentBytes?: () => number): () => void {
-  if (residentBytes === undefined && globalThis.gc === undefined) return () => undefined
-  const resident = residentBytes ?? (() => process.memoryUsage.rss())
+export function limitMemory(allowed: Allowed, counts: NodeCounts, resident = residentBytes): () => void {
+  if (resident === residentBytes && globalThis.gc === undefined) return () => undefined
   const words = new Int32Array(counts.words)
   const leastAtRest = leastOfPeriods()
   const { inFlightBytes, threads } = allowed
