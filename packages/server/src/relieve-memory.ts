@@ -11,20 +11,6 @@ import { trimMemory } from './trim-memory.ts'
 /** Every thread of the process hears it, the one that writes for SQLite included. */
 const channelName = 'property-events: collect garbage'
 
-/** What each thread takes beside: 110 MB at rest, and garbage while hundreds of events a request are published at full rate (400 MB in all). */
-const besideBytes = 150 * 2 ** 20
-
-export interface Allowed {
-  readonly pageMemoryBytes: number
-  readonly inFlightBytes: number
-  readonly threads: number
-}
-
-/** From here on memory is given back, and nothing large is accepted (http/crowded-memory.ts). */
-export function limitOf({ pageMemoryBytes, inFlightBytes, threads }: Allowed): number {
-  return pageMemoryBytes + inFlightBytes + threads * besideBytes
-}
-
 interface ReliefOptions {
   readonly residentBytes?: () => number
   readonly trim?: () => void
@@ -33,31 +19,31 @@ interface ReliefOptions {
   readonly lookMs?: number
 }
 
-/** One for the process. Does nothing without `--expose-gc`. Returns a function that stops it. */
-export function relieveMemory(allowed: Allowed, options: ReliefOptions = {}): () => void {
+/** One for the process, from `limitBytes` of resident memory on. Does nothing without `--expose-gc`. Returns a function that stops it. */
+export function relieveMemory(limitBytes: () => number, options: ReliefOptions = {}): () => void {
   const { residentBytes: resident = residentBytes, trim = trimMemory, lookMs = 500 } = options
   if (options.collect === undefined && globalThis.gc === undefined) return () => undefined
   const port = new BroadcastChannel(channelName)
   port.unref()
   const { collect = () => port.postMessage('now') } = options
-  const limitBytes = limitOf(allowed)
   let looksToWait = 0
   let waitLooks = fewestLooks
   let bytesBefore: number | undefined
   const look = (): void => {
     const bytes = resident()
+    const limit = limitBytes()
     if (bytesBefore !== undefined) {
       // What is still there is in use: collecting again soon would be in vain.
       waitLooks = bytes < usefulShare * bytesBefore ? fewestLooks : Math.min(mostLooks, 2 * waitLooks)
       bytesBefore = undefined
     }
-    if (bytes < limitBytes) {
+    if (bytes < limit) {
       looksToWait = 0
       return
     }
     trim()
     looksToWait -= 1
-    if (looksToWait >= 0 || resident() < limitBytes) return
+    if (looksToWait >= 0 || resident() < limit) return
     bytesBefore = bytes
     looksToWait = waitLooks
     collect()

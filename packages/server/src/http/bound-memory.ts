@@ -1,7 +1,7 @@
 /** Keeps the resident memory of a service near what its settings allow. */
 import { relieveMemory } from '../relieve-memory.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
-import { limitMemory } from './crowded-memory.ts'
+import { limitMemory, memoryLimit } from './crowded-memory.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceParts } from './prepare-service.ts'
 import { defaultPages } from './reading-parts.ts'
@@ -17,7 +17,7 @@ export function boundMemory(
     inFlightBytes: limits?.inFlightBytes ?? defaultLimits.inFlightBytes,
     threads,
   }
-  const stops = [relieveMemory(allowed), limitMemory(allowed, counts)]
+  const stops = [limitMemory(allowed, counts), relieveMemory(() => memoryLimit(counts))]
   return {
     async close() {
       for (const stop of stops) stop()

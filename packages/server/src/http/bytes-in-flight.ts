@@ -5,8 +5,8 @@
  * memory is above what all of this may come to (crowded-memory.ts), nothing large is accepted either.
  */
 import type { InFlightState } from '../observability/in-flight-metrics.ts'
-import type { Refusal } from './problem.ts'
 import { recentResidentBytes } from '../resident-memory.ts'
+import type { Refusal } from './problem.ts'
 
 export interface InFlightLimits {
   /** For the node, all its threads together. */

@@ -5,13 +5,25 @@
  * a little later no large publications. Small requests go on. `relieveMemory` meanwhile gives back what can be given back.
  */
 import { performance } from 'node:perf_hooks'
-import { limitOf } from '../relieve-memory.ts'
-import type { Allowed } from '../relieve-memory.ts'
 import { residentBytes } from '../resident-memory.ts'
 import { bytesPerUnit, nodeCountWords } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 
 const mebibyte = 2 ** 20
+
+/** What each thread takes beside: 110 MB at rest, and garbage while hundreds of events a request are published at full rate (400 MB in all). */
+const besideBytes = 150 * mebibyte
+
+export interface Allowed {
+  readonly pageMemoryBytes: number
+  readonly inFlightBytes: number
+  readonly threads: number
+}
+
+/** Where little is taken at rest. */
+function fixedLimit({ pageMemoryBytes, inFlightBytes, threads }: Allowed): number {
+  return pageMemoryBytes + inFlightBytes + threads * besideBytes
+}
 
 /** A service of many keys and tenants takes more at rest; beside that, and what is in flight, each thread may have this much. */
 const besideUsualBytes = 50 * mebibyte
@@ -34,12 +46,17 @@ export function limitMemory(allowed: Allowed, counts: NodeCounts, resident = res
   const look = (): void => {
     const held = Atomics.load(words, nodeCountWords.units) * bytesPerUnit
     const atRest = leastAtRest(resident() - held)
-    const limit = Math.max(limitOf(allowed), atRest + inFlightBytes + threads * besideUsualBytes)
+    const limit = Math.max(fixedLimit(allowed), atRest + inFlightBytes + threads * besideUsualBytes)
     Atomics.store(words, nodeCountWords.memoryLimit, Math.floor(limit / mebibyte))
   }
   look()
   const timer = setInterval(look, lookMs).unref()
   return () => clearInterval(timer)
+}
+
+/** The limit as it was last set, in bytes; 0: none was set. */
+export function memoryLimit(counts: NodeCounts): number {
+  return Atomics.load(new Int32Array(counts.words), nodeCountWords.memoryLimit) * mebibyte
 }
 
 /** The least number of this period and of the last one. */

@@ -66,7 +66,7 @@ export function createReadLines(atOnce: number, patienceMs: number): ReadLines {
     }
     const [name, line] = next
     const [read] = line
-    // What is left of the line goes behind all others.
+    // What is left of the line comes after all others.
     lines.delete(name)
     if (line.size > 1) lines.set(name, line)
     read?.begin()
