@@ -51,8 +51,8 @@ export interface ServiceLimits {
   /** Longer than the 60 s for which load balancers keep a connection, so that none sends a request over one that is being closed. */
   readonly keepAliveTimeoutMs: number
   /**
-   * If nothing is read from or written to a connection for this long, its reader has stopped reading, and the service does not wait for
-   * it.
+   * A reader for whom bytes of an answer wait, and who takes none of them for this long, has stopped reading: the service does not wait for it.
+   * Looked at 15 times in this period (stalled-readers.ts), for streams as for pages.
    */
   readonly idleSocketTimeoutMs: number
   /** A connection is renewed now and then, so that load balancers can spread clients again. */

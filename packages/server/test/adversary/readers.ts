@@ -17,12 +17,6 @@ const close = 'Connection: close'
 /** Of a reader that took nothing for longer than the service is to wait for one. */
 export const waitedFor = 'was sent the whole page in the end'
 
-/**
- * Where the system has taken part of the last piece, Node waits for as long again (`_onTimeout` of net.Socket): 4.0 s of a time-out of 2 s
- * were measured.
- */
-const mostTimeouts = 2
-
 /** Ask for a large page, take its head, and nothing more. */
 export const stoppedReaders: Adversary = async (target, random, signal) => {
   const tally = counting()
@@ -32,7 +26,7 @@ export const stoppedReaders: Adversary = async (target, random, signal) => {
     socket.write(requestOf(`GET ${path}`, key, close))
     const status = await statusFrom(socket, signal)
     tally.add(status)
-    await pause(status === '200' ? 5_000 + mostTimeouts * target.readerTimeoutMs : 500, signal)
+    await pause(status === '200' ? 5_000 + target.readerTimeoutMs : 500, signal)
     if (status !== '200') socket.destroy()
     else if (signal.aborted) tally.add('left with the page untaken')
     else tally.add((await readToEnd(socket)) > target.largeBytes / 2 ? waitedFor : 'was ended')

@@ -12,6 +12,7 @@ import { createRouter } from '../../src/http/router.ts'
 import { PlainConnection } from '../../src/http/transport/plain-connection.ts'
 import { plainHeads } from '../../src/http/transport/plain-head.ts'
 import { sendTogether } from '../../src/http/transport/send-together.ts'
+import { stalledReaders } from '../../src/http/transport/stalled-readers.ts'
 import { createLogger } from '../../src/index.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { createOutages } from '../../src/observability/outages.ts'
@@ -83,6 +84,7 @@ describe('the body of an answer', () => {
         },
         heads: answerHeads(context.limits),
         sendSoon: sendTogether(),
+        watchReader: stalledReaders(context.limits.idleSocketTimeoutMs),
         passOn: () => assert.fail('all are plain'),
         onSilence: () => assert.fail('all ask'),
         onEnd: () => void (ended += 1),

@@ -13,6 +13,7 @@ import { nodeExchanges } from './node-exchange.ts'
 import { createLimitedServer } from './node-server.ts'
 import { noPlainConnections, takePlainConnections } from './plain-connections.ts'
 import { responsesUnderWay } from './responses-under-way.ts'
+import { stalledReaders } from './stalled-readers.ts'
 
 export interface Transport {
   /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
@@ -37,10 +38,11 @@ export function createTransport(
   const heads = answerHeads(limits, context.crossOrigin)
   const underWay = responsesUnderWay()
   const onClientError = clientErrorHandler(context, heads, underWay)
-  const listener = nodeExchanges(context, router, heads, underWay)
+  const watchReader = stalledReaders(limits.idleSocketTimeoutMs)
+  const listener = nodeExchanges({ context, router, heads, underWay, watchReader })
   const server = createLimitedServer(limits, listener, onClientError, underWay)
   const plain = plainConnections
-    ? takePlainConnections(context, router, heads, server, onClientError)
+    ? takePlainConnections({ context, router, heads, server, onBroken: onClientError, watchReader })
     : noPlainConnections
   limitConnections(server, {
     context,

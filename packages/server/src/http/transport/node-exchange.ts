@@ -16,6 +16,7 @@ import { beginLive } from './node-live.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
 import { sendPieces } from './send-pieces.ts'
 import type { StreamAnswer } from './send-pieces.ts'
+import type { WatchReader } from './stalled-readers.ts'
 
 /** The most that is read of an unwanted body. */
 const lingeringBytes = 65_536
@@ -23,10 +24,16 @@ const lingeringBytes = 65_536
 /** How long a connection with an unwanted body stays half open, so that the client can read its answer. */
 const lingerMs = 1_000
 
-/** What sending needs in addition to the exchange. */
-interface Sending {
+interface ExchangeParts {
   readonly context: HttpContext
+  readonly router: Router
   readonly heads: AnswerHeads
+  readonly underWay: ResponsesUnderWay
+  readonly watchReader: WatchReader
+}
+
+/** What sending needs in addition to the exchange. */
+interface Sending extends Pick<ExchangeParts, 'context' | 'heads' | 'watchReader'> {
   readonly request: NodeRequest
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
@@ -34,12 +41,13 @@ interface Sending {
   readonly number: number
 }
 
-export function nodeExchanges(
-  context: HttpContext,
-  router: Router,
-  heads: AnswerHeads,
-  underWay: ResponsesUnderWay,
-): RequestListener {
+export function nodeExchanges({
+  context,
+  router,
+  heads,
+  underWay,
+  watchReader,
+}: ExchangeParts): RequestListener {
   const answerRequest = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -47,7 +55,7 @@ export function nodeExchanges(
   ): Promise<void> => {
     const request = new NodeRequest(incoming, response, context.limits)
     const routed = router(request.method, request.target)
-    const sending = { context, heads, request, incoming, response, number }
+    const sending = { context, heads, watchReader, request, incoming, response, number }
     await whenThere(handle(context, request, routed), (exchange) => send(exchange, sending))
   }
 
@@ -109,14 +117,18 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   response.writeHead(statusOf(answer), fields)
   const sent = sendBody(exchange, answer, sending)
   const { writableLength } = incoming.socket
-  if (writableLength > 0) holdUntaken(context, exchange, writableLength)
+  // Always, as Node sends at the end of the turn.
+  if (writableLength > 0) {
+    holdUntaken(context, exchange, writableLength)
+    sending.watchReader(incoming.socket)
+  }
   return sent
 }
 
 function sendBody(
   exchange: Exchange,
   answer: Exclude<Answer, { kind: 'none' }>,
-  { context, request, response }: Sending,
+  { context, request, incoming, response, watchReader }: Sending,
 ): void | Promise<void> {
   if (request.method === 'HEAD' || answer.kind === 'notModified') {
     response.end()
@@ -129,12 +141,14 @@ function sendBody(
     for (const piece of answer.body.pieces) response.write(piece)
     response.end()
   } else if (answer.kind === 'live') {
-    beginLive(exchange, answer, response, (error) => {
+    const fail = (error: unknown): void => {
       response.destroy()
       context.outages.requestFailed(error, request.id, false)
-    })
+    }
+    beginLive(exchange, answer, { response, watchReader, fail })
   } else {
-    return sendStream(exchange, answer, response).catch((error: unknown) => {
+    const watch = (): void => watchReader(incoming.socket)
+    return sendStream(exchange, answer, response, watch).catch((error: unknown) => {
       // The answer is cut off; its reader notices the missing end.
       response.destroy()
       context.outages.requestFailed(error, request.id, false)
@@ -148,12 +162,20 @@ function releaseAnswer({ answer, flight }: Exchange): void {
   flight?.end()
 }
 
-async function sendStream(exchange: Exchange, answer: StreamAnswer, response: ServerResponse): Promise<void> {
+async function sendStream(
+  exchange: Exchange,
+  answer: StreamAnswer,
+  response: ServerResponse,
+  watch: () => void,
+): Promise<void> {
   const isWhole = await sendPieces(answer, response, (piece, done) => {
     exchange.streamedBytes += piece.byteLength
     response.write(piece, done)
+    watch()
   })
-  if (isWhole) response.end()
+  if (!isWhole) return
+  response.end()
+  watch()
 }
 
 /**

@@ -6,16 +6,19 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { LiveOut, LivePiece } from '../live-piece.ts'
+import type { WatchReader } from './stalled-readers.ts'
 
 type LiveAnswer = Extract<Answer, { kind: 'live' }>
 
-/** `fail`: cuts the answer off. */
-export function beginLive(
-  exchange: Exchange,
-  answer: LiveAnswer,
-  response: ServerResponse,
-  fail: (error: unknown) => void,
-): void {
+interface LiveParts {
+  readonly response: ServerResponse
+  readonly watchReader: WatchReader
+  /** Cuts the answer off. */
+  readonly fail: (error: unknown) => void
+}
+
+export function beginLive(exchange: Exchange, answer: LiveAnswer, parts: LiveParts): void {
+  const { response, fail } = parts
   const { socket } = response
   if (socket === null) {
     // Pipelined requests are handled one after the other, so this does not happen.
@@ -23,7 +26,7 @@ export function beginLive(
     return
   }
   response.flushHeaders()
-  answer.begin(new NodeLive(exchange, response, socket, fail))
+  answer.begin(new NodeLive(exchange, socket, parts))
 }
 
 class NodeLive implements LiveOut {
@@ -31,14 +34,16 @@ class NodeLive implements LiveOut {
   readonly #response: ServerResponse
   readonly #socket: Socket
   readonly #isChunked: boolean
+  readonly #watchReader: WatchReader
   readonly fail: (error: unknown) => void
 
-  constructor(exchange: Exchange, response: ServerResponse, socket: Socket, fail: (error: unknown) => void) {
+  constructor(exchange: Exchange, socket: Socket, { response, watchReader, fail }: LiveParts) {
     this.#exchange = exchange
     this.#response = response
     this.#socket = socket
     // A client of HTTP/1.0 knows no chunks: its answer ends with the connection.
     this.#isChunked = response.chunkedEncoding
+    this.#watchReader = watchReader
     this.fail = fail
   }
 
@@ -52,6 +57,7 @@ class NodeLive implements LiveOut {
     socket.write('', 'latin1', (error) => {
       if (error === undefined || error === null) taken()
     })
+    this.#watchReader(socket)
     return false
   }
 

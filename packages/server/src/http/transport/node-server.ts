@@ -25,15 +25,12 @@ export function createLimitedServer(
     },
     listener,
   )
-  /** A whole request has arrived, and nothing of its answer has left. */
-  const waitsForAnswer = (socket: Socket): boolean => {
-    const response = underWay.of(socket)
-    return response !== undefined && response.req.complete && !response.headersSent
-  }
+  /** A whole request has arrived, and its answer has not left as a whole. */
+  const isAnswered = (socket: Socket): boolean => underWay.of(socket)?.req.complete === true
   server.setTimeout(limits.idleSocketTimeoutMs, (socket) => {
     // A client that waits for the store waits as long as that takes, which has limits of its own: a commit may take 30 s, and a client
-    // that does not learn of it sends it again.
-    if (waitsForAnswer(socket)) socket.setTimeout(limits.idleSocketTimeoutMs)
+    // that does not learn of it sends it again. Whether a client takes what waits for it is watched elsewhere (stalled-readers.ts).
+    if (isAnswered(socket)) socket.setTimeout(limits.idleSocketTimeoutMs)
     else socket.destroy()
   })
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket

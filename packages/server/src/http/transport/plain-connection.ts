@@ -12,6 +12,7 @@ import { PlainRequest } from './plain-request.ts'
 import { sendPieces } from './send-pieces.ts'
 import type { StreamAnswer } from './send-pieces.ts'
 import type { Sender } from './send-together.ts'
+import type { WatchReader } from './stalled-readers.ts'
 
 export interface PlainConnectionParts {
   readonly context: Pick<
@@ -23,6 +24,7 @@ export interface PlainConnectionParts {
   readonly heads: AnswerHeads
   /** Has the sender called at the end of this turn of the event loop. */
   readonly sendSoon: (sender: Sender) => void
+  readonly watchReader: WatchReader
   /** Passes the connection to Node's HTTP, with these bytes first. */
   readonly passOn: (socket: Socket, unanswered: Buffer) => void
   /** Nothing came for as long as a head may take. */
@@ -46,8 +48,6 @@ export class PlainConnection {
   /** Bytes that arrived meanwhile. */
   #early: Buffer | undefined
   #answered = 0
-  /** Rises with each answer that has left, and with each piece of one. */
-  #progress = 0
   /** No further request is accepted: the connection closes after the present answer. */
   #isLast = false
   #waitsLonger = false
@@ -75,7 +75,6 @@ export class PlainConnection {
       // A pipelined request. What comes after it waits in the socket and then in the kernel.
       this.#early = bytes
       this.#socket.pause()
-      this.#expectProgress()
       return
     }
     const startedMs = performance.now()
@@ -109,7 +108,7 @@ export class PlainConnection {
     const exchange = this.#exchange
     const request = this.#request
     if (exchange === undefined || request === undefined) return
-    const { context, heads } = this.#parts
+    const { context, heads, watchReader } = this.#parts
     const socket = this.#socket
     this.#answered += 1
     this.#isLast ||=
@@ -124,7 +123,6 @@ export class PlainConnection {
     }
     const head = heads.text(exchange, this.#isLast)
     if (exchange.answer.kind === 'stream') {
-      this.#waitLonger()
       this.#sendStream(head, exchange.answer).catch(this.#onCutOff)
       return
     }
@@ -134,30 +132,31 @@ export class PlainConnection {
       holdUntaken(context, exchange, socket.writableLength)
       // The kernel has not taken all of it; an empty write after it reports when it has.
       socket.write('', 'latin1', this.#onWritten)
-      this.#waitLonger()
+      watchReader(socket)
     }
   }
 
   async #sendStream(head: string, answer: StreamAnswer): Promise<void> {
     const socket = this.#socket
+    const { watchReader } = this.#parts
     const inChunks = isChunked(answer)
     socket.write(head, 'latin1')
     const isWhole = await sendPieces(answer, socket, (piece, done) => {
-      this.#progress += 1
       if (this.#exchange !== undefined) this.#exchange.streamedBytes += piece.byteLength
-      if (!inChunks) {
-        socket.write(piece, done)
-        return
-      }
-      socket.cork()
-      socket.write(`${piece.byteLength.toString(16)}\r\n`, 'latin1')
-      socket.write(piece)
-      socket.write('\r\n', 'latin1', done)
-      socket.uncork()
+      if (inChunks) {
+        socket.cork()
+        socket.write(`${piece.byteLength.toString(16)}\r\n`, 'latin1')
+        socket.write(piece)
+        socket.write('\r\n', 'latin1', done)
+        socket.uncork()
+      } else socket.write(piece, done)
+      watchReader(socket)
     })
     if (!isWhole) this.#finish(true)
-    else if (inChunks) socket.write('0\r\n\r\n', 'latin1', this.#onWritten)
-    else this.#finish(false)
+    else if (inChunks) {
+      socket.write('0\r\n\r\n', 'latin1', this.#onWritten)
+      watchReader(socket)
+    } else this.#finish(false)
   }
 
   /** Only the end of the connection shows the reader that the answer is not whole. */
@@ -174,7 +173,6 @@ export class PlainConnection {
     if (exchange === undefined) return
     this.#exchange = undefined
     this.#request = undefined
-    this.#progress += 1
     const { request, answer } = exchange
     if (answer.kind === 'pieces') answer.body.release()
     if (answer.kind === 'stream' || answer.kind === 'live') answer.release()
@@ -219,29 +217,11 @@ export class PlainConnection {
         this.#isLast = true
         onSilence(socket)
       }
-    } else if (socket.writableLength > 0) socket.destroy()
-    // A client that waits for the store waits as long as that takes, as over Node's HTTP.
-    else this.#waitLonger()
-  }
-
-  /** A client that reads slowly has more time than an idle one, and so has the store. */
-  #waitLonger(): void {
-    this.#waitsLonger = true
-    this.#socket.setTimeout(this.#parts.context.limits.idleSocketTimeoutMs)
-  }
-
-  /**
-   * For a client that sends more while it takes nothing: its bytes restart the time-out of the socket, because the system reads some 64
-   * kB of them even while the socket is paused.
-   */
-  #expectProgress(): void {
-    const before = this.#progress
-    const timer = setTimeout(() => {
-      if (this.#early === undefined || this.#socket.destroyed) return
-      if (this.#progress === before && this.#socket.writableLength > 0) this.#socket.destroy()
-      else this.#expectProgress()
-    }, this.#parts.context.limits.idleSocketTimeoutMs)
-    timer.unref()
+    } else {
+      // A client that waits for the store waits as long as that takes, as over Node's HTTP; one that takes nothing is watched elsewhere.
+      this.#waitsLonger = true
+      socket.setTimeout(this.#parts.context.limits.idleSocketTimeoutMs)
+    }
   }
 
   /** A close follows. */

@@ -19,6 +19,7 @@ import { PlainConnection } from './plain-connection.ts'
 import type { PlainConnectionParts } from './plain-connection.ts'
 import { plainHeads } from './plain-head.ts'
 import { sendTogether } from './send-together.ts'
+import type { WatchReader } from './stalled-readers.ts'
 
 export interface PlainConnections {
   /** Ends the connections on which nothing is being answered. */
@@ -29,14 +30,24 @@ export interface PlainConnections {
 /** For a service in which Node's HTTP has all connections. */
 export const noPlainConnections: PlainConnections = { closeIdle: () => undefined, closeAll: () => undefined }
 
-/** `onBroken`: answers a connection that never became a request, and closes it. */
-export function takePlainConnections(
-  context: HttpContext,
-  router: Router,
-  heads: AnswerHeads,
-  server: Server,
-  onBroken: OnClientError,
-): PlainConnections {
+interface TakingParts {
+  readonly context: HttpContext
+  readonly router: Router
+  readonly heads: AnswerHeads
+  readonly server: Server
+  /** Answers a connection that never became a request, and closes it. */
+  readonly onBroken: OnClientError
+  readonly watchReader: WatchReader
+}
+
+export function takePlainConnections({
+  context,
+  router,
+  heads,
+  server,
+  onBroken,
+  watchReader,
+}: TakingParts): PlainConnections {
   const [toHttp, ...others] = server.listeners('connection')
   if (toHttp === undefined || others.length > 0) {
     // Node passes connections to its parser through one listener. If it does not, there is nothing to put in front of it.
@@ -50,6 +61,7 @@ export function takePlainConnections(
     handle: (request, routed) => handle(context, request, routed),
     heads,
     sendSoon: sendTogether(),
+    watchReader,
     passOn(socket, unanswered) {
       socket.pause()
       Reflect.apply(toHttp, server, [socket])
