@@ -69,6 +69,23 @@ onTransports('bodies that come at the same time', (transport) => {
     await service.stop()
   })
 
+  it('whose refusal is read by a client that goes on sending, although its key has no room left, count as one refusal each (D9)', async () => {
+    const maxBodyBytes = 128 * 1_024
+    // The least that a key has: four bodies of the largest size.
+    const limits = { maxBodyBytes, inFlightBytesPerKey: 0, requestTimeoutMs: 300_000 }
+    const service = await startTestService({ ...transport, limits })
+    const key = service.tenant.publishKey
+    const held = await Promise.all(Array.from({ length: 4 }, () => upload(service, key, maxBodyBytes)))
+    const metrics = async () => (await fetch(service.service.metricsUrl ?? '')).text()
+    const full = `property_events_in_flight_bytes ${4 * maxBodyBytes}\n`
+    await until(async () => (await metrics()).includes(full), { what: 'four bodies in flight' })
+    const refused = await Promise.all(Array.from({ length: 20 }, () => upload(service, key, maxBodyBytes)))
+    await until(() => refused.every(({ answer }) => answer.includes('"code":"overloaded"')))
+    assert.match(await metrics(), /property_events_in_flight_refusals_total\{use="publication"\} 20\n/)
+    for (const { socket } of [...held, ...refused]) socket.destroy()
+    await service.stop()
+  })
+
   it('count with what gzip makes of them (D9)', async () => {
     const limits = { maxBodyBytes: mebibyte, inFlightBytesPerKey: mebibyte, inFlightBytes: 16 * mebibyte }
     const service = await startTestService({ ...transport, limits })

@@ -1,28 +1,22 @@
 /** Exchanges over Node's HTTP: turns what it reads into a request, and sends the answer through it. It knows no scope and no feed. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { whenThere } from '../../when-there.ts'
 import { statusOf } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
-import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import { exchangeEnded } from '../exchange-ended.ts'
 import { handle } from '../handle.ts'
 import { holdUntaken } from '../hold-answer.ts'
 import type { Router } from '../router.ts'
+import { createLinger } from './lingering.ts'
+import type { Linger } from './lingering.ts'
 import { NodeRequest } from './node-request.ts'
 import { beginLive } from './node-live.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
 import { sendPieces } from './send-pieces.ts'
 import type { StreamAnswer } from './send-pieces.ts'
 import type { WatchReader } from './stalled-readers.ts'
-
-/** The most that is read of an unwanted body. */
-const lingeringBytes = 65_536
-
-/** How long a connection with an unwanted body stays half open, so that the client can read its answer. */
-const lingerMs = 1_000
 
 interface ExchangeParts {
   readonly context: HttpContext
@@ -39,6 +33,7 @@ interface Sending extends Pick<ExchangeParts, 'context' | 'heads' | 'watchReader
   readonly response: ServerResponse
   /** The number of requests on the connection so far, including this one. */
   readonly number: number
+  readonly linger: Linger
 }
 
 export function nodeExchanges({
@@ -48,6 +43,7 @@ export function nodeExchanges({
   underWay,
   watchReader,
 }: ExchangeParts): RequestListener {
+  const linger = createLinger()
   const answerRequest = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -55,7 +51,7 @@ export function nodeExchanges({
   ): Promise<void> => {
     const request = new NodeRequest(incoming, response, context.limits)
     const routed = router(request.method, request.target)
-    const sending = { context, heads, watchReader, request, incoming, response, number }
+    const sending = { context, heads, watchReader, request, incoming, response, number, linger }
     await whenThere(handle(context, request, routed), (exchange) => send(exchange, sending))
   }
 
@@ -84,7 +80,7 @@ export function nodeExchanges({
 }
 
 async function send(exchange: Exchange, sending: Sending): Promise<void> {
-  const { context, heads, request, incoming, response } = sending
+  const { context, heads, request, incoming, response, linger } = sending
   const { answer } = exchange
   // Node reads a body that came with its head in this turn of the event loop; after it, nothing of the body is left to read.
   if (request.leavesBody) await new Promise(setImmediate)
@@ -103,7 +99,7 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   }
   response.on('close', finish)
   const fields = heads.fields(exchange)
-  if (request.leavesBody) lingerAfter(incoming.socket, context.inFlight.begin(exchange.keyId, 'publication'))
+  if (request.leavesBody) linger(incoming.socket, exchange.keyId)
   // Node's parser does not read what follows a declined upgrade.
   const isLast =
     exchange.closes ||
@@ -176,23 +172,4 @@ async function sendStream(
   if (!isWhole) return
   response.end()
   watch()
-}
-
-/**
- * For a request that is answered before its body was read: the rest is not read, so the connection ends after the answer. But not at
- * once: closing a socket with unread bytes makes the kernel send a reset, which destroys the answer on its way to a client that is still
- * sending.
- */
-function lingerAfter(socket: Socket, flight: Flight): void {
-  // If too many connections do this already, this one is closed at once.
-  if (flight.take(lingeringBytes) !== undefined) return
-  socket.once('close', () => flight.end())
-  socket.destroySoon = () => {
-    // Paused, the socket takes no more than its buffers hold; the client notices and reads its answer.
-    socket.pause()
-    socket.end()
-    const timer = setTimeout(() => socket.destroy(), lingerMs)
-    timer.unref()
-    socket.once('close', () => clearTimeout(timer))
-  }
 }
