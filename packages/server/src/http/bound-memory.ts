@@ -1,7 +1,8 @@
 /** Keeps the resident memory of a service near what its settings allow. */
 import { relieveMemory } from '../relieve-memory.ts'
+import { memoryLimit } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
-import { limitMemory, memoryLimit } from './crowded-memory.ts'
+import { limitMemory } from './crowded-memory.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceParts } from './prepare-service.ts'
 import { defaultPages } from './reading-parts.ts'

@@ -78,14 +78,19 @@ export function nodeCounts(threads = 1): NodeCounts {
   return { words: new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT), threads }
 }
 
+/** The limit of resident memory as it was last set, in bytes; 0: none was set. */
+export function memoryLimit({ words }: NodeCounts): number {
+  return Atomics.load(new Int32Array(words), nodeCountWords.memoryLimit) * mebibyte
+}
+
 export const bytesPerUnit = 1_024
 
 /** Whatever resident memory is, a request or answer that holds no more than this goes on: a page of a hundred events, a batch of as many. */
 const lightUnits = 1_024
 
 const mebibyte = 2 ** 20
-/** MiB of resident memory for each thread that large publications are accepted beyond the limit for large reads. */
-const publicationStep = 25
+/** Resident memory for each thread that large publications are accepted beyond the limit for large reads. */
+const publicationStepBytes = 25 * mebibyte
 const strangers = ''
 
 export function createBytesInFlight(
@@ -109,22 +114,13 @@ export function createBytesInFlight(
   }
 
   const addLoose = looseBytes(addToNode)
+  const isCrowdedFor = crowding(counts, residentBytes)
 
   const add = (name: string, units: number): void => {
     const left = (byKey.get(name) ?? 0) + units
     if (left > 0) byKey.set(name, left)
     else byKey.delete(name)
     addToNode(units)
-  }
-
-  /** `own`: what the request or answer would hold. Publications are the last to be refused. */
-  const isCrowdedFor = (use: FlightUse, own: number): boolean => {
-    if (own <= lightUnits && use !== 'snapshot' && use !== 'largePage') return false
-    const limit = Atomics.load(words, nodeCountWords.memoryLimit)
-    if (limit === 0) return false
-    return (
-      residentBytes() > (use === 'publication' ? limit + counts.threads * publicationStep : limit) * mebibyte
-    )
   }
 
   const refusalOf = (name: string, use: FlightUse, more: number, own: number): Refusal | undefined => {
@@ -155,7 +151,21 @@ export function createBytesInFlight(
       const units = Math.ceil(bytes / bytesPerUnit)
       return refusalOf(keyId ?? strangers, use, units, units)
     },
-    state: () => ({ bytes: ownUnits * bytesPerUnit, refused: { ...refused } }),
+    state: () => ({
+      bytes: ownUnits * bytesPerUnit,
+      refused: { ...refused },
+      limitBytes: memoryLimit(counts),
+    }),
+  }
+}
+
+/** Whether resident memory is too large for a use. `own`: the units that the request or answer would hold. Publications are the last to be refused. */
+function crowding(counts: NodeCounts, residentBytes: () => number): (use: FlightUse, own: number) => boolean {
+  return (use, own) => {
+    if (own <= lightUnits && use !== 'snapshot' && use !== 'largePage') return false
+    const limit = memoryLimit(counts)
+    const step = use === 'publication' ? counts.threads * publicationStepBytes : 0
+    return limit > 0 && residentBytes() > limit + step
   }
 }
 

@@ -54,11 +54,6 @@ export function limitMemory(allowed: Allowed, counts: NodeCounts, resident = res
   return () => clearInterval(timer)
 }
 
-/** The limit as it was last set, in bytes; 0: none was set. */
-export function memoryLimit(counts: NodeCounts): number {
-  return Atomics.load(new Int32Array(counts.words), nodeCountWords.memoryLimit) * mebibyte
-}
-
 /** The least number of this period and of the last one. */
 function leastOfPeriods(): (bytes: number) => number {
   let endsMs = performance.now() + periodMs

@@ -5,6 +5,8 @@ import type { Registry } from 'prom-client'
 /** See `http/bytes-in-flight.ts`. */
 export interface InFlightState {
   readonly bytes: number
+  /** Of resident memory of the process: the same in every thread. 0: none. */
+  readonly limitBytes: number
   readonly refused: Readonly<Record<string, number>>
 }
 
@@ -15,6 +17,13 @@ export function addInFlight(register: Registry, state: () => InFlightState): voi
     help: 'Bytes of bodies that are being received or published, and of answers that their readers have not taken.',
     registers: [register],
     collect: () => bytes.set(state().bytes),
+  })
+  const limit: Gauge = new Gauge({
+    name: 'property_events_memory_limit_bytes',
+    help: 'Resident memory above which nothing large is accepted, and memory is given back; 0 if there is no limit.',
+    aggregator: 'max',
+    registers: [register],
+    collect: () => limit.set(state().limitBytes),
   })
   const refusals: Counter<'use'> = new Counter({
     name: 'property_events_in_flight_refusals_total',
