@@ -87,11 +87,18 @@ async function carriedPrograms(own: string): Promise<PostgresPrograms> {
   if (commonFolder === undefined) return unpackPrograms(own)
   const common = join(commonFolder, 'programs')
   if (existsSync(common)) return programsIn(join(common, 'bin'))
-  // Whole under its name or not at all: another file may be looking.
-  const partial = `${common}-${process.pid}`
+  const partial = partialName(common)
   await unpackPrograms(partial)
   await rename(partial, common).catch(() => rm(partial, { recursive: true }))
   return programsIn(join(common, 'bin'))
+}
+
+let partials = 0
+
+/** What is made is there under its own name as a whole or not at all: another file may be looking, or another server of this one. */
+function partialName(path: string): string {
+  partials += 1
+  return `${path}-${process.pid}-${partials}`
 }
 
 let launched = 0
@@ -113,7 +120,7 @@ async function makeCluster(
   const access = ['-D', dataFolder, '-U', 'postgres', '--auth=trust']
   await runToEnd(site, site.programs.initdb, [...access, ...locale, ...initdb])
   if (kept === undefined) return
-  const partial = `${kept}-${process.pid}`
+  const partial = partialName(kept)
   await copyFolder(site, dataFolder, partial)
   await rename(partial, kept).catch(() => rm(partial, { recursive: true }))
 }

@@ -1,5 +1,5 @@
 /** A standby of a running server, made with nothing but SQL and copied files: npm's PostgreSQL has no pg_basebackup. */
-import { cp, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { until } from '../../support/until.ts'
@@ -10,10 +10,7 @@ export async function startStandby(primary: LaunchedPostgres): Promise<LaunchedP
   const standby = await primary.prepareSibling()
   await withClient(primary.url(), async (client) => {
     await client.query(`SELECT pg_backup_start('standby', true)`)
-    await cp(primary.dataFolder, standby.dataFolder, {
-      recursive: true,
-      filter: (path) => !path.endsWith('postmaster.pid') && !path.endsWith('postmaster.opts'),
-    })
+    await copyLiveFolder(primary.dataFolder, standby.dataFolder)
     const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)')
     await writeFile(join(standby.dataFolder, 'backup_label'), rows[0]?.labelfile ?? '')
     await writeFile(join(standby.dataFolder, 'standby.signal'), '')
@@ -24,6 +21,31 @@ export async function startStandby(primary: LaunchedPostgres): Promise<LaunchedP
   await giveToServer(standby.dataFolder)
   await standby.start()
   return standby
+}
+
+const ofTheProcess = new Set(['postmaster.pid', 'postmaster.opts'])
+
+/**
+ * The server goes on removing files meanwhile, and copying a whole folder fails at the first that has gone. A standby does not need it:
+ * what it was removed for is in the log that is replayed.
+ */
+async function copyLiveFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  const entries = await unlessGone(readdir(from, { withFileTypes: true }))
+  for (const entry of entries ?? []) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await copyLiveFolder(source, target)
+    else if (!ofTheProcess.has(entry.name)) await unlessGone(copyFile(source, target))
+  }
+}
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** From here on a commit of the primary is answered when the standby has it on disk. */
