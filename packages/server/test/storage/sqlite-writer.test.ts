@@ -12,6 +12,7 @@ import { changeCounts } from '../../src/storage/change-counts.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
 import { openStore } from '../../src/storage/sqlite/open-store.ts'
+import { appendThrough } from '../../src/storage/sqlite/packed-append.ts'
 import { accessThrough, portToWriter } from '../../src/storage/sqlite/writer-access.ts'
 import { hostWriter } from '../../src/storage/sqlite/writer-host.ts'
 import type { WriterHost } from '../../src/storage/sqlite/writer-host.ts'
@@ -72,7 +73,7 @@ describe('the writer', () => {
     // Far longer than until the thread is ended, on a slow machine as well.
     const release = slowCommits(file, 1_500)
     const sent = [batch([draft({ subject: 'a', id: 'e' }), draft({ subject: 'b', id: 'f' })])]
-    const pending = [link.call('append', sent), link.call('append', sent)]
+    const pending = [appendThrough(link, sent), appendThrough(link, sent)]
     await delay(50)
     const died = Promise.allSettled(pending)
     await host.worker()?.terminate()
@@ -83,7 +84,7 @@ describe('the writer', () => {
     }
     release()
     // Stored whole or not at all; repeating it by its ids settles which.
-    const lines = receipt((await link.call('append', sent))[0])
+    const lines = receipt((await appendThrough(link, sent))[0])
     assert.equal(new Set(lines.map((line) => line.status)).size, 1)
     assert.deepEqual(
       lines.map((line) => line.stored?.sequenceNumber),
@@ -118,7 +119,7 @@ describe('the writer', () => {
     let made = 0
     const publish = async (link: WriterLink, name: string, events: number): Promise<void> => {
       const drafts = Array.from({ length: events }, () => draft({ subject: `${name}${(made += 1)}` }))
-      receipt((await link.call('append', [batch(drafts)]))[0])
+      receipt((await appendThrough(link, [batch(drafts)]))[0])
       log.push(name)
     }
     const [light = linked.link, ...heavy] = links
@@ -179,7 +180,7 @@ describe('the writer', () => {
       return linked
     })()
     for (let n = 0; n < 2; n += 1) {
-      await assert.rejects(link.call('append', [batch([draft({ subject: 'p' })])]), {
+      await assert.rejects(appendThrough(link, [batch([draft({ subject: 'p' })])]), {
         name: 'StorageFailure',
         code: 'storage_unavailable',
       })

@@ -1,5 +1,4 @@
 /** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
-import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -9,6 +8,7 @@ import { parseEventJson } from '../event-json.ts'
 import type { AppendLookups } from '../plan-append.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
+import { boundUuid } from './bound-uuid.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, damagedAt } from './event-checksum.ts'
 import { feedReader } from './feed-row.ts'
@@ -135,16 +135,16 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
   }
   return (feedNo) => ({
     idTaken(id) {
-      const row = idTaken.get(feedNo, bytesOfUuid(id))
+      const row = idTaken.get(feedNo, boundUuid(id))
       return row && { position: row.position, contentHash: row.content_hash }
     },
     subject(subjectId) {
-      const row = subject.get(feedNo, bytesOfUuid(subjectId))
+      const row = subject.get(feedNo, boundUuid(subjectId))
       return row && { ...subjectStateOf(row), position: row.position }
     },
     event: (position) => eventAt(feedNo, position),
     firstEvent(subjectId) {
-      const position = firstPosition.get(feedNo, bytesOfUuid(subjectId))
+      const position = firstPosition.get(feedNo, boundUuid(subjectId))
       if (position === undefined) throw new Error(`feed ${feedNo} has no event of ${subjectId}`)
       return eventAt(feedNo, position)
     },

@@ -14,6 +14,7 @@ import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeMeasurer, rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
+import { appendThrough } from './packed-append.ts'
 import type { SettledLocator } from './settled-locate.ts'
 import type { WriterLink } from './writer-link.ts'
 
@@ -46,7 +47,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     appendsAtOnce: 1,
     append: (batches) =>
       guarded(async () => {
-        const outcomes = await link.call('append', batches)
+        const outcomes = await appendThrough(link, batches)
         shown.noteAppended(batches, outcomes)
         return watching.tellAppended(batches, outcomes)
       }),

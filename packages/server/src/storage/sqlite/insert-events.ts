@@ -1,9 +1,9 @@
 /** Writes what a commit has decided to add: events, ids, subjects, views, and the feeds' counters. */
-import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../storage.ts'
+import { boundUuid } from './bound-uuid.ts'
 import type { Connection } from './connection.ts'
 import { branchViewEnterer } from './enter-branch-views.ts'
 import { eventChecksum } from './event-checksum.ts'
@@ -42,8 +42,8 @@ export function insertStatements(db: Connection): InsertEvents {
   const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
     const { position, sequenceNumber, created, event } = row
     const { code, category, branch } = event.state
-    const id = bytesOfUuid(event.id)
-    const subject = bytesOfUuid(event.subjectId)
+    const id = boundUuid(event.id)
+    const subject = boundUuid(event.subjectId)
     insertEvent.run(
       feedNo,
       position,
@@ -70,11 +70,11 @@ export function insertStatements(db: Connection): InsertEvents {
         insertRow(feedNo, row, utf8(eventJson(key, event, sequenceNumber, createdDate)))
         if (event.kept === undefined) continue
         const whole = eventJson(key, { ...event, payload: event.kept }, sequenceNumber, createdDate)
-        const subject = bytesOfUuid(event.subjectId)
+        const subject = boundUuid(event.subjectId)
         keep(feedNo, { position, sequence: sequenceNumber, subject, json: Buffer.from(whole) })
       }
       for (const { id, position, contentHash } of reserved) {
-        insertId.run(feedNo, bytesOfUuid(id), position, contentHash, now)
+        insertId.run(feedNo, boundUuid(id), position, contentHash, now)
       }
     },
     // Once for all batches of a feed: each UPDATE costs as much as inserting an event's id.

@@ -1,7 +1,7 @@
 /** A row of `subject`, and the values to write it. */
-import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Category } from '@property-events/protocol'
 import type { SubjectState } from '../subject-state.ts'
+import { boundUuid } from './bound-uuid.ts'
 
 export interface SubjectRow {
   readonly position: number
@@ -36,7 +36,7 @@ export function subjectValues(
   position: number,
   { published, category, branch, code, payloadHash, spelling, updateDateHash, keptCode }: SubjectState,
 ): readonly (number | string | Uint8Array | null)[] {
-  const subject = bytesOfUuid(subjectId)
+  const subject = boundUuid(subjectId)
   const shown = published ? 1 : 0
   const hashes = [payloadHash, spelling, updateDateHash, keptCode]
   return [feedNo, subject, position, shown, category, branch, code, ...hashes]

@@ -25,6 +25,7 @@ import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
 import type { NameWrites } from './names.ts'
 import type { NodeWrites } from './nodes.ts'
+import type { PackedBatch, PackedOutcome } from './packed-append.ts'
 import type { PublicationWrites } from './publications.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
@@ -52,7 +53,7 @@ export interface WriterVerbs
     UsageWrites,
     SilenceWrites,
     PublicationWrites {
-  append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
+  append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
   acceptHistory(actor: Actor): 'accepted'

@@ -28,6 +28,7 @@ import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
 import { nameWrites } from './names.ts'
 import { nodeWrites } from './nodes.ts'
+import { packOutcomes, unpackBatches } from './packed-append.ts'
 import { publicationWrites } from './publications.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
@@ -116,10 +117,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...holdWrites(db, clock, note),
     ...retentionWrites(db, clock, note, changes),
-    append(batches) {
+    append(packed) {
+      const batches = unpackBatches(packed)
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
-      return outcomes
+      return packOutcomes(outcomes)
     },
     preview: (batch) => appending.preview(batch),
     startEpoch(continueAfter, actor, feeds) {
