@@ -7,7 +7,7 @@ import type { AppendBatch } from '../storage/storage.ts'
 import type { CommitLimits } from './commit-limits.ts'
 import { fairRoom } from './fair-room.ts'
 import { joinTurns, leaveTurns, newTurns } from './feed-line.ts'
-import type { Claim, FeedLine, Waiting } from './feed-line.ts'
+import type { Claim, FeedLine, Turns, Waiting } from './feed-line.ts'
 import { takeMore, takeShares } from './fill-commit.ts'
 
 export interface WaitingRoom {
@@ -67,6 +67,12 @@ export function waitingRoom({ sizes, maxWaitingCharacters }: CommitLimits): Wait
     take(size) {
       const limits = sizes[size]
       if (limits === undefined) return []
+      const alone = lineAlone(turns[size])
+      if (alone !== undefined) {
+        leaveTurns(turns, alone, size)
+        alone.isClaimed = true
+        return [{ line: alone, batches: alone.waiting.splice(0) }]
+      }
       const taken = takeShares(size, limits, [...(turns[size]?.values() ?? [])])
       for (const line of taken.keys()) {
         line.isClaimed = true
@@ -99,4 +105,13 @@ export function waitingRoom({ sizes, maxWaitingCharacters }: CommitLimits): Wait
       for (const { waiting } of lines.values()) yield* waiting
     },
   }
+}
+
+/** The line of the only batch of a size. It needs no shares. */
+function lineAlone(turn: Turns[number] | undefined): FeedLine | undefined {
+  if (turn?.size !== 1) return undefined
+  const [lines] = turn.values()
+  if (lines?.size !== 1) return undefined
+  const [line] = lines
+  return line?.waiting.length === 1 ? line : undefined
 }

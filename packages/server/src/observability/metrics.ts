@@ -69,6 +69,7 @@ export function createMetrics(): Metrics {
   Object.assign(register.getSingleMetric('process_start_time_seconds') ?? {}, { aggregator: 'first' })
   const requests = requestMetrics()
   const publishing = publishMetrics(register)
+  const store = storeMetrics(register)
   let outageStates: Outages['states'] = () => []
   const missingNumbers = new Gauge({
     name: 'property_events_missing_numbers',
@@ -86,7 +87,7 @@ export function createMetrics(): Metrics {
     wentLive: (keyId, consumer, seconds) => requests.wentLive(keyId, consumer, seconds),
     commits: publishing,
     live: liveMetrics(register),
-    store: storeMetrics(register),
+    store,
     watchQueue: (state) => publishing.watchQueue(state),
     watchInFlight: (state) => addInFlight(register, state),
     watchOutages(outages) {
@@ -96,7 +97,13 @@ export function createMetrics(): Metrics {
     async take() {
       const values = await register.getMetricsAsJSON()
       return {
-        values: [...values.map(lagAlone), ...requests.json(), ...outagesJson(outageStates())],
+        values: [
+          ...values.map(lagAlone),
+          ...requests.json(),
+          ...publishing.json(),
+          ...store.json(),
+          ...outagesJson(outageStates()),
+        ],
         counts: requests.takeCounts(),
         slowest: requests.slowest(),
       }

@@ -1,10 +1,12 @@
 /** Counts of publishing: the outcome of requests, how long they waited, and what waits now. */
 import type { FeedName } from '@property-events/protocol'
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { CommitObserver } from '../feed/commit-attempts.ts'
 import type { LaneState, QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
+import type { MetricJson } from './metric-json.ts'
+import { ownHistogram } from './own-histogram.ts'
 
 export interface PublishMetrics extends CommitObserver {
   /** The outcome of a publish request. `failed`: the answer was a fault of the store or of the service. */
@@ -13,10 +15,12 @@ export interface PublishMetrics extends CommitObserver {
   stored(feed: FeedName, events: number): void
   /** Sets the function that returns, at each scrape, what waits to be committed. */
   watchQueue(state: () => QueueState): void
+  /** The metrics that are not in the registry. */
+  json(): readonly MetricJson[]
 }
 
 /** From a commit in memory to one that waits for a standby that has gone. */
-const commitBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
+const commitBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
 
 export function publishMetrics(register: Registry): PublishMetrics {
   const registers = [register]
@@ -32,28 +36,27 @@ export function publishMetrics(register: Registry): PublishMetrics {
     labelNames: ['feed'] as const,
     registers,
   })
-  const waits = new Histogram({
+  const waits = ownHistogram({
     name: 'property_events_publish_wait_seconds',
     help: 'How long publications waited for their commit to begin.',
-    buckets: commitBuckets,
-    registers,
+    bounds: commitBounds,
   })
-  const commits = new Histogram({
+  const commits = ownHistogram({
     name: 'property_events_commit_duration_seconds',
     help: 'How long commits took, including all retries, by outcome.',
-    labelNames: ['outcome'] as const,
-    buckets: commitBuckets,
-    registers,
+    bounds: commitBounds,
+    label: 'outcome',
   })
   return {
     published: (feed, outcome) => outcomes.inc({ feed, outcome }),
     stored: (feed, events) => storedEvents.inc({ feed }, events),
     waited: (ms) => waits.observe(ms / 1_000),
-    committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
+    committed: (outcome, ms) => commits.observe(ms / 1_000, outcome),
     watchQueue(state) {
       addQueueGauges(register, state)
       addLaneGauges(register, state)
     },
+    json: () => [waits.json(), commits.json()],
   }
 }
 

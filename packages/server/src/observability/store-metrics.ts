@@ -1,9 +1,11 @@
 /** Metrics of the store: how long requests wait for it, what was retried, and its state. */
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { TaskReport } from '../background-task.ts'
 import type { EpochNeed, HeldSnapshot, StorageEngine, StoreObserver, StoreWork } from '../storage/storage.ts'
 import { askedOnce } from './asked-once.ts'
+import type { MetricJson } from './metric-json.ts'
+import { ownHistogram } from './own-histogram.ts'
 import { addSilenceGauges } from './silence-metrics.ts'
 
 export interface StoreMetrics extends Pick<StoreObserver, 'waited' | 'retried'> {
@@ -14,18 +16,19 @@ export interface StoreMetrics extends Pick<StoreObserver, 'waited' | 'retried'> 
     storage: Pick<StorageEngine, 'heldSnapshots' | 'epochNeed' | 'maintenance' | 'silence'>,
     report: TaskReport,
   ): void
+  /** The metrics that are not in the registry. */
+  json(): readonly MetricJson[]
 }
 
-const waitBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
+const waitBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 
 export function storeMetrics(register: Registry): StoreMetrics {
   const registers = [register]
-  const waits = new Histogram({
+  const waits = ownHistogram({
     name: 'property_events_store_wait_seconds',
     help: 'How long reads and writes waited for a connection to the database, or for the thread that writes.',
-    labelNames: ['purpose'] as const,
-    buckets: waitBuckets,
-    registers,
+    bounds: waitBounds,
+    label: 'purpose',
   })
   const retries = new Counter({
     name: 'property_events_store_retries_total',
@@ -34,7 +37,7 @@ export function storeMetrics(register: Registry): StoreMetrics {
     registers,
   })
   return {
-    waited: (purpose, ms) => waits.observe({ purpose }, ms / 1_000),
+    waited: (purpose, ms) => waits.observe(ms / 1_000, purpose),
     retried: (verb, cause) => retries.inc({ verb, cause }),
     watchWork(work) {
       addWorkGauges(register, work)
@@ -53,6 +56,7 @@ export function storeMetrics(register: Registry): StoreMetrics {
       addMaintenanceGauge(register, askedOnce(isOn, report))
       addSilenceGauges(register, storage.silence, report)
     },
+    json: () => [waits.json()],
   }
 }
 
