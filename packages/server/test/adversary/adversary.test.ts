@@ -61,8 +61,8 @@ const long: readonly Setting[] = (['sqlite', 'postgres'] as const).flatMap((engi
   ),
 )
 const lengths = isLong
-  ? { strength: 3, phaseMs: 5_000, allAtOnceMs: 40_000, backMs: 60_000 }
-  : { strength: 1, phaseMs: 1_500, allAtOnceMs: 0, backMs: 0 }
+  ? { strength: 3, phaseMs: 5_000, allAtOnceMs: 40_000, restMs: 60_000 }
+  : { strength: 1, phaseMs: 1_500, allAtOnceMs: 0, restMs: 0 }
 
 describe('whatever adversaries do', () => {
   for (const setting of isLong ? long : short) {
@@ -87,7 +87,7 @@ describe('a siege', () => {
   const errors: readonly string[] = []
   const quiet = { reads: times, publications: times, arrivals: times, errors, errorCount: 0, mostWorkMs: 5 }
   const calm = { name: 'calm', bystander: quiet, peakBytes: 100, tallies: { readers: { 200: 1 } } }
-  const memory = { beforeBytes: 100, afterBytes: 110, backAfterMs: 0, tookMs: 0 }
+  const memory = { beforeBytes: 100, afterBytes: 110, restAfterMs: 0, tookMs: 0 }
   const report = { phases: [calm], ...memory, leftBytes: 0, idleReadersServed: 0 }
   const bounds = { boundBytes: 200, backBytes: 120, workMs: 10 }
   const withPhase = (phase: Partial<typeof calm>) => ({ ...report, phases: [{ ...calm, ...phase }] })

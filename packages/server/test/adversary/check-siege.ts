@@ -39,11 +39,11 @@ export function faultsOf(report: SiegeReport, bounds: Bounds): readonly string[]
     const count = report.phases.reduce((sum, { bystander }) => sum + bystander[kind].count, 0)
     if (count === 0) faults.push(`the bystander had no answer to its ${kind}`)
   }
-  const { beforeBytes, afterBytes, backAfterMs, leftBytes, idleReadersServed } = report
+  const { beforeBytes, afterBytes, restAfterMs, leftBytes, idleReadersServed } = report
   if (leftBytes > 0) faults.push(`${leftBytes} bytes are in flight although everybody has gone`)
   if (idleReadersServed > 0) faults.push(`${idleReadersServed} readers that took nothing were waited for`)
   if (afterBytes > backBytes) {
-    const seconds = (backAfterMs / 1_000).toFixed(0)
+    const seconds = (restAfterMs / 1_000).toFixed(0)
     faults.push(
       `${inMiB(afterBytes)} resident ${seconds} s after the last adversary, and ${inMiB(beforeBytes)} before the first`,
     )
@@ -60,9 +60,9 @@ export function tableOf(report: SiegeReport): readonly string[] {
       lines.push([name, kind, count, p50, p99, max, errorCount, mostWorkMs, inMiB(peakBytes)].join(' | '))
     }
   }
-  const { beforeBytes, afterBytes, backAfterMs } = report
+  const { beforeBytes, afterBytes, restAfterMs } = report
   lines.push(
-    `resident: ${inMiB(beforeBytes)} before, ${inMiB(afterBytes)} after, ${(backAfterMs / 1_000).toFixed(1)} s after the last adversary`,
+    `resident: ${inMiB(beforeBytes)} before, ${inMiB(afterBytes)} after, ${(restAfterMs / 1_000).toFixed(1)} s after the last adversary`,
   )
   return lines
 }

@@ -1,6 +1,7 @@
 /** The resident memory of another process, as the system counts it. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 export interface MemoryWatch extends Disposable {
@@ -11,6 +12,33 @@ export interface MemoryWatch extends Disposable {
 }
 
 const sampleMs = 50
+
+/** A service collects its garbage after 15 to 20 s of rest (collect-at-rest.ts), and gives back what was freed up to 5 s later. */
+const untilCollectedMs = 26_000
+const lookMs = 1_000
+/** This many looks in a row, of which the largest is no more than 2 % above the smallest. */
+const looksAtRest = 3
+const restFactor = 1.02
+
+export interface Rest {
+  readonly bytes: number
+  readonly afterMs: number
+}
+
+/** Waits until memory has come to rest, for `patienceMs` at most; with a patience of 0 it is what it is now. */
+export async function memoryAtRest(memory: Pick<MemoryWatch, 'now'>, patienceMs: number): Promise<Rest> {
+  const startMs = performance.now()
+  const looks: number[] = []
+  for (;;) {
+    const bytes = await memory.now()
+    const afterMs = performance.now() - startMs
+    looks.push(bytes)
+    const last = looks.slice(-looksAtRest)
+    const rests = last.length === looksAtRest && Math.max(...last) <= restFactor * Math.min(...last)
+    if ((rests && afterMs >= untilCollectedMs) || afterMs >= patienceMs) return { bytes, afterMs }
+    await delay(lookMs)
+  }
+}
 
 /** On Linux the system itself keeps the peak; elsewhere it is looked for every 50 ms. */
 export function watchMemory(pid: number): MemoryWatch {

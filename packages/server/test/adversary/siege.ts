@@ -12,8 +12,7 @@ import { startAttacked } from './attacked-service.ts'
 import type { Attacked, AttackedOptions } from './attacked-service.ts'
 import type { BystanderReport } from './bystander.ts'
 import { startIdleReaders } from './idle-readers.ts'
-import { watchMemory } from './memory-watch.ts'
-import type { MemoryWatch } from './memory-watch.ts'
+import { memoryAtRest, watchMemory } from './memory-watch.ts'
 
 export interface SiegeOptions extends AttackedOptions {
   readonly seed: number
@@ -21,8 +20,8 @@ export interface SiegeOptions extends AttackedOptions {
   readonly phaseMs: number
   /** All of them at once, after the phases; 0: never. */
   readonly allAtOnceMs: number
-  /** How long its memory may take to come back. */
-  readonly backMs: number
+  /** How long its memory may take to come to rest, before and after; 0: it is not waited for. */
+  readonly restMs: number
   readonly phases: Phases
 }
 
@@ -35,11 +34,11 @@ export interface PhaseReport {
 
 export interface SiegeReport {
   readonly phases: readonly PhaseReport[]
-  /** Resident before the first adversary came. */
+  /** Resident before the first adversary came, at rest. */
   readonly beforeBytes: number
-  /** After the last one had gone: as soon as it was near enough to before, or at the end of the patience. */
+  /** After the last one had gone, at rest again. */
   readonly afterBytes: number
-  readonly backAfterMs: number
+  readonly restAfterMs: number
   /** That the service still counted as in flight when everybody had gone. */
   readonly leftBytes: number
   /** Readers that took nothing from the beginning to the end, and were waited for all the same. */
@@ -47,9 +46,6 @@ export interface SiegeReport {
   /** Of all of it. */
   readonly tookMs: number
 }
-
-/** Near enough to before not to wait any longer. */
-const backFactor = 1.2
 
 export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
   const startMs = performance.now()
@@ -69,11 +65,12 @@ export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
     const report = await bystander.ask<BystanderReport>('report')
     reports.push({ name, bystander: report, peakBytes: await memory.peak(), tallies })
   }
-  await readOnce(attacked)
+  // Page memory fills further while the same is read again.
+  for (let round = 0; round < (options.restMs > 0 ? 3 : 1); round += 1) await readOnce(attacked)
   const over = new AbortController()
   const idleReaders = await startIdleReaders(attacked.target, over.signal)
   await phase('nobody', options.phaseMs, [])
-  const beforeBytes = await memory.now()
+  const { bytes: beforeBytes } = await memoryAtRest(memory, options.restMs)
   for (const [name, adversaries] of Object.entries(options.phases)) {
     await phase(name, options.phaseMs, [adversaries])
   }
@@ -82,9 +79,9 @@ export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
   const leftBytes = await bytesInFlight(attacked)
   const idleReadersServed = await idleReaders.served()
   over.abort()
-  const back = await comeBack(memory, beforeBytes, options.backMs)
+  const { bytes: afterBytes, afterMs: restAfterMs } = await memoryAtRest(memory, options.restMs)
   await phase('nobody any more', options.phaseMs, [])
-  const after = { ...back, leftBytes, idleReadersServed }
+  const after = { afterBytes, restAfterMs, leftBytes, idleReadersServed }
   return { phases: reports, beforeBytes, ...after, tookMs: performance.now() - startMs }
 }
 
@@ -156,20 +153,5 @@ async function startHelper(file: string): Promise<Helper> {
       child.kill('SIGKILL')
       await once(child, 'exit')
     },
-  }
-}
-
-/** Waits until little more is resident than before; what was freed the process gives back when it collects its garbage. */
-async function comeBack(
-  memory: MemoryWatch,
-  beforeBytes: number,
-  patienceMs: number,
-): Promise<Pick<SiegeReport, 'afterBytes' | 'backAfterMs'>> {
-  const startMs = performance.now()
-  for (;;) {
-    const afterBytes = await memory.now()
-    const backAfterMs = performance.now() - startMs
-    if (afterBytes <= backFactor * beforeBytes || backAfterMs > patienceMs) return { afterBytes, backAfterMs }
-    await delay(100)
   }
 }
