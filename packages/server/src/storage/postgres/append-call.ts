@@ -9,6 +9,7 @@ import type { CallContext } from './append-context.ts'
 import { appendOne, plannedEvent } from './append-one.ts'
 import type { Session } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { freeLongParameters } from './long-parameters.ts'
 import { functionCall, list, listsOver } from './function-call.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
@@ -19,9 +20,9 @@ export async function callAppend(
   context: CallContext,
 ): Promise<AppendAnswer> {
   const one = plannedEvent(feeds, context)
-  const [row] = one
-    ? await session.query<AnswerRow>(appendOne.statement, appendOne.valuesOf(one))
-    : await session.query<AnswerRow>(append.statement, append.valuesOf(plannedEvents(feeds, context)))
+  const values = one ? appendOne.valuesOf(one) : append.valuesOf(plannedEvents(feeds, context))
+  const [row] = await session.query<AnswerRow>(one ? appendOne.statement : append.statement, values)
+  freeLongParameters(values)
   if (row === undefined) throw new Error('an append gave no answer')
   return readAnswer(row, feeds)
 }

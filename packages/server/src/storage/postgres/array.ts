@@ -3,6 +3,7 @@
  * elements must be the one that the statement declares, as in `$1::uuid[]`; the server refuses any other.
  */
 import { isUuid, writeUuid } from '@property-events/protocol'
+import { freeBytes } from '../../free-bytes.ts'
 
 type List<T> = readonly (T | null)[]
 
@@ -42,16 +43,34 @@ export function booleans(values: List<boolean>): Buffer {
 }
 
 export function texts(values: List<string>): Buffer {
-  let size = headBytes
-  for (const value of values) size += lengthBytes + (value === null ? 0 : Buffer.byteLength(value))
-  const into = Buffer.allocUnsafe(size)
-  let at = writeHead(into, 'text', values)
-  for (const value of values) {
-    const length = value === null ? isNull : into.write(value, at + lengthBytes)
+  return textsOf(values, (value) => value)
+}
+
+/** Makes each text when it is written: a thousand long ones at once would stay in memory until V8 collects old objects. */
+export function textsOf<Item>(items: readonly Item[], textOf: (item: Item) => string | null): Buffer {
+  let into: Buffer = Buffer.allocUnsafe(headBytes + items.length * usualTextBytes)
+  let at = writeHead(into, 'text', items)
+  for (const item of items) {
+    const text = textOf(item)
+    const mostBytes = lengthBytes + mostBytesPerUnit * (text?.length ?? 0)
+    if (at + mostBytes > into.byteLength) into = longer(into, at, mostBytes)
+    const length = text === null ? isNull : into.write(text, at + lengthBytes)
     into.writeInt32BE(length, at)
     at += lengthBytes + Math.max(length, 0)
   }
   return into.subarray(0, at)
+}
+
+const usualTextBytes = 64
+/** A UTF-16 unit in UTF-8. */
+const mostBytesPerUnit = 3
+
+/** Room for as much again as was written and for `moreBytes`; the memory of the shorter one is released. */
+function longer(written: Buffer, at: number, moreBytes: number): Buffer {
+  const into = Buffer.allocUnsafe(2 * at + moreBytes)
+  written.copy(into, 0, 0, at)
+  freeBytes(written)
+  return into
 }
 
 export function bytes(values: List<Uint8Array>): Buffer {

@@ -3,6 +3,7 @@ import type { PoolClient, QueryResultRow } from 'pg'
 import type { PoolState, StoreObserver } from '../store-observer.ts'
 import type { FeedKey } from '../storage.ts'
 import { isOfStatement } from './failure.ts'
+import { longTextsAsBytes, textsAsTexts } from './long-rows.ts'
 import { createReadLines, defaultConnectTimeoutMs } from './read-lines.ts'
 import { listenOn, noLimit, poolOf, poolState, sessionOf, waitForLocks, withClient } from './pool.ts'
 
@@ -11,6 +12,8 @@ export interface Statement {
   /** Unique among all statements. */
   readonly name: string
   readonly text: string
+  /** `bytes`: in reads, long values of the type `text` come as bytes (long-rows.ts). Left out: all come as texts. */
+  readonly longTexts?: 'bytes'
 }
 
 export type Value = string | number | bigint | boolean | null | Uint8Array
@@ -108,7 +111,9 @@ export function connect(options: ConnectionOptions): Database {
       values: readonly Value[],
       line = statement.name,
     ): Promise<readonly R[]> {
-      const ask = (client: PoolClient) => client.query<R>({ ...statement, values: [...values] })
+      const { name, text, longTexts } = statement
+      const types = longTexts === 'bytes' ? longTextsAsBytes : textsAsTexts
+      const ask = (client: PoolClient) => client.query<R>({ name, text, types, values: [...values] })
       const askedMs = performance.now()
       const read = (fromMs: number) =>
         withClient(readers, ask, () => observer?.waited('reading', performance.now() - fromMs))

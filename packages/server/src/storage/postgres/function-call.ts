@@ -2,7 +2,7 @@
  * Calls of functions in the database, each built from a table: arguments go by the names of the parameters, and results by the names of
  * the columns. The order does not matter; a name that the function does not have is refused when the statement is prepared.
  */
-import { bigints, booleans, integers, smallints, texts, uuids } from './array.ts'
+import { bigints, booleans, integers, smallints, textsOf, uuids } from './array.ts'
 import type { Statement, Value } from './connection.ts'
 
 /** One parameter: its type in the database, and its value. */
@@ -56,7 +56,10 @@ function listOf<T>(type: string, encode: (values: readonly (T | null)[]) => Buff
 
 export const list = {
   uuid: listOf('uuid', uuids),
-  text: listOf('text', texts),
+  text: <Item>(element: (item: Item) => string | null): ListParameter<Item> => ({
+    type: 'text[]',
+    encode: (items) => textsOf(items, element),
+  }),
   boolean: listOf('boolean', booleans),
   smallint: listOf('smallint', smallints),
   integer: listOf('integer', integers),

@@ -7,6 +7,8 @@ import type { PoolState } from '../store-observer.ts'
 import { defaultConnectTimeoutMs } from './read-lines.ts'
 import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
 import { isOfStatement } from './failure.ts'
+import { sendLongParameters } from './long-parameters.ts'
+import { gatherLongRows, textsAsTexts } from './long-rows.ts'
 
 /** A node that vanishes while it holds a feed's counter releases it after this time. */
 const idleInTransactionMs = 5_000
@@ -70,7 +72,8 @@ export function sessionOf(client: PoolClient): Session {
   return {
     connection: client,
     async query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
-      const { rows } = await client.query<R>({ ...statement, values: [...values] })
+      const { name, text } = statement
+      const { rows } = await client.query<R>({ name, text, values: [...values] })
       return rows
     },
     async script(text) {
@@ -91,10 +94,25 @@ function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientCon
   }
 }
 
+class ReadingClient extends Client {
+  constructor(config: ClientConfig = {}) {
+    super({ ...config, types: textsAsTexts })
+    gatherLongRows(this)
+  }
+}
+
+class WritingClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config)
+    sendLongParameters(this)
+  }
+}
+
 export function poolOf(options: ConnectionOptions, purpose: Purpose, max: number, timeoutMs: number): Pool {
   const { onConnect } = options
   const pool = new Pool({
     ...clientOptions(options, timeoutMs),
+    Client: purpose === 'reading' ? ReadingClient : WritingClient,
     max,
     idleTimeoutMillis: 60_000,
     verify: callbackify(async (client: PoolClient) => {

@@ -5,11 +5,16 @@ import { texts } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
+import { utf8Of } from './long-rows.ts'
+import type { TextOrBytes } from './long-rows.ts'
+
+const longTexts = 'bytes'
 
 /** Ordered runs through indexes, each ended by its limit. */
 export const readAfterStatements = {
   all: {
     name: 'read-after-all',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM event e
       WHERE e.tenant = $1 AND e.feed = $2 AND e.position > position_at($1, $2, $3)
       ORDER BY e.tenant, e.feed, e.position LIMIT $4`,
@@ -17,6 +22,7 @@ export const readAfterStatements = {
   /** Time rises with position, so a view's time index also finds the place of a position in it. */
   view: {
     name: 'read-after-view',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM view_entry v
       ${eventAt('v.position', 'sequence, json')}
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.position > 0 AND v.created > coalesce((
@@ -31,6 +37,7 @@ export const readAfterStatements = {
    */
   latest: {
     name: 'read-after-latest',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM (
         SELECT latest.position FROM unnest($5::text[]) AS wanted (category)
         CROSS JOIN LATERAL (
@@ -52,6 +59,7 @@ export const readAfterStatements = {
   /** The same for a set of branches, which only properties have. */
   branchLatest: {
     name: 'read-after-branch-latest',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM (
         SELECT latest.position FROM unnest($5::text[]) AS wanted (category)
         CROSS JOIN LATERAL (
@@ -69,7 +77,7 @@ export const readAfterStatements = {
 
 interface Row {
   readonly sequence: string
-  readonly json: string
+  readonly json: TextOrBytes
 }
 
 export async function readAfter(database: Reads, query: ReadAfterQuery): Promise<readonly StoredEvent[]> {
@@ -87,7 +95,7 @@ export async function readAfter(database: Reads, query: ReadAfterQuery): Promise
     : view === 'all'
       ? await database.read<Row>(readAfterStatements.all, values)
       : await database.read<Row>(readAfterStatements.view, [...values, view])
-  return rows.map(({ sequence, json }) => ({ sequenceNumber: Number(sequence), json: Buffer.from(json) }))
+  return rows.map(({ sequence, json }) => ({ sequenceNumber: Number(sequence), json: utf8Of(json) }))
 }
 
 /** The categories that a view's subjects can have; contacts have none. */

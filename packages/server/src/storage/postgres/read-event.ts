@@ -2,10 +2,13 @@ import type { FeedKey, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { utf8Of } from './long-rows.ts'
+import type { TextOrBytes } from './long-rows.ts'
 
 /** Ids that were taken without storing anything refer to another event (`event_id`); they are not that event's id. */
 const select: Statement = {
   name: 'read-event',
+  longTexts: 'bytes',
   text: `SELECT e.sequence, e.json FROM event_id i
     JOIN event e ON e.tenant = i.tenant AND e.feed = i.feed AND e.position = i.position AND e.id = i.id
     WHERE i.tenant = $1 AND i.feed = $2 AND i.id = $3`,
@@ -13,12 +16,13 @@ const select: Statement = {
 
 const selectWithin: Statement = {
   name: 'read-event-within',
+  longTexts: 'bytes',
   text: `${select.text} AND e.branch = ANY ($4::text[])`,
 }
 
 interface Row {
   readonly sequence: string
-  readonly json: string
+  readonly json: TextOrBytes
 }
 
 export async function readEvent(
@@ -32,5 +36,5 @@ export async function readEvent(
     branches === undefined
       ? await database.read<Row>(select, values)
       : await database.read<Row>(selectWithin, [...values, texts(branches)])
-  return row && { sequenceNumber: Number(row.sequence), json: Buffer.from(row.json) }
+  return row && { sequenceNumber: Number(row.sequence), json: utf8Of(row.json) }
 }

@@ -1,18 +1,25 @@
+import { freeBytes } from '../../free-bytes.ts'
 import type { ViewRange } from '../storage.ts'
 import { bigints } from './array.ts'
 import type { Reads, Row, Statement, Value } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
+import type { TextOrBytes } from './long-rows.ts'
+
+/** They are joined as bytes. */
+const longTexts = 'bytes'
 
 /** A run through one index; a view's entries lead to the events by their own key. */
 export const readRangeStatements = {
   all: {
     name: 'read-range-all',
+    longTexts,
     text: `SELECT json FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position BETWEEN $3 AND $4
       ORDER BY e.tenant, e.feed, e.position`,
   },
   view: {
     name: 'read-range-view',
+    longTexts,
     text: `SELECT e.json FROM view_entry v
       ${eventAt('v.position', 'json')}
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
@@ -20,6 +27,7 @@ export const readRangeStatements = {
   },
   positions: {
     name: 'read-range-positions',
+    longTexts,
     text: `SELECT e.json FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position = ANY ($3::bigint[])
       ORDER BY e.tenant, e.feed, e.position`,
   },
@@ -32,12 +40,14 @@ export const readRangeStatements = {
 export const readWithinStatements = {
   all: {
     name: 'read-range-within-all',
+    longTexts,
     text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $5 THEN e.json END AS json
       FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position BETWEEN $3 AND $4
       ORDER BY e.tenant, e.feed, e.position`,
   },
   view: {
     name: 'read-range-within-view',
+    longTexts,
     text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $6 THEN e.json END AS json FROM view_entry v
       ${eventAt('v.position', 'json')}
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
@@ -45,6 +55,7 @@ export const readWithinStatements = {
   },
   positions: {
     name: 'read-range-within-positions',
+    longTexts,
     text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $4 THEN e.json END AS json
       FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position = ANY ($3::bigint[])
       ORDER BY e.tenant, e.feed, e.position`,
@@ -86,7 +97,7 @@ export async function readRange(database: Reads, range: ViewRange): Promise<read
   const end = first + count
   for (let from = first; from < end; from += eventsPerPiece) {
     const piece = { ...range, first: from, count: Math.min(eventsPerPiece, end - from) }
-    const rows = await ask<{ json: string }>(database, readRangeStatements, piece)
+    const rows = await ask<{ json: TextOrBytes }>(database, readRangeStatements, piece)
     if (rows.length === 0) break
     if (pieces.length > 0) pieces.push(comma)
     pieces.push(joinedBytes(rows.map(({ json }) => json)))
@@ -100,8 +111,8 @@ export async function readRangeWithin(
   range: ViewRange,
   maxBytes: number,
 ): Promise<readonly Uint8Array[] | undefined> {
-  const rows = await ask<{ json: string | null }>(database, readWithinStatements, range, maxBytes)
-  const texts: string[] = []
+  const rows = await ask<{ json: TextOrBytes | null }>(database, readWithinStatements, range, maxBytes)
+  const texts: TextOrBytes[] = []
   for (const { json } of rows) {
     if (json === null) return undefined
     texts.push(json)
@@ -111,17 +122,28 @@ export async function readRangeWithin(
 
 /**
  * The texts with commas between them, each written straight into its place: a joined text would be in memory beside them until V8's next
- * collection of old objects. A page of 6 MB left 12 MB behind so, and now leaves 6.
+ * collection of old objects. A page of 6 MB left 12 MB behind so. Consumes them: the memory of long ones is released.
  */
-export function joinedBytes(texts: readonly string[]): Uint8Array {
-  const byteLength = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, -1)
+export function joinedBytes(texts: readonly TextOrBytes[]): Uint8Array {
+  const [first] = texts
+  if (first instanceof Uint8Array && texts.length === 1) return first
+  const byteLength = texts.reduce((sum, text) => sum + lengthOf(text) + 1, -1)
   const bytes = Buffer.allocUnsafeSlow(byteLength)
   let at = 0
   for (const text of texts) {
     if (at > 0) at = bytes.writeUInt8(commaByte, at)
-    at += bytes.write(text, at)
+    if (typeof text === 'string') at += bytes.write(text, at)
+    else {
+      bytes.set(text, at)
+      at += text.byteLength
+      freeBytes(text)
+    }
   }
   return bytes
+}
+
+function lengthOf(text: TextOrBytes): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength
 }
 
 export async function measureRange(database: Reads, range: ViewRange): Promise<readonly number[]> {

@@ -2,10 +2,15 @@ import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { utf8Of } from './long-rows.ts'
+import type { TextOrBytes } from './long-rows.ts'
+
+const longTexts = 'bytes'
 
 export const readSubjectStatements = {
   latest: {
     name: 'read-latest',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM subject s
       JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
       WHERE s.tenant = $1 AND s.feed = $2 AND s.subject = $3`,
@@ -13,6 +18,7 @@ export const readSubjectStatements = {
   /** A run through the index of subjects, in order of position: the number alone would have to be searched for. */
   history: {
     name: 'read-subject',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM event e
       WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
       ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
@@ -20,12 +26,14 @@ export const readSubjectStatements = {
   /** Costs as much as the later part of the history is long: a property seldom leaves a branch. */
   latestWithin: {
     name: 'read-latest-within',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM event e
       WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.branch = ANY ($4::text[])
       ORDER BY e.tenant DESC, e.feed DESC, e.subject DESC, e.position DESC LIMIT 1`,
   },
   historyWithin: {
     name: 'read-subject-within',
+    longTexts,
     text: `SELECT e.sequence, e.json FROM event e
       WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
         AND e.branch = ANY ($6::text[])
@@ -35,7 +43,7 @@ export const readSubjectStatements = {
 
 interface Row {
   readonly sequence: string
-  readonly json: string
+  readonly json: TextOrBytes
 }
 
 export async function readLatest(
@@ -67,5 +75,5 @@ export async function readSubject(
 }
 
 function storedEventOf({ sequence, json }: Row): StoredEvent {
-  return { sequenceNumber: Number(sequence), json: Buffer.from(json) }
+  return { sequenceNumber: Number(sequence), json: utf8Of(json) }
 }
