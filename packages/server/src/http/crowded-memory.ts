@@ -11,8 +11,8 @@ import type { NodeCounts } from './bytes-in-flight.ts'
 
 const mebibyte = 2 ** 20
 
-/** What each thread takes beside: 110 MB at rest, and garbage while hundreds of events a request are published at full rate (400 MB in all). */
-const besideBytes = 150 * mebibyte
+/** What each thread takes beside: 110 MB at rest, and garbage while a hundred events a request are published at full rate (300 MB in all). */
+const besideBytes = 120 * mebibyte
 
 export interface Allowed {
   readonly pageMemoryBytes: number

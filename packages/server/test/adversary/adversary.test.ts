@@ -14,7 +14,7 @@ import { faultsOf, tableOf, talliesOf } from './check-siege.ts'
 import { adversaries, phases } from './adversaries.ts'
 import type { AdversaryName, Phases } from './adversaries.ts'
 import { waitedFor } from './readers.ts'
-import { besiege } from './siege.ts'
+import { besiege, comesBackTo } from './siege.ts'
 import type { SiegeReport } from './siege.ts'
 
 const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
@@ -38,17 +38,11 @@ const pageMemoryBytes = 64 * mebibyte
 const budgetBytes = defaultLimits.inFlightBytes
 /** What else each of its threads may take, at rest and beside what is counted. */
 const besideBytes = 200 * mebibyte
-/**
- * What a busy machine has not collected yet: the short form was seen to take 364 MiB on SQLite and 462 on PostgreSQL, where 520 are promised; the
- * long one, with thirty publications of 16 MB at a time, 640 and 619.
- */
-const slackBytes = 128 * mebibyte
-const boundOf = (workers: number): number =>
-  pageMemoryBytes + budgetBytes + workers * (besideBytes + slackBytes)
+const boundOf = (workers: number): number => pageMemoryBytes + budgetBytes + workers * besideBytes
 /** Without what gives memory back (trim-memory.ts), and in the short form, where nobody waits for it, it is bounded as before. */
 const comesBack = isLong && memoryTrimmer() !== undefined
 const backBytesOf = ({ beforeBytes }: SiegeReport, workers: number): number =>
-  comesBack ? 1.2 * beforeBytes : boundOf(workers)
+  comesBack ? comesBackTo(beforeBytes) : boundOf(workers)
 
 /** Of the service, while a request waits: its own answer, and whatever else has its turn before. With several threads it is not known whose it was. */
 const workMs = 5_000

@@ -25,8 +25,15 @@ export interface Rest {
   readonly afterMs: number
 }
 
-/** Waits until memory has come to rest, for `patienceMs` at most; with a patience of 0 it is what it is now. */
-export async function memoryAtRest(memory: Pick<MemoryWatch, 'now'>, patienceMs: number): Promise<Rest> {
+/**
+ * Waits until memory has come to rest, for `patienceMs` at most; with a patience of 0 it is what it is now. `enoughBytes`: it rests only once it
+ * is no more than this, because a service that is still at work after a burst collects its garbage later.
+ */
+export async function memoryAtRest(
+  memory: Pick<MemoryWatch, 'now'>,
+  patienceMs: number,
+  enoughBytes = Number.POSITIVE_INFINITY,
+): Promise<Rest> {
   const startMs = performance.now()
   const looks: number[] = []
   for (;;) {
@@ -34,7 +41,8 @@ export async function memoryAtRest(memory: Pick<MemoryWatch, 'now'>, patienceMs:
     const afterMs = performance.now() - startMs
     looks.push(bytes)
     const last = looks.slice(-looksAtRest)
-    const rests = last.length === looksAtRest && Math.max(...last) <= restFactor * Math.min(...last)
+    const isSteady = last.length === looksAtRest && Math.max(...last) <= restFactor * Math.min(...last)
+    const rests = isSteady && bytes <= enoughBytes
     if ((rests && afterMs >= untilCollectedMs) || afterMs >= patienceMs) return { bytes, afterMs }
     await delay(lookMs)
   }

@@ -47,6 +47,11 @@ export interface SiegeReport {
   readonly tookMs: number
 }
 
+/** After the last adversary, for a service that is to come back to what it was. */
+export function comesBackTo(beforeBytes: number): number {
+  return 1.2 * beforeBytes
+}
+
 export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
   const startMs = performance.now()
   await using attacked = await startAttacked(options)
@@ -79,7 +84,11 @@ export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
   const leftBytes = await bytesInFlight(attacked)
   const idleReadersServed = await idleReaders.served()
   over.abort()
-  const { bytes: afterBytes, afterMs: restAfterMs } = await memoryAtRest(memory, options.restMs)
+  const { bytes: afterBytes, afterMs: restAfterMs } = await memoryAtRest(
+    memory,
+    options.restMs,
+    comesBackTo(beforeBytes),
+  )
   await phase('nobody any more', options.phaseMs, [])
   const after = { afterBytes, restAfterMs, leftBytes, idleReadersServed }
   return { phases: reports, beforeBytes, ...after, tookMs: performance.now() - startMs }
