@@ -1,6 +1,7 @@
 /**
  * How long an event takes to the last of many readers that wait for it, what a waiting reader holds in memory, and what waiting costs at
- * rest; beside Nchan and the server of Durable Streams. The server has core 0, the load core 1. Writes `bench/results/live-<readers>.json`.
+ * rest; beside Nchan and the server of Durable Streams. Rest begins 25 s after all have connected: until then the service tidies up after
+ * that (packages/server/src/collect-at-rest.ts). It lasts a minute. The server has core 0, the load core 1. Writes `bench/results/live-<readers>.json`.
  *
  *     node bench/live.ts [readers] [rounds] [folder of results]
  */
@@ -27,8 +28,10 @@ import { benchFeed, cacheFolder, emptyStore, keysOf } from './support/store.ts'
 /** A key may have 20 requests waiting. */
 const readersOfKey = 20
 const pauseMs = 100
-/** As long as a long-poll waits: each comes back once in that time, and each stream gets two marks. */
-const restSeconds = 30
+/** Longer than a service is quiet before it collects what connecting has left behind: three looks, 5 s apart. */
+const settleSeconds = 25
+/** Twice as long as a long-poll waits: each comes back twice in that time, and each stream gets four marks. */
+const restSeconds = 60
 const callSeconds = 10
 
 type Asks = Pick<LiveLoad, 'readers' | 'continues' | 'publish' | 'body'>
@@ -61,6 +64,7 @@ async function measure(
     await lines.next()
     await untilQuiet(server)
     const memoryMiB = server.memoryMiB() - memoryBefore
+    await delay(settleSeconds * 1_000)
     const cpuBeforeS = server.cpuS()
     await delay(restSeconds * 1_000)
     const restS = server.cpuS()
