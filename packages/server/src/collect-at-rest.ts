@@ -25,8 +25,8 @@ interface Busy {
   readonly share: number
 }
 
-/** A thread that is busy for less than this share of its time is at rest. */
-const restShare = 0.05
+/** A thread that is busy for less than this share of its time is at rest: a few dozen requests a second take some 4 %. */
+const restShare = 0.1
 
 /** One that is busy for no more of its time than this is calm: nobody notices the millisecond or so that trimming takes. */
 const calmShare = 0.2

@@ -68,7 +68,7 @@ function collectionsFor(shares: readonly number[]): readonly number[] {
 }
 
 it('a light but steady load is never interrupted by a collection, and keeps its compiled code (P5)', () => {
-  for (const share of [0.01, 0.04, 0.06, 0.15, 0.19, 0.5, 1]) {
+  for (const share of [0.01, 0.04, 0.06, 0.09, 0.11, 0.15, 0.19, 0.5, 1]) {
     assert.deepEqual(collectionsFor(Array.from({ length: 200 }, () => share)), [], `busy for ${share}`)
   }
   assert.deepEqual(
@@ -78,13 +78,17 @@ it('a light but steady load is never interrupted by a collection, and keeps its 
 })
 
 it('garbage is collected once a thread has rested for 15 s after each burst, however light the load is then (P5)', () => {
+  // Forty requests a second take 4 %, and more where the machine has other work.
+  for (const share of [0.01, 0.04, 0.08]) {
+    const rest = Array.from({ length: 10 }, () => share)
+    assert.deepEqual(collectionsFor([0.5, ...rest, 0.3, 0.3, ...rest]), [4, 16], `busy for ${share}`)
+  }
   const rest = Array.from({ length: 10 }, () => 0.04)
-  assert.deepEqual(collectionsFor([0.5, ...rest, 0.3, 0.3, ...rest]), [4, 16])
   assert.deepEqual(collectionsFor([0.3, ...rest]), [])
 })
 
 it('what the C library keeps of a burst is given back at the first two looks that find the thread calm, and after a collection (P5)', () => {
-  const calm = Array.from({ length: 8 }, () => 0.1)
+  const calm = Array.from({ length: 8 }, () => 0.15)
   assert.deepEqual(doneFor([0.9, 0.9, 0.9, ...calm]), { collected: [], trimmed: [4, 5] })
   const rest = Array.from({ length: 8 }, () => 0.01)
   assert.deepEqual(doneFor([0.9, ...rest]), { collected: [4], trimmed: [2, 3, 4, 5] })
