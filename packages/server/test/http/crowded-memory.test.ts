@@ -66,13 +66,13 @@ const small = { ...all, largePage: false, run: false, snapshot: false, madeLarge
 describe('memory that is above what is promised', () => {
   it('refuses large reads first, then large publications, and never anything small (P5, P10)', () => {
     withMemory(120, ({ see, accepted }) => {
-      see(470)
+      see(440)
       assert.deepEqual(accepted(), all)
-      see(471)
+      see(441)
       assert.deepEqual(accepted(), small)
-      see(496)
+      see(466)
       assert.deepEqual(accepted(), { ...small, largePublication: false })
-      see(470)
+      see(440)
       assert.deepEqual(accepted(), all)
     })
   })
