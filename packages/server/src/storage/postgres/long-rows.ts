@@ -23,9 +23,9 @@ export const longValueBytes = 16_384
 export function gatherLongRows({ connection }: Client): void {
   const attachListeners: unknown = Reflect.get(connection, 'attachListeners')
   if (typeof attachListeners !== 'function') throw new Error('node-postgres no longer reads as it did')
-  const attachBehindRows = (socket: Incoming): unknown =>
+  const attachToShortRows = (socket: Incoming): unknown =>
     Reflect.apply(attachListeners, connection, [withShortRows(socket)])
-  Object.assign(connection, { attachListeners: attachBehindRows })
+  Object.assign(connection, { attachListeners: attachToShortRows })
 }
 
 /** What the parser uses of a socket. */
