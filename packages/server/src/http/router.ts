@@ -82,10 +82,9 @@ export function createRouter({ operations, basePath, limits, door }: RouterOptio
 
 /** One shape for all operations, because each request reads most of its members. */
 function toOperation({ route, params }: Found, target: string): Routed {
-  const { operation, operationId, path, access, mediaType, headers } = route
+  const { operation, operationId, path, access, mediaType, transport, headers } = route
   const { query, tenants } = route.takesTenant ? takeTenant(queryText(target)) : withoutTenant(target)
   const waits = operation.waits?.(query) === true
-  const transport = waits ? 'node' : route.transport
   const call = operation.prepare({ query, params })
   return { route: path, operationId, access, mediaType, transport, waits, headers, tenants, call }
 }

@@ -47,6 +47,7 @@ onEngines('a connection', {}, (service, plainConnections) => {
       ['GET', contactListPath, [], ''],
       ['HEAD', listPath, [keyLine(readKey)], ''],
       ['GET', '/v1/heads', [keyLine(readKey)], ''],
+      ['GET', '/v1/property-events?after=0&limit=1&wait=30', [keyLine(readKey)], ''],
       [
         'POST',
         '/v1/property-events',
@@ -134,6 +135,7 @@ onEngines('a connection', {}, (service, plainConnections) => {
       get(`${listPath}?from=2020-01-01`, 200),
       get(listPath, 304, 'If-None-Match: *'),
       get('/v1/heads', 200),
+      get('/v1/property-events?after=0&limit=1&wait=30', 200),
       get(`${listPath}?page=0`, 400),
       get('/nothing', 404),
       get('/v1/%zz', 400),

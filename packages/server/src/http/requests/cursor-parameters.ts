@@ -93,7 +93,7 @@ export function readWait(text: string | undefined): number | undefined | Problem
   return readCount('wait', text, 1, longestWaitSeconds)
 }
 
-/** Whether a request waits. Such a request leaves the bare socket before it is handled. */
+/** Whether a request waits for events. */
 export function hasWait(query: string): boolean {
   return /(?:^|&)wait=/.test(query)
 }

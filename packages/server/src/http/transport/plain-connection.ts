@@ -53,6 +53,8 @@ export class PlainConnection {
   #waitsLonger = false
   /** The client sends nothing more. */
   #isHalfClosed = false
+  /** The request waits for events, and is over when its client has gone. */
+  #waitsForEvents = false
 
   constructor(socket: Socket, parts: PlainConnectionParts) {
     this.#socket = socket
@@ -87,6 +89,7 @@ export class PlainConnection {
       }
       const request = new PlainRequest(head, bytes, this.#socket, startedMs)
       this.#request = request
+      this.#waitsForEvents = head.routed.waits
       const handling = handle(request, head.routed)
       if (handling instanceof Promise) handling.then(this.#onAnswer).catch(this.#onFault)
       else this.#onAnswer(handling)
@@ -200,11 +203,15 @@ export class PlainConnection {
     this.#parts.passOn(socket, unanswered)
   }
 
-  /** The client will send nothing more; its request is still answered. */
+  /**
+   * The client will send nothing more. Its request is still answered, unless it waits for events: whoever closes a connection looks the
+   * same, and would hold one of the few places of its key for up to 30 s.
+   */
   #onHalfClose = (): void => {
     this.#isHalfClosed = true
     this.#isLast = true
     if (this.isIdle) this.#socket.destroySoon()
+    else if (this.#waitsForEvents && this.#exchange === undefined) this.#socket.destroy()
   }
 
   /** Nothing was read or written for a while. */
