@@ -1,5 +1,4 @@
 /** Turns one item of a publication into a draft: its members, the payload's own text, the feed's contract. */
-import { hash } from 'node:crypto'
 import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
 import type {
   Category,
@@ -8,6 +7,7 @@ import type {
   JsonReading,
   ProblemError,
 } from '@property-events/protocol'
+import { sha256 } from '../sha256.ts'
 import type { EventDraft, PayloadContent, RemovalContent } from '../storage/storage.ts'
 import { updateDateHashOf } from '../storage/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'
@@ -63,7 +63,7 @@ export function draftOfItem(
   const content: PayloadContent | RemovalContent = {
     kind: 'payload',
     text: payload.text,
-    hash: hash('sha256', payload.text, 'buffer'),
+    hash: sha256(payload.text),
     published: checked.published,
     branch: checked.branch,
     impliedCategory: checked.impliedCategory,
@@ -153,11 +153,7 @@ function contentHashOf(
     content.kind === 'payload'
       ? Buffer.from(content.hash).toString('hex')
       : `remove ${subjectId} ${content.reason ?? ''}`
-  return hash(
-    'sha256',
-    JSON.stringify([what, eventType ?? '', transactionId ?? '', category ?? '']),
-    'buffer',
-  )
+  return sha256(JSON.stringify([what, eventType ?? '', transactionId ?? '', category ?? '']))
 }
 
 function fault(pointer: string, code: string, message: string): Extract<ItemReading, { kind: 'faults' }> {
