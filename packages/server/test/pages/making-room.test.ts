@@ -7,6 +7,7 @@ import type { LocatedPage } from '../../src/feed/list.ts'
 import { createPageReader } from '../../src/pages/page-reader.ts'
 import type { ContentCoding } from '../../src/pages/index.ts'
 import { rangeReads } from '../support/range-reads.ts'
+import { until } from '../support/until.ts'
 
 const pageOf = (tenantId: string): LocatedPage => ({
   page: 1,
@@ -24,13 +25,17 @@ describe('pages that are made at the same time', () => {
   for (const coding of ['identity', 'gzip'] as const satisfies readonly ContentCoding[]) {
     it(`are made whole as far as there is room, ${coding} (P5)`, async () => {
       const gate = Promise.withResolvers<void>()
+      let begun = 0
       const reads = rangeReads(async ({ count }) => {
+        begun += 1
         await gate.promise
         // As engines do, in one piece.
         return [Buffer.alloc(count * eventBytes, 'x')]
       })
       const reader = createPageReader(reads, undefined)
       const asked = tenants.map((tenant) => Promise.resolve(reader.read(pageOf(tenant), coding)))
+      // On a busy machine their reads begin in several turns of the event loop, and those of the first were over by the last.
+      await until(() => begun === tenants.length, { what: 'a read for each page' })
       gate.resolve()
       const bodies = await Promise.all(asked)
       const kinds = bodies.map(({ kind }) => kind)
