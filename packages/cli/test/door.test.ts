@@ -79,7 +79,9 @@ if (existsSync('/proc/self/cmdline')) {
       const { args, variables } = await startedAs({ OF_THE_OPERATOR: '1' })
       assert.ok(args.includes('--max-semi-space-size=16') && args.includes('--no-warnings'), args.join(' '))
       assert.ok(args.includes('--expose-gc') && variables.includes('MALLOC_MMAP_THRESHOLD_=131072'))
-      assert.ok(args.includes('--heap-growing-percent=50'))
+      assert.ok(
+        args.includes('--heap-growing-percent=50') && args.includes('--invocation-count-for-turbofan=1000'),
+      )
       // Trimming memory would say so on each start.
       assert.ok(args.includes('--disable-warning=ExperimentalWarning'))
       assert.ok(variables.includes('MALLOC_ARENA_MAX=1') && variables.includes('OF_THE_OPERATOR=1'))

@@ -102,29 +102,31 @@ const append = functionCall<PlannedEvents>(
   answerColumns,
 )
 
+/** In loops: what small functions do here is compiled over again after each collection of old objects (array.ts). */
 function plannedEvents(feeds: readonly FeedPlan[], context: CallContext): PlannedEvents {
-  const numbered = feeds.map((feed, index) => ({ feed, n: index + 1 }))
-  return {
-    feeds,
-    free: numbered.flatMap(({ feed, n }) => [...feed.freeIds].map((id) => ({ n, id }))),
-    known: numbered.flatMap(({ feed, n }) =>
-      [...feed.knownSubjects].map(([subject, position]) => ({ n, subject, position })),
-    ),
-    rows: numbered.flatMap(({ feed, n }) => plannedRows(feed, n)),
-    views: numbered.flatMap(({ feed, n }) =>
-      [...viewCounts(feed.rows)].map(([view, count]) => ({ n, view, count })),
-    ),
-    reserved: numbered.flatMap(({ feed, n }) => plannedIds(feed, n)),
-    context,
+  const free: PlannedEvents['free'][number][] = []
+  const known: PlannedEvents['known'][number][] = []
+  const rows: PlannedRow[] = []
+  const views: PlannedEvents['views'][number][] = []
+  const reserved: PlannedId[] = []
+  let n = 0
+  for (const feed of feeds) {
+    n += 1
+    for (const id of feed.freeIds) free.push({ n, id })
+    for (const [subject, position] of feed.knownSubjects) known.push({ n, subject, position })
+    addRows(rows, feed, n)
+    for (const [view, count] of viewCounts(feed.rows)) views.push({ n, view, count })
+    addIds(reserved, feed, n)
   }
+  return { feeds, free, known, rows, views, reserved, context }
 }
 
-function plannedIds({ reserved, reading }: FeedPlan, n: number): readonly PlannedId[] {
+function addIds(planned: PlannedId[], { reserved, reading }: FeedPlan, n: number): void {
   const { lastPosition } = reading
-  return reserved.map((entry) => {
+  for (const entry of reserved) {
     const { position } = entry
-    return { ...entry, n, place: position > lastPosition ? lastPosition - position : position }
-  })
+    planned.push({ ...entry, n, place: position > lastPosition ? lastPosition - position : position })
+  }
 }
 
 interface PlannedRow {
@@ -142,23 +144,25 @@ interface PlannedRow {
   readonly viewNth: number
 }
 
-function plannedRows({ rows }: FeedPlan, n: number): readonly PlannedRow[] {
-  const lastOf = new Map(rows.map((row) => [row.event.subjectId, row]))
+function addRows(planned: PlannedRow[], { rows }: FeedPlan, n: number): void {
+  const lastOf = new Map<string, EventRow>()
+  for (const row of rows) lastOf.set(row.event.subjectId, row)
   const viewNths = new Map<string | null, number>()
   let wish: Ticks | null = null
   let firstStamp: number | null = null
-  return rows.map((row, index) => {
+  let nth = 0
+  for (const row of rows) {
     const { event } = row
-    const nth = index + 1
+    nth += 1
     if (event.wishedCreated === undefined) firstStamp ??= nth
     else {
-      const less = event.wishedCreated - BigInt(nth)
+      const less: Ticks = event.wishedCreated - BigInt(nth)
       if (wish === null || less > wish) wish = less
     }
     const viewNth = (viewNths.get(event.state.category) ?? 0) + 1
     viewNths.set(event.state.category, viewNth)
-    return { n, nth, event, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth }
-  })
+    planned.push({ n, nth, event, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth })
+  }
 }
 
 function viewCounts(rows: readonly EventRow[]): ReadonlyMap<string, number> {

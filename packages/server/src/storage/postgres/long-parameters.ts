@@ -39,25 +39,31 @@ function bindMessage({
   values = [],
   valueMapper,
 }: BindConfig): readonly Buffer[] {
-  const mapped = values.map((value, index): unknown => (valueMapper ? valueMapper(value, index) : value))
-  const encoded = mapped.map((value) => {
-    if (value === null || value === undefined) return undefined
-    if (value instanceof Uint8Array) return bytesAt(value)
-    if (typeof value === 'string') return Buffer.from(value)
-    throw new TypeError('a parameter is neither a text nor bytes')
-  })
+  const formats: number[] = []
+  const encoded: Buffer[] = []
+  for (const [index, given] of values.entries()) {
+    const bytes = encodedValue(valueMapper ? valueMapper(given, index) : given)
+    formats.push(bytes?.format ?? text)
+    encoded.push(int32(bytes?.value.byteLength ?? -1))
+    if (bytes !== undefined) encoded.push(bytes.value)
+  }
   const pieces = [
     Buffer.from(`${portal}\0${statement}\0`),
-    int16s([
-      values.length,
-      ...mapped.map((value) => (value instanceof Uint8Array ? binary : text)),
-      values.length,
-    ]),
-    ...encoded.flatMap((value) => (value === undefined ? [int32(-1)] : [int32(value.byteLength), value])),
+    int16s([values.length, ...formats, values.length]),
+    ...encoded,
     int16s([1, text]),
   ]
-  const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, lengthBytes)
+  let length = lengthBytes
+  for (const { byteLength } of pieces) length += byteLength
   return joinedShort([Buffer.from('B'), int32(length), ...pieces])
+}
+
+/** `undefined`: null. */
+function encodedValue(value: unknown): { readonly format: number; readonly value: Buffer } | undefined {
+  if (value === null || value === undefined) return undefined
+  if (value instanceof Uint8Array) return { format: binary, value: bytesAt(value) }
+  if (typeof value === 'string') return { format: text, value: Buffer.from(value) }
+  throw new TypeError('a parameter is neither a text nor bytes')
 }
 
 /** One piece for what stands between long ones: each write costs a look at the socket. */
