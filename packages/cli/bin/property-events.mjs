@@ -12,9 +12,14 @@ import { faultOfCarried, findCarried } from '../carried-node/index.mjs'
 /** The oldest Node that strips types without a flag and holds everything the program uses. */
 const oldestMajor = 24
 
+/** The newest Node in which V8 was seen to know the settings that are its own. A Node that does not know one refuses to start. */
+const newestKnownMajor = 26
+
 const servesForLong = process.argv[2] === 'serve' || process.argv[2] === 'demo'
 
-if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
+const major = Number.parseInt(process.versions.node, 10)
+
+if (major >= oldestMajor) {
   startSparing()
   const fault = servesForLong ? faultOfThisNode() : undefined
   if (fault === undefined) {
@@ -84,7 +89,7 @@ function startSparing() {
     '--heap-growing-percent=50',
     // V8 gives a function its best code after a thousand calls. By itself it waits for three thousand and more, and a service with one
     // publisher was not there after a minute: 1.12 times as many single events a second, for 0.84 of the processor's time.
-    '--invocation-count-for-turbofan=1000',
+    ...(major > newestKnownMajor ? [] : ['--invocation-count-for-turbofan=1000']),
     // `node:ffi`, by which memory is given back, says each time that it is experimental.
     '--disable-warning=ExperimentalWarning',
     ...(namesThreads ? [] : ['--max-semi-space-size=16']),
