@@ -88,7 +88,7 @@ function startSparing() {
     // Old objects may grow by half before they are collected. V8 itself lets them grow to four times as many under load, and collects sooner at rest.
     '--heap-growing-percent=50',
     // V8 gives a function its best code after a thousand calls. By itself it waits for three thousand and more, and a service with one
-    // publisher was not there after a minute: 1.12 times as many single events a second, for 0.84 of the processor's time.
+    // publisher was not there after 45 s: 1.12 times as many single events a second, for 0.84 of the processor's time.
     ...(major > newestKnownMajor ? [] : ['--invocation-count-for-turbofan=1000']),
     // `node:ffi`, by which memory is given back, says each time that it is experimental.
     '--disable-warning=ExperimentalWarning',
