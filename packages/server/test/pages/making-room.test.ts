@@ -34,7 +34,7 @@ describe('pages that are made at the same time', () => {
       })
       const reader = createPageReader(reads, undefined)
       const asked = tenants.map((tenant) => Promise.resolve(reader.read(pageOf(tenant), coding)))
-      // On a busy machine their reads begin in several turns of the event loop, and those of the first were over by the last.
+      // On a busy machine the reads begin in several turns of the event loop: with the gate open, the first would end before the last begins.
       await until(() => begun === tenants.length, { what: 'a read for each page' })
       gate.resolve()
       const bodies = await Promise.all(asked)

@@ -102,7 +102,7 @@ const append = functionCall<PlannedEvents>(
   answerColumns,
 )
 
-/** In loops: what small functions do here is compiled over again after each collection of old objects (array.ts). */
+/** In loops, because small functions made for each call are compiled again and again (docs/decisions/0053). */
 function plannedEvents(feeds: readonly FeedPlan[], context: CallContext): PlannedEvents {
   const free: PlannedEvents['free'][number][] = []
   const known: PlannedEvents['known'][number][] = []
