@@ -44,31 +44,31 @@ export interface ShownNumbers {
 const feedsAtMost = 50_000
 
 export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers {
-  const shown = new BoundedMap<string, ShownNumber>(feedsAtMost)
+  const shown = new BoundedMap<string, Remembered>(feedsAtMost)
 
   /** True if the number is new. */
-  function remember(number: ShownNumber): boolean {
-    const name = feedName(number.key)
+  function remember(key: FeedKey, sequenceNumber: number, created: Ticks | string | undefined): boolean {
+    const name = feedName(key)
     const before = shown.get(name)
-    if (before !== undefined && before.sequenceNumber >= number.sequenceNumber) return false
-    shown.set(name, number)
+    if (before !== undefined && before.sequenceNumber >= sequenceNumber) return false
+    shown.set(name, { key, sequenceNumber, created })
     return true
   }
 
   return {
     note(key, sequenceNumber, created) {
-      if (remember({ key, sequenceNumber, created })) counts.raise(key)
+      if (remember(key, sequenceNumber, created)) counts.raise(key)
     },
     notePreviewed({ key }, outcome) {
       const newest = highestOf(outcome)
-      if (newest !== undefined && remember(shownNumber(key, newest))) counts.raise(key)
+      if (newest !== undefined && remember(key, newest.sequenceNumber, newest.createdDate)) counts.raise(key)
     },
     noteAppended(batches, outcomes) {
       for (const [index, { key }] of batches.entries()) {
         const outcome = outcomes[index]
         const newest = highestOf(outcome)
         if (newest === undefined) continue
-        const isNews = remember(shownNumber(key, newest))
+        const isNews = remember(key, newest.sequenceNumber, newest.createdDate)
         // A repeat of an event that another node has stored shows it as a read would.
         if (isNews && !hasAppended(outcome)) counts.raise(key)
       }
@@ -78,31 +78,27 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
       const name = feedName(key)
       if (shown.get(name)?.sequenceNumber === sequenceNumber) shown.delete(name)
     },
-    all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0),
+    all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0).map(shownOf),
   }
 }
 
-function shownNumber(
-  key: FeedKey,
-  { sequenceNumber, createdDate }: NonNullable<AppendedEvent['stored']>,
-): ShownNumber {
-  return {
-    key,
-    sequenceNumber,
-    // Read only after a failover, and reading it takes a fiftieth of a single publication.
-    get created() {
-      return parseCreatedDate(createdDate)
-    },
-  }
+/** A time may still be the text of a receipt: it is needed only after a failover, and reading it takes a fiftieth of a single publication. */
+interface Remembered extends Omit<ShownNumber, 'created'> {
+  readonly created: Ticks | string | undefined
+}
+
+function shownOf({ key, sequenceNumber, created }: Remembered): ShownNumber {
+  return { key, sequenceNumber, created: typeof created === 'string' ? parseCreatedDate(created) : created }
 }
 
 /** Repeats are in the order in which they were sent, so the last one need not be the newest. */
 function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] {
-  const all = outcome?.kind === 'stored' ? outcome.events.map(({ stored }) => stored) : []
-  return all.reduce(
-    (highest, stored) => ((stored?.sequenceNumber ?? 0) > (highest?.sequenceNumber ?? 0) ? stored : highest),
-    undefined,
-  )
+  let highest: AppendedEvent['stored']
+  if (outcome?.kind !== 'stored') return highest
+  for (const { stored } of outcome.events) {
+    if (stored !== undefined && stored.sequenceNumber > (highest?.sequenceNumber ?? 0)) highest = stored
+  }
+  return highest
 }
 
 /** The reads that can show an event for the first time; the other reads use what one of these has located. */

@@ -45,6 +45,9 @@ export function appendedFeeds(
   batches: readonly AppendBatch[],
   outcomes: readonly AppendOutcome[],
 ): readonly FeedKey[] {
+  const [only] = batches
+  // Nothing has to be told apart, as for every publication of a lone publisher.
+  if (only !== undefined && batches.length === 1) return hasAppended(outcomes[0]) ? [only.key] : []
   const keys = new Map<string, FeedKey>()
   for (const [index, { key }] of batches.entries()) {
     if (hasAppended(outcomes[index])) keys.set(feedName(key), key)

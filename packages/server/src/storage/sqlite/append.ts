@@ -14,7 +14,6 @@ import { assertUndamaged, damagedAt } from './event-checksum.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { insertStatements } from './insert-events.ts'
-import { metaOf } from './meta.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
 
@@ -44,19 +43,17 @@ type Decided =
 interface Moment {
   readonly now: Ticks
   readonly floor: Ticks
-  readonly needsEpoch: boolean
 }
 
 export function appender(db: Connection, context: AppendContext): Appender {
   const feedOf = feedReader(db)
   const lookupsOf = lookupReader(db)
   const insert = insertStatements(db)
-  const meta = metaOf(db)
 
   const decide = (batch: AppendBatch, feed: FeedInCommit | undefined, moment: Moment): Decided => {
     if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
     const { row, rows } = feed
-    if (row.needsEpoch || moment.needsEpoch) return { outcome: { kind: 'epochRequired' } }
+    if (row.needsEpoch) return { outcome: { kind: 'epochRequired' } }
     if (row.move !== 'open') return { outcome: { kind: 'tenantMoving' } }
     const { position: lastPosition = row.lastPosition, created: lastCreated = row.lastCreated } =
       rows.at(-1) ?? {}
@@ -70,11 +67,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
     return { feed, decision }
   }
   /** Read inside the transaction, which may have waited: time must rise with the numbers (P3, D25). */
-  const momentNow = (floor: Ticks): Moment => ({
-    now: readClock(context.clock),
-    floor,
-    needsEpoch: meta.get('needs_epoch') === '1',
-  })
+  const momentNow = (floor: Ticks): Moment => ({ now: readClock(context.clock), floor })
   const feedInCommit = (key: FeedKey): FeedInCommit | undefined => {
     const row = feedOf(key)
     return row && { row, rows: [] }

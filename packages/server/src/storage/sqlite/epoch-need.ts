@@ -25,11 +25,10 @@ export function epochReads(db: Connection): EpochReads {
       return waiting === null || waiting === 0 ? 'none' : 'some'
     },
     waitingFeeds: db.transaction((): readonly WaitingFeed[] => {
-      const all = isWhole()
       const keys = selectTenants.all().flatMap((tenantId) => feedNames.map((feed) => ({ tenantId, feed })))
       return keys.flatMap((key) => {
         const feed = feedOf(key)
-        if (feed === undefined || !(all || feed.needsEpoch)) return []
+        if (feed === undefined || !feed.needsEpoch) return []
         return [{ key, heldNumber: headOf(feed).sequenceNumber, shownNumber: undefined }]
       })
     }),

@@ -19,7 +19,7 @@ import { erasureOf, erasureReader, erasureValues } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedReader } from './feed-row.ts'
 import { restrictionEnder } from './kept-events.ts'
-import { metaOf, readSettings } from './meta.ts'
+import { readSettings } from './meta.ts'
 import { reducer } from './reduce-events.ts'
 
 export interface ErasureWrites {
@@ -94,7 +94,6 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
   const read = erasureReader(db)
   const rangeOf = erasedRangeReader(db, nowMs)
   const feedOf = feedReader(db)
-  const meta = metaOf(db)
   const endRestrictions = restrictionEnder(db)
   const insert = db.prepare(`INSERT INTO erasure VALUES (${Array(20).fill('?').join(', ')})`)
   return db.transaction((request: ErasureRequest, floor: Ticks): BeginErasureOutcome => {
@@ -112,7 +111,7 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
       closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
       endRestrictions(feed.feedNo, target.subjectId, request.actor, nowMs())
     } else {
-      if (feed.needsEpoch || meta.get('needs_epoch') === '1') return { kind: 'epochRequired' }
+      if (feed.needsEpoch) return { kind: 'epochRequired' }
       if (feed.move !== 'open') return { kind: 'tenantMoving' }
     }
     const { revision } = feedOf(key) ?? feed

@@ -14,7 +14,7 @@ export interface FeedRow {
   readonly thinned: number
   readonly lastPosition: number
   readonly lastCreated: Ticks | undefined
-  /** Publishing to this feed waits for a new epoch (D13). */
+  /** Publishing to this feed, or to the whole store, waits for a new epoch (D13). */
   readonly needsEpoch: boolean
   readonly move: MoveState
   /** No later stamp is before this (P3); 0 if unknown. */
@@ -38,8 +38,8 @@ interface RawFeedRow {
   readonly branch_views: bigint
 }
 
-const sql = `SELECT feed_no, epoch, offset, revision, thinned, last_position, last_created, needs_epoch, move, stamp_floor,
-    branch_views
+const sql = `SELECT feed_no, epoch, offset, revision, thinned, last_position, last_created,
+    needs_epoch OR (SELECT value = '1' FROM meta WHERE name = 'needs_epoch') AS needs_epoch, move, stamp_floor, branch_views
   FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
 
 /** Reads feed rows; `undefined`: no such tenant. */

@@ -1,5 +1,5 @@
 /** Writes what a commit has decided to add: events, ids, subjects, views, and the feeds' counters. */
-import type { Ticks } from '@property-events/protocol'
+import type { Category, Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../storage.ts'
@@ -100,12 +100,19 @@ function utf8(text: string): Uint8Array {
 function entryInserter(db: Connection): (feedNo: number, rows: readonly EventRow[]) => void {
   const { takeOrdinals, insertEntry } = eventStatements(db)
   return (feedNo, rows) => {
-    const inCategory = Map.groupBy(rows, (row) => row.event.state.category)
-    for (const [category, entries] of inCategory) {
-      const last = category === null ? undefined : takeOrdinals.get(entries.length, feedNo, category)
+    const counts = new Map<Category, number>()
+    for (const { event } of rows) {
+      const { category } = event.state
+      if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)
+    }
+    for (const [category, count] of counts) {
+      const last = takeOrdinals.get(count, feedNo, category)
       if (last === undefined) continue
-      for (const [index, { position, created }] of entries.entries()) {
-        insertEntry.run(feedNo, category, last - entries.length + 1 + index, position, created)
+      let ordinal = last - count
+      for (const { position, created, event } of rows) {
+        if (event.state.category !== category) continue
+        ordinal += 1
+        insertEntry.run(feedNo, category, ordinal, position, created)
       }
     }
   }

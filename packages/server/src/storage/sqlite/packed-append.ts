@@ -2,17 +2,24 @@
  * Batches and outcomes in the form in which they travel between a serving thread and the writer's: rows without member names, and all
  * hashes of a draft as one text. A structured clone writes every member's name, and gives each array of bytes memory of its own.
  */
-import type { Category, FeedName } from '@property-events/protocol'
-import type { AppendBatch, AppendOutcome, AppendedEvent, DraftContent, EventDraft } from '../storage.ts'
+import type { Category } from '@property-events/protocol'
+import type {
+  AppendBatch,
+  AppendOutcome,
+  AppendedEvent,
+  DraftContent,
+  EventDraft,
+  FeedKey,
+} from '../storage.ts'
 import type { WriterLink } from './writer-link.ts'
 
-export interface PackedBatch {
-  readonly tenantId: string
-  readonly feed: FeedName
-  readonly unchanged: AppendBatch['unchanged']
-  readonly branches: readonly string[] | undefined
-  readonly drafts: readonly (PackedDraft | EventDraft)[]
-}
+export type PackedBatch = readonly [
+  tenantId: string,
+  feed: FeedKey['feed'],
+  unchanged: AppendBatch['unchanged'],
+  branches: AppendBatch['branches'],
+  drafts: readonly (PackedDraft | EventDraft)[],
+]
 
 /** A payload as publishers send it. Every other draft is rare, and travels as it is. */
 type PackedDraft = readonly [
@@ -60,7 +67,7 @@ export async function appendThrough(
 
 function packBatches(batches: readonly AppendBatch[]): readonly PackedBatch[] {
   return batches.map(({ key: { tenantId, feed }, unchanged, branches, drafts }) => {
-    return { tenantId, feed, unchanged, branches, drafts: drafts.map(packDraft) }
+    return [tenantId, feed, unchanged, branches, drafts.map(packDraft)]
   })
 }
 
@@ -89,7 +96,7 @@ function packDraft(draft: EventDraft): PackedDraft | EventDraft {
 }
 
 export function unpackBatches(packed: readonly PackedBatch[]): readonly AppendBatch[] {
-  return packed.map(({ tenantId, feed, unchanged, branches, drafts }) => {
+  return packed.map(([tenantId, feed, unchanged, branches, drafts]) => {
     return { key: { tenantId, feed }, unchanged, branches, drafts: drafts.map(unpackDraft) }
   })
 }

@@ -62,7 +62,7 @@ export function linkWriter(
     call(verb, ...args) {
       return new Promise((resolve, reject) => {
         lastId += 1
-        const request: WriterRequest = { id: lastId, verb, args }
+        const request: WriterRequest = [lastId, verb, args]
         waiting.set(lastId, { request, askedMs: performance.now(), resolve, reject })
         if (port !== undefined) port.postMessage(request, [])
         else if (!asked) {
@@ -83,10 +83,14 @@ function settle(
   reply: WriterReply,
   onAnswered: (waitedMs: number) => void,
 ): void {
-  const question = waiting.get(reply.id)
-  waiting.delete(reply.id)
-  if (reply.kind === 'answer') {
-    if (question !== undefined) onAnswered(Math.max(0, performance.now() - question.askedMs - reply.tookMs))
-    question?.resolve(reply.value)
-  } else question?.reject(new StorageFailure(reply.code, new Error(reply.cause), reply.scope))
+  const [id, tookMs, content] = reply
+  const question = waiting.get(id)
+  waiting.delete(id)
+  if (tookMs === undefined) {
+    const { code, scope, cause } = content
+    question?.reject(new StorageFailure(code, new Error(cause), scope))
+    return
+  }
+  if (question !== undefined) onAnswered(Math.max(0, performance.now() - question.askedMs - tookMs))
+  question?.resolve(content)
 }

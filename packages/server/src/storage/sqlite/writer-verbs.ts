@@ -91,25 +91,17 @@ export interface WriterOptions {
 
 export type WriterVerb = keyof WriterVerbs
 
-export interface WriterRequest {
-  readonly id: number
-  readonly verb: WriterVerb
-  readonly args: readonly unknown[]
-}
+/** Without member names, as a packed batch is. */
+export type WriterRequest = readonly [id: number, verb: WriterVerb, args: readonly unknown[]]
+
+/** `tookMs`: the writer's own time, without the time that the question waited. */
+export type WriterReply =
+  | readonly [id: number, tookMs: number, value: unknown]
+  | readonly [id: number, tookMs: undefined, failure: WriterFailure]
 
 /** An error's class does not survive the transfer between threads; its code and a text for the log do. */
-export type WriterReply =
-  | {
-      readonly id: number
-      readonly kind: 'answer'
-      readonly value: unknown
-      /** The writer's own time, without the time that the question waited. */
-      readonly tookMs: number
-    }
-  | {
-      readonly id: number
-      readonly kind: 'failure'
-      readonly code: StorageFailure['code']
-      readonly scope: StorageFailure['scope']
-      readonly cause: string
-    }
+export interface WriterFailure {
+  readonly code: StorageFailure['code']
+  readonly scope: StorageFailure['scope']
+  readonly cause: string
+}

@@ -55,7 +55,8 @@ export function openForWriting(options: WriterOptions, onClosed: () => void): Wr
       port.on('close', () => ports.delete(port))
       port.on('message', (request: WriterRequest) => {
         port.postMessage(replyTo(verbs, request, options.file))
-        if (request.verb !== 'close') return
+        const [, verb] = request
+        if (verb !== 'close') return
         for (const open of ports) open.close()
         onClosed()
       })
@@ -163,17 +164,17 @@ function noteWrites(db: Connection) {
   return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
 }
 
-function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest, file: string): WriterReply {
+function replyTo(verbs: WriterVerbs, [id, verb, args]: WriterRequest, file: string): WriterReply {
   try {
     const beganMs = performance.now()
     const value: unknown = Reflect.apply(verbs[verb], verbs, args)
-    return { id, kind: 'answer', value, tookMs: performance.now() - beganMs }
+    return [id, performance.now() - beganMs, value]
   } catch (error) {
     const failure = failureOf(error, file)
     const { code, scope } =
       failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
     const cause = failure.cause instanceof Error ? failure.cause : failure
-    return { id, kind: 'failure', code, scope, cause: textOf(cause) }
+    return [id, undefined, { code, scope, cause: textOf(cause) }]
   }
 }
 
