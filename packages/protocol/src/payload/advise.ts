@@ -63,13 +63,14 @@ function visit(notes: Notes, rule: Rule, value: unknown, parent: string, name: s
     const complaint = rule.check(value, notes.show)
     if (complaint !== undefined) note(notes, `${parent}/${name}`, complaint)
   } else if (rule.kind === 'record') visitRecord(notes, rule, value, `${parent}/${name}`)
-  else if (Array.isArray(value)) visitList(notes, rule, value, `${parent}/${name}`)
+  else if (Array.isArray(value) && value.length > 0) visitList(notes, rule, value, `${parent}/${name}`)
 }
 
 function visitRecord(notes: Notes, rule: RecordRule, value: unknown, pointer: string): void {
   if (!isRecord(value)) return
   for (const [name, member] of rule.members) visit(notes, member, value[name], pointer, name)
-  for (const [name, complaint] of rule.together?.(value, notes.show) ?? []) {
+  if (rule.together === undefined) return
+  for (const [name, complaint] of rule.together(value, notes.show)) {
     note(notes, `${pointer}/${name}`, complaint)
   }
 }

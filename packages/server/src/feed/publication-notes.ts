@@ -114,6 +114,9 @@ function countsOf(feed: FeedName, { events, warnings: given }: PublishReceipt) {
       last = Math.max(last, event.sequenceNumber ?? last)
     }
   }
+  const numbers = stored === 0 ? undefined : ([first, last] as const)
+  const counts = { stored, repeated, unchanged, numbers }
+  if (given.length === 0) return { ...counts, warnings: {}, warningPlaces: {} }
   const warnings: Record<string, number> = {}
   const places = new Map<string, Set<string>>()
   for (const { code, pointer } of given) {
@@ -124,8 +127,7 @@ function countsOf(feed: FeedName, { events, warnings: given }: PublishReceipt) {
   const warningPlaces: WarningPlaces = Object.fromEntries(
     [...places].map(([code, some]) => [code, [...some].toSorted().slice(0, placesPerWarning)]),
   )
-  const numbers = stored === 0 ? undefined : ([first, last] as const)
-  return { stored, repeated, unchanged, numbers, warnings, warningPlaces }
+  return { ...counts, warnings, warningPlaces }
 }
 
 /** Those of warnings are into the payload, save one (`PublishWarning`); those of faults are into the event. */

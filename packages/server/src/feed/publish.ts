@@ -152,6 +152,10 @@ function receiptOf(
 
 function receiptEventOf(event: AppendedEvent): ReceiptEvent {
   const { id, eventType, eventTypeShortCode, transactionId, stored, status } = event
+  if (stored !== undefined && status === 'appended') {
+    const { sequenceNumber, createdDate } = stored
+    return { id, sequenceNumber, eventType, eventTypeShortCode, transactionId, createdDate }
+  }
   return {
     id,
     ...(stored === undefined ? {} : { sequenceNumber: stored.sequenceNumber }),

@@ -6,6 +6,7 @@ import type { CommitObserver } from '../feed/commit-attempts.ts'
 import type { LaneState, QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
 import type { MetricJson } from './metric-json.ts'
+import { ownCounter } from './own-counter.ts'
 import { ownHistogram } from './own-histogram.ts'
 
 export interface PublishMetrics extends CommitObserver {
@@ -24,11 +25,10 @@ const commitBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 
 export function publishMetrics(register: Registry): PublishMetrics {
   const registers = [register]
-  const outcomes = new Counter({
+  const outcomes = ownCounter({
     name: 'property_events_publish_requests_total',
     help: 'Publish requests by feed and outcome.',
-    labelNames: ['feed', 'outcome'] as const,
-    registers,
+    labels: ['feed', 'outcome'],
   })
   const storedEvents = new Counter({
     name: 'property_events_stored_events_total',
@@ -48,7 +48,7 @@ export function publishMetrics(register: Registry): PublishMetrics {
     label: 'outcome',
   })
   return {
-    published: (feed, outcome) => outcomes.inc({ feed, outcome }),
+    published: (feed, outcome) => outcomes.inc(feed, outcome),
     stored: (feed, events) => storedEvents.inc({ feed }, events),
     waited: (ms) => waits.observe(ms / 1_000),
     committed: (outcome, ms) => commits.observe(ms / 1_000, outcome),
@@ -56,7 +56,7 @@ export function publishMetrics(register: Registry): PublishMetrics {
       addQueueGauges(register, state)
       addLaneGauges(register, state)
     },
-    json: () => [waits.json(), commits.json()],
+    json: () => [outcomes.json(), waits.json(), commits.json()],
   }
 }
 

@@ -7,13 +7,23 @@ import { quoteInput } from './echo-text.ts'
 
 export type BodyFormat = 'json' | 'ndjson'
 
-const bodyMediaTypes: Readonly<Record<string, BodyFormat>> = {
-  'application/json': 'json',
-  'text/json': 'json',
-  'application/x-ndjson': 'ndjson',
-  'application/ndjson': 'ndjson',
-  'application/jsonl': 'ndjson',
+/** What a Content-Type says; `undefined`: the body decides. */
+interface BodyType {
+  readonly kind: 'type'
+  readonly format: BodyFormat | undefined
 }
+
+const json: BodyType = { kind: 'type', format: 'json' }
+const ndjson: BodyType = { kind: 'type', format: 'ndjson' }
+
+/** As most publishers write them, so that nothing has to be taken apart. */
+const bareTypes: ReadonlyMap<string, BodyType> = new Map([
+  ['application/json', json],
+  ['text/json', json],
+  ['application/x-ndjson', ndjson],
+  ['application/ndjson', ndjson],
+  ['application/jsonl', ndjson],
+])
 
 /** Sent by `fetch` and by generated clients that name no type: then the body's first character decides. */
 const untold = ['', 'text/plain']
@@ -32,20 +42,10 @@ export type BodyHeaders =
 
 /** Checks the headers that describe the body, before a byte of it is read. */
 export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders {
-  const contentType = request.header('content-type')
-  const [mediaType = '', ...parameters] = (contentType ?? '')
-    .split(';')
-    .map((part) => part.trim().toLowerCase())
-  const format = Object.hasOwn(bodyMediaTypes, mediaType) ? bodyMediaTypes[mediaType] : undefined
-  if (format === undefined && !untold.includes(mediaType)) return refused(unsupportedType(mediaType))
-  const charset = parameters
-    .find((parameter) => /^charset\s*=/.test(parameter))
-    ?.replace(/^charset\s*=\s*/, '')
-    .replaceAll('"', '')
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    const detail = `The charset ${quoteInput(charset)} is not accepted; send UTF-8.`
-    return refused({ code: 'unsupported_charset', detail })
-  }
+  const contentType = request.header('content-type') ?? ''
+  const type = bareTypes.get(contentType) ?? readType(contentType)
+  if (type.kind === 'refused') return type
+  const { format } = type
   const coding = request.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (coding !== 'identity' && coding !== 'gzip' && coding !== 'x-gzip') {
     return refused({
@@ -56,6 +56,21 @@ export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders
   }
   if (Number(request.header('content-length') ?? 0) > maxBytes) return refused(bodyTooLarge(maxBytes))
   return { kind: 'format', format, coding: coding === 'identity' ? 'identity' : 'gzip' }
+}
+
+function readType(contentType: string): BodyType | Refused {
+  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  const type = bareTypes.get(mediaType)
+  if (type === undefined && !untold.includes(mediaType)) return refused(unsupportedType(mediaType))
+  const charset = parameters
+    .find((parameter) => /^charset\s*=/.test(parameter))
+    ?.replace(/^charset\s*=\s*/, '')
+    .replaceAll('"', '')
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    const detail = `The charset ${quoteInput(charset)} is not accepted; send UTF-8.`
+    return refused({ code: 'unsupported_charset', detail })
+  }
+  return type ?? { kind: 'type', format: undefined }
 }
 
 /** The format of a body; `undefined` if it cannot be a publication, whatever its type was. */
