@@ -1,0 +1,107 @@
+/** What a node remembers of feeds on PostgreSQL, without a database. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { EventRow } from '../../src/storage/decide-append.ts'
+import type { FeedReading } from '../../src/storage/postgres/feed-reading.ts'
+import { rememberedFeeds } from '../../src/storage/postgres/remembered-feeds.ts'
+import { feedName } from '../../src/storage/storage.ts'
+import type { SubjectState } from '../../src/storage/subject-state.ts'
+import { batch, draft, feedKey } from './support/drafts.ts'
+
+const key = feedKey()
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** As a hash comes out of the memory that Node shares between small buffers. */
+function sliceOfMore(byte: number): Uint8Array {
+  return Buffer.alloc(8_192, byte).subarray(64, 96)
+}
+
+function stateOf(byte: number): SubjectState {
+  const hashes = { payloadHash: sliceOfMore(byte), updateDateHash: sliceOfMore(byte) }
+  return {
+    code: 'PU',
+    published: true,
+    category: 'sales',
+    branch: null,
+    spelling: '',
+    keptCode: null,
+    ...hashes,
+  }
+}
+
+function rowOf(position: number, subjectId: string): EventRow {
+  const event = {
+    id: randomUUID(),
+    subjectId,
+    transactionId: subjectId,
+    eventType: 1,
+    state: stateOf(position % 256),
+    payload: '{}',
+    payloadState: 'full',
+    contentHash: null,
+    wishedCreated: undefined,
+    remarks: [],
+  } as const
+  return { position, sequenceNumber: position, created: 1n, createdDate: '', event }
+}
+
+const emptyFeed: FeedReading = {
+  key,
+  revision: 0,
+  lastPosition: 0,
+  offset: 0,
+  lastCreated: undefined,
+  lastSequence: 0,
+  isClosed: false,
+  idsUnread: 'free',
+  needsEpoch: false,
+  ids: new Map(),
+  subjects: new Map(),
+  events: new Map(),
+  firstEvents: new Map(),
+}
+
+describe('what is remembered of a subject', () => {
+  it('has its hashes, and keeps no more memory than them: after a siege 35 MB of their neighbours stayed (P11)', () => {
+    const remembered = rememberedFeeds()
+    const subjects = 2_000
+    collect()
+    const beforeBytes = process.memoryUsage().arrayBuffers
+    for (let position = 1; position <= subjects; position += 1) {
+      const rows = [rowOf(position, draft({ subject: `p${position}` }).subjectId)]
+      const plan = {
+        reading: emptyFeed,
+        rows,
+        reserved: [],
+        freeIds: new Set<string>(),
+        knownSubjects: new Map<string, number>(),
+        isClockBehind: false,
+      }
+      const stamped = { key, reading: emptyFeed, lastPosition: position, offset: 0, stored: [] }
+      remembered.note([plan], new Map([[feedName(key), stamped]]), '')
+    }
+    collect()
+    const keptBytes = process.memoryUsage().arrayBuffers - beforeBytes
+    assert.ok(keptBytes < subjects * 1_000, `${keptBytes} bytes for ${subjects} subjects`)
+    const last = draft({ subject: `p${subjects}` })
+    const row = remembered
+      .reading([batch([last])], '')
+      ?.feeds.get(feedName(key))
+      ?.subjects.get(last.subjectId)
+    const { payloadHash, updateDateHash } = stateOf(subjects % 256)
+    assert.deepEqual(
+      { ...row, payloadHash: row?.payloadHash?.toString(), updateDateHash: row?.updateDateHash?.toString() },
+      {
+        ...stateOf(0),
+        position: subjects,
+        payloadHash: new Uint8Array(payloadHash ?? []).toString(),
+        updateDateHash: new Uint8Array(updateDateHash ?? []).toString(),
+      },
+    )
+  })
+})
