@@ -80,13 +80,17 @@ function visitList(notes: Notes, rule: ListRule, items: readonly unknown[], poin
     const message = `should have at most ${rule.maxItems} items; ${items.length} were sent`
     note(notes, pointer, { code: 'too_many_items', message })
   }
-  const seen = rule.unique ? new Set<unknown>() : undefined
+  // Most lists are so short that looking at the items before one costs less than a set of them.
+  const seen = rule.unique && items.length > shortList ? new Set<unknown>() : undefined
   for (const [index, item] of items.entries()) {
     if (notes.advice.length >= maxAdvice) return
     if (rule.item !== undefined) visit(notes, rule.item, item, pointer, index)
-    if (seen === undefined || item === null) continue
-    if (seen.has(item))
-      note(notes, `${pointer}/${index}`, { code: 'repeated_item', message: 'repeats an earlier item' })
-    seen.add(item)
+    if (!rule.unique || item === null) continue
+    const isRepeated = seen === undefined ? items.indexOf(item) < index : seen.has(item)
+    if (isRepeated) note(notes, `${pointer}/${index}`, repeated)
+    seen?.add(item)
   }
 }
+
+const shortList = 10
+const repeated: Complaint = { code: 'repeated_item', message: 'repeats an earlier item' }

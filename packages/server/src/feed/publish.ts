@@ -82,30 +82,37 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Bytes of bodies that have not been read yet. */
   const unread = fairRoom(defaultCommitLimits.maxWaitingCharacters)
 
-  async function read({ key, body, format }: PublishRequest): Promise<PublicationReading | undefined> {
+  /** At once if the body is short and nothing else is being read. */
+  function read(request: PublishRequest): undefined | PublicationReading | Promise<PublicationReading> {
+    const { key, body, format } = request
     const { byteLength } = body
     const { tenantId, feed } = key
     if (!unread.enter(tenantId, byteLength)) {
       freeBytes(body)
       return undefined
     }
-    try {
-      return await turns.run(publicationSteps({ feed, body, format, catalogue, limits, newId }), byteLength)
-    } finally {
+    const end = (): void => {
       unread.leave(tenantId, byteLength)
       // The drafts are separate strings and do not refer to the body.
       freeBytes(body)
     }
+    const steps = publicationSteps({ feed, body, format, catalogue, limits, newId })
+    const reading = turns.run(steps, byteLength)
+    if (reading instanceof Promise) return reading.finally(end)
+    end()
+    return reading
   }
 
   async function answer(request: PublishRequest): Promise<PublishOutcome> {
     const { key, dryRun, unchanged, branches } = request
-    const stopped = await options.maintenance?.now()
+    const asked = options.maintenance?.now()
+    const stopped = asked instanceof Promise ? await asked : asked
     if (stopped !== undefined) {
       freeBytes(request.body)
       return { kind: 'maintenance', retryAfterSeconds: stopped.retryAfterSeconds }
     }
-    const reading = await read(request)
+    const begun = read(request)
+    const reading = begun instanceof Promise ? await begun : begun
     if (reading === undefined) return { kind: 'overloaded', inList: false }
     if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }
     const batch: AppendBatch = { key, drafts: reading.drafts, unchanged, branches }
@@ -117,14 +124,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   return {
-    async publish(request) {
+    publish(request) {
       const answered = answer(request)
+      const forget = (): void => void unanswered.delete(answered)
       unanswered.add(answered)
-      try {
-        return await answered
-      } finally {
-        unanswered.delete(answered)
-      }
+      answered.then(forget, forget)
+      return answered
     },
     append: (batch) => queue.submit(batch),
     queueState: () => queue.state(),

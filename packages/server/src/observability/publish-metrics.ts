@@ -1,6 +1,6 @@
 /** Counts of publishing: the outcome of requests, how long they waited, and what waits now. */
 import type { FeedName } from '@property-events/protocol'
-import { Counter, Gauge } from 'prom-client'
+import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { CommitObserver } from '../feed/commit-attempts.ts'
 import type { LaneState, QueueState } from '../feed/commit-queue.ts'
@@ -24,17 +24,15 @@ export interface PublishMetrics extends CommitObserver {
 const commitBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
 
 export function publishMetrics(register: Registry): PublishMetrics {
-  const registers = [register]
   const outcomes = ownCounter({
     name: 'property_events_publish_requests_total',
     help: 'Publish requests by feed and outcome.',
     labels: ['feed', 'outcome'],
   })
-  const storedEvents = new Counter({
+  const storedEvents = ownCounter({
     name: 'property_events_stored_events_total',
     help: 'Events stored by publish requests.',
-    labelNames: ['feed'] as const,
-    registers,
+    labels: ['feed'],
   })
   const waits = ownHistogram({
     name: 'property_events_publish_wait_seconds',
@@ -48,15 +46,15 @@ export function publishMetrics(register: Registry): PublishMetrics {
     label: 'outcome',
   })
   return {
-    published: (feed, outcome) => outcomes.inc(feed, outcome),
-    stored: (feed, events) => storedEvents.inc({ feed }, events),
+    published: (feed, outcome) => outcomes.add(1, feed, outcome),
+    stored: (feed, events) => storedEvents.add(events, feed),
     waited: (ms) => waits.observe(ms / 1_000),
     committed: (outcome, ms) => commits.observe(ms / 1_000, outcome),
     watchQueue(state) {
       addQueueGauges(register, state)
       addLaneGauges(register, state)
     },
-    json: () => [outcomes.json(), waits.json(), commits.json()],
+    json: () => [outcomes.json(), storedEvents.json(), waits.json(), commits.json()],
   }
 }
 

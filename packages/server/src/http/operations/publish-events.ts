@@ -2,8 +2,9 @@
 import { isAscii } from 'node:buffer'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { PublishRequest } from '../../feed/publish.ts'
+import type { PublishOutcome, PublishRequest } from '../../feed/publish.ts'
 import { freeBytes } from '../../free-bytes.ts'
+import { whenThere } from '../../when-there.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import { refusalOfError } from '../errors.ts'
@@ -45,12 +46,14 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
         const taking = takeBody(context, request, access, key, reading.parameters)
         // A dry run publishes nothing, whatever its outcome.
         if (reading.parameters.dryRun) return taking
-        const outcome = await taking.catch((error: unknown) => {
+        try {
+          const outcome = await taking
+          if (outcome.kind === 'refused') noteRefusal(context, request, access, key, outcome)
+          return outcome
+        } catch (error) {
           noteRefusal(context, request, access, key, refused(refusalOfError(error)))
           throw error
-        })
-        if (outcome.kind === 'refused') noteRefusal(context, request, access, key, outcome)
-        return outcome
+        }
       }
     },
   }
@@ -113,14 +116,15 @@ function besideBytes(body: Buffer): number {
 }
 
 /** The bytes before gzip, counted in `flight` like those that came. */
-export async function readBody(
+export function readBody(
   request: Request,
   coding: BodyCoding,
   maxBytes: number,
   flight: Flight,
-): Promise<Body> {
-  const received = await request.body(flight)
-  return received.kind === 'bytes' && coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received
+): Body | Promise<Body> {
+  return whenThere(request.body(flight), (received) =>
+    received.kind === 'bytes' && coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received,
+  )
 }
 
 const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -137,10 +141,13 @@ async function publish(
     metrics.published(feed, 'invalid')
     return refused(refusal)
   }
-  const outcome = await publisher.publish(publication).catch((error: unknown) => {
+  let outcome: PublishOutcome
+  try {
+    outcome = await publisher.publish(publication)
+  } catch (error) {
     metrics.published(feed, 'failed')
     throw error
-  })
+  }
   metrics.published(feed, outcome.kind)
   if (outcome.kind !== 'receipt') return refused(refusalOfPublish(outcome))
   if (keyId !== undefined && !publication.dryRun)
