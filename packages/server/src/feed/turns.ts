@@ -5,10 +5,10 @@
 
 export interface Turns {
   /**
-   * Takes the steps one by one and resolves with their result, or rejects with their error. The result is returned at once where no other
-   * run waits and it takes less than a turn. Runs that need less than 10 ms end in the
-   * order in which they began. A longer one leaves their line: from then on long runs share every second turn, 5 ms each, so that the
-   * largest bodies at most double the wait of an ordinary publication.
+   * Takes the steps one by one and resolves with their result, or rejects with their error. Returns the result at once if no other run
+   * waits and it is there within the turn. Runs that need less than 10 ms end in the order in which they began. A longer one leaves their
+   * line: from then on long runs share every second turn, 5 ms each, so that the largest bodies at most double the wait of an ordinary
+   * publication.
    *
    * `bytes`: what the run reads, which is in memory a second time when it has ended. Long runs take turns as long as they have at most 32
    * MiB together; the others wait, and the earliest and the smallest follow alternately.
@@ -86,29 +86,35 @@ export function createTurns(clock: () => number): Turns {
   }
 
   return {
-    run<T>(steps: Iterator<void, T>, bytes = 0) {
-      const { promise, resolve, reject } = Promise.withResolvers<T>()
-      let result: IteratorReturnResult<T> | undefined
-      const proceed = (): boolean => {
-        try {
-          const step = advance(steps)
-          if (step?.done === true) {
-            result = step
-            resolve(step.value)
-          }
-          return step !== undefined
-        } catch (error) {
-          reject(error)
-          return true
-        }
-      }
+    run(steps, bytes = 0) {
+      const { proceed, result } = runOf(() => advance(steps))
       const beforeMs = usedMs
-      if (short.length === 0 && proceed()) return result === undefined ? promise : result.value
+      if (short.length === 0 && proceed()) return result()
       short.push({ proceed, bytes, usedMs: usedMs - beforeMs })
       scheduleTurn()
-      return promise
+      return result()
     },
   }
+}
+
+/** `result`: the value once the run has ended, otherwise a promise for it; of an error always a promise. */
+function runOf<T>(advance: () => IteratorResult<void, T> | undefined) {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  let last: IteratorReturnResult<T> | undefined
+  const proceed: Run['proceed'] = () => {
+    try {
+      const step = advance()
+      if (step?.done === true) {
+        last = step
+        resolve(step.value)
+      }
+      return step !== undefined
+    } catch (error) {
+      reject(error)
+      return true
+    }
+  }
+  return { proceed, result: (): T | Promise<T> => (last === undefined ? promise : last.value) }
 }
 
 /** Runs that have left the line of short ones. */
