@@ -23,7 +23,7 @@ export function millisecondsOfTicks(ticks: Ticks): number {
 
 const minuteMs = 60_000
 
-/** The text of a minute, from `YYYY` to the colon after `mm`: writing a date takes V8 longer than everything else here. */
+/** The text of a minute, from `YYYY` to the colon after `mm`, so that a date is worked out once a minute and not for each event. */
 let latestMinute = { ms: Number.NaN, text: '' }
 
 /** The 27-character text of a tick. The order of the texts is the order of the ticks. */

@@ -16,8 +16,8 @@ interface BodyType {
 const json: BodyType = { kind: 'type', format: 'json' }
 const ndjson: BodyType = { kind: 'type', format: 'ndjson' }
 
-/** As most publishers write them, so that nothing has to be taken apart. */
-const bareTypes: ReadonlyMap<string, BodyType> = new Map([
+/** By media type. Most publishers send nothing else, so a header is first looked up as it is, without taking it apart. */
+const bodyTypes: ReadonlyMap<string, BodyType> = new Map([
   ['application/json', json],
   ['text/json', json],
   ['application/x-ndjson', ndjson],
@@ -43,7 +43,7 @@ export type BodyHeaders =
 /** Checks the headers that describe the body, before a byte of it is read. */
 export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders {
   const contentType = request.header('content-type') ?? ''
-  const type = bareTypes.get(contentType) ?? readType(contentType)
+  const type = bodyTypes.get(contentType) ?? readType(contentType)
   if (type.kind === 'refused') return type
   const { format } = type
   const coding = request.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
@@ -60,7 +60,7 @@ export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders
 
 function readType(contentType: string): BodyType | Refused {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
-  const type = bareTypes.get(mediaType)
+  const type = bodyTypes.get(mediaType)
   if (type === undefined && !untold.includes(mediaType)) return refused(unsupportedType(mediaType))
   const charset = parameters
     .find((parameter) => /^charset\s*=/.test(parameter))

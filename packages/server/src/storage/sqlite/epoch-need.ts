@@ -17,11 +17,11 @@ export function epochReads(db: Connection): EpochReads {
   )
   const selectTenants = db.prepare<[], string>('SELECT tenant FROM tenant ORDER BY tenant_no').pluck()
   const [feedOf, headOf] = [feedReader(db), headReader(db)]
-  const isWhole = () => meta.get('needs_epoch') === '1'
   return {
     epochNeed() {
       const { waiting, feeds } = count.get() ?? { waiting: 0, feeds: 0 }
-      if (isWhole() || (waiting !== null && waiting > 0 && waiting === feeds)) return 'all'
+      const isWhole = meta.get('needs_epoch') === '1'
+      if (isWhole || (waiting !== null && waiting > 0 && waiting === feeds)) return 'all'
       return waiting === null || waiting === 0 ? 'none' : 'some'
     },
     waitingFeeds: db.transaction((): readonly WaitingFeed[] => {

@@ -32,7 +32,8 @@ interface RawFeedRow {
   readonly thinned: bigint
   readonly last_position: bigint
   readonly last_created: bigint | null
-  readonly needs_epoch: bigint
+  /** `null`, where the store's own mark is missing, holds publishing back too. */
+  readonly needs_epoch: bigint | null
   readonly move: string | null
   readonly stamp_floor: bigint | null
   readonly branch_views: bigint
@@ -56,7 +57,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
         thinned: Number(row.thinned),
         lastPosition: Number(row.last_position),
         lastCreated: row.last_created ?? undefined,
-        needsEpoch: row.needs_epoch === 1n,
+        needsEpoch: row.needs_epoch !== 0n,
         move: moveStateOf(row.move),
         stampFloor: row.stamp_floor ?? 0n,
         hasBranchViews: row.branch_views === 1n,

@@ -2,20 +2,13 @@
  * Batches and outcomes in the form in which they travel between a serving thread and the writer's: rows without member names, and all
  * hashes of a draft as one text. A structured clone writes every member's name, and gives each array of bytes memory of its own.
  */
-import type { Category } from '@property-events/protocol'
-import type {
-  AppendBatch,
-  AppendOutcome,
-  AppendedEvent,
-  DraftContent,
-  EventDraft,
-  FeedKey,
-} from '../storage.ts'
+import type { Category, FeedName } from '@property-events/protocol'
+import type { AppendBatch, AppendOutcome, AppendedEvent, DraftContent, EventDraft } from '../storage.ts'
 import type { WriterLink } from './writer-link.ts'
 
 export type PackedBatch = readonly [
   tenantId: string,
-  feed: FeedKey['feed'],
+  feed: FeedName,
   unchanged: AppendBatch['unchanged'],
   branches: AppendBatch['branches'],
   drafts: readonly (PackedDraft | EventDraft)[],
