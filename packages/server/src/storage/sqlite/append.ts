@@ -11,8 +11,8 @@ import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
 import { boundUuid } from './bound-uuid.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, damagedAt } from './event-checksum.ts'
-import { feedReader } from './feed-row.ts'
-import type { FeedRow } from './feed-row.ts'
+import { feedToPublishReader } from './feed-row.ts'
+import type { FeedToPublish } from './feed-row.ts'
 import { insertStatements } from './insert-events.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
@@ -31,7 +31,7 @@ export interface Appender {
 
 /** A feed's counter as the commit has found it, and the rows that the commit has added so far. */
 interface FeedInCommit {
-  readonly row: FeedRow
+  readonly row: FeedToPublish
   readonly rows: EventRow[]
 }
 
@@ -46,7 +46,7 @@ interface Moment {
 }
 
 export function appender(db: Connection, context: AppendContext): Appender {
-  const feedOf = feedReader(db)
+  const feedOf = feedToPublishReader(db)
   const lookupsOf = lookupReader(db)
   const insert = insertStatements(db)
 

@@ -1,7 +1,7 @@
 import { feedNames } from '@property-events/protocol/plain'
 import type { EpochNeed, WaitingFeed } from '../storage.ts'
 import type { Connection } from './connection.ts'
-import { feedReader, headReader } from './feed-row.ts'
+import { feedToPublishReader, headReader } from './feed-row.ts'
 import { metaOf } from './meta.ts'
 
 export interface EpochReads {
@@ -16,7 +16,7 @@ export function epochReads(db: Connection): EpochReads {
     'SELECT sum(needs_epoch) AS waiting, count(*) AS feeds FROM feed',
   )
   const selectTenants = db.prepare<[], string>('SELECT tenant FROM tenant ORDER BY tenant_no').pluck()
-  const [feedOf, headOf] = [feedReader(db), headReader(db)]
+  const [feedOf, headOf] = [feedToPublishReader(db), headReader(db)]
   return {
     epochNeed() {
       const { waiting, feeds } = count.get() ?? { waiting: 0, feeds: 0 }

@@ -2,13 +2,13 @@
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { ErasureRefusal, ErasureTarget, FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
-import { feedReader } from './feed-row.ts'
-import type { FeedRow } from './feed-row.ts'
+import { feedToPublishReader } from './feed-row.ts'
+import type { FeedToPublish } from './feed-row.ts'
 import { activeHoldReader } from './holds.ts'
 import { latestKeptReader } from './kept-events.ts'
 
 export interface ErasedRange {
-  readonly feed: FeedRow
+  readonly feed: FeedToPublish
   readonly firstPosition: number
   readonly lastPosition: number
   readonly events: number
@@ -18,7 +18,7 @@ export function erasedRangeReader(
   db: Connection,
   nowMs: () => number,
 ): (key: FeedKey, target: ErasureTarget) => ErasedRange | ErasureRefusal {
-  const feedOf = feedReader(db)
+  const feedOf = feedToPublishReader(db)
   const activeHold = activeHoldReader(db)
   const latestKept = latestKeptReader(db)
   // Uses only the index: 100,000 events of a subject take some milliseconds.

@@ -14,8 +14,6 @@ export interface FeedRow {
   readonly thinned: number
   readonly lastPosition: number
   readonly lastCreated: Ticks | undefined
-  /** Publishing to this feed, or to the whole store, waits for a new epoch (D13). */
-  readonly needsEpoch: boolean
   readonly move: MoveState
   /** No later stamp is before this (P3); 0 if unknown. */
   readonly stampFloor: Ticks
@@ -32,37 +30,55 @@ interface RawFeedRow {
   readonly thinned: bigint
   readonly last_position: bigint
   readonly last_created: bigint | null
-  /** `null`, where the store's own mark is missing, holds publishing back too. */
-  readonly needs_epoch: bigint | null
   readonly move: string | null
   readonly stamp_floor: bigint | null
   readonly branch_views: bigint
 }
 
-const sql = `SELECT feed_no, epoch, offset, revision, thinned, last_position, last_created,
-    needs_epoch OR (SELECT value = '1' FROM meta WHERE name = 'needs_epoch') AS needs_epoch, move, stamp_floor, branch_views
-  FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
+const columns =
+  'feed_no, epoch, offset, revision, thinned, last_position, last_created, move, stamp_floor, branch_views'
+const ofKey = 'FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)'
 
 /** Reads feed rows; `undefined`: no such tenant. */
 export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefined {
-  const select = db.prepare<[string, string], RawFeedRow>(sql).safeIntegers()
+  const select = db.prepare<[string, string], RawFeedRow>(`SELECT ${columns} ${ofKey}`).safeIntegers()
   return (key) => {
     const row = select.get(key.tenantId, key.feed)
-    return (
-      row && {
-        feedNo: Number(row.feed_no),
-        epoch: row.epoch,
-        offset: Number(row.offset),
-        revision: Number(row.revision),
-        thinned: Number(row.thinned),
-        lastPosition: Number(row.last_position),
-        lastCreated: row.last_created ?? undefined,
-        needsEpoch: row.needs_epoch !== 0n,
-        move: moveStateOf(row.move),
-        stampFloor: row.stamp_floor ?? 0n,
-        hasBranchViews: row.branch_views === 1n,
-      }
+    return row && feedRowOf(row)
+  }
+}
+
+/** A feed's row for those who would publish to it. Readers are spared the look at the store's mark: it took 3 % of a read of where feeds stand. */
+export interface FeedToPublish extends FeedRow {
+  /** Publishing to this feed, or to the whole store, waits for a new epoch (D13), or the store's own mark is missing. */
+  readonly needsEpoch: boolean
+}
+
+export function feedToPublishReader(db: Connection): (key: FeedKey) => FeedToPublish | undefined {
+  const select = db
+    .prepare<[string, string], RawFeedRow & { readonly needs_epoch: bigint | null }>(
+      `SELECT ${columns}, needs_epoch OR (SELECT value = '1' FROM meta WHERE name = 'needs_epoch') AS needs_epoch
+        ${ofKey}`,
     )
+    .safeIntegers()
+  return (key) => {
+    const row = select.get(key.tenantId, key.feed)
+    return row && { ...feedRowOf(row), needsEpoch: row.needs_epoch !== 0n }
+  }
+}
+
+function feedRowOf(row: RawFeedRow): FeedRow {
+  return {
+    feedNo: Number(row.feed_no),
+    epoch: row.epoch,
+    offset: Number(row.offset),
+    revision: Number(row.revision),
+    thinned: Number(row.thinned),
+    lastPosition: Number(row.last_position),
+    lastCreated: row.last_created ?? undefined,
+    move: moveStateOf(row.move),
+    stampFloor: row.stamp_floor ?? 0n,
+    hasBranchViews: row.branch_views === 1n,
   }
 }
 
