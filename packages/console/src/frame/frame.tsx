@@ -1,7 +1,7 @@
 /** The frame around every view: where the user is, what else there is, who is signed in. */
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { FindBox } from '../find/find-box.tsx'
 import { hrefOf } from '../root.ts'
 import { signedIn, signOut } from '../session/session.ts'
@@ -19,10 +19,11 @@ type Open = 'find' | 'help' | undefined
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const [open, setOpen] = useState<Open>()
   const { path } = useLocation()
-  useEffect(() => setOpen(undefined), [path])
+  useLayoutEffect(() => setOpen(undefined), [path])
   // A dialog reports its end a moment later, when another one may already be open.
   const close = (closed: Open): void => setOpen((now) => (now === closed ? undefined : now))
-  useEffect(() => {
+  // Together with the first picture: what is pressed between it and a later effect would be lost, or closed again.
+  useLayoutEffect(() => {
     function press(event: KeyboardEvent): void {
       const action = frameAction(event, isField(event.target))
       if (action === undefined || document.querySelector('dialog[open]') !== null) return

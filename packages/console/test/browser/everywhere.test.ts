@@ -100,6 +100,19 @@ describe('all agencies in the console', withBrowser, () => {
     await page.keyboard.press('Escape')
   })
 
+  it('takes a key that is pressed the moment the view is shown (D31)', async () => {
+    const { page, go } = operator
+    const content = `new MutationObserver((changes, observer) => {
+      if (document.querySelector('header.head') === null) return
+      observer.disconnect()
+      dispatchEvent(new KeyboardEvent('keydown', { key: '/' }))
+    }).observe(document, { childList: true, subtree: true })`
+    const script = await page.addInitScript({ content })
+    await go('/')
+    await page.getByRole('combobox', { name: 'An id, number' }).fill('mill lane', { timeout: 5_000 })
+    await script.dispose()
+  })
+
   it('says field by field what an event changed in a contact, and reveals nothing that is hidden (PROTOCOL §12.7)', async () => {
     const { page, go } = operator
     await go(`/tenants/${agency.tenantId}/contacts/${contactRef}`)

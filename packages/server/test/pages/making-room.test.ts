@@ -63,16 +63,23 @@ describe('pages that are made at the same time', () => {
         most = Math.max(most, held)
         return held <= roomBytes
       }
-      const reads = rangeReads(({ count: events }) =>
-        Promise.resolve([Buffer.alloc(events * eventBytes, 'x')]),
-      )
+      const gate = Promise.withResolvers<void>()
+      let begun = 0
+      const reads = rangeReads(async ({ count: events }) => {
+        begun += 1
+        await gate.promise
+        return [Buffer.alloc(events * eventBytes, 'x')]
+      })
       const reader = createPageReader(reads, undefined, 1, count)
       const kindOf = async (tenant: string): Promise<string> => {
         const body = await reader.read(pageOf(tenant), coding)
         if (body.kind === 'whole') body.release()
         return body.kind
       }
-      const kinds = await Promise.all(tenants.map(kindOf))
+      const asked = tenants.map(kindOf)
+      await until(() => begun === tenants.length, { what: 'a read for each page' })
+      gate.resolve()
+      const kinds = await Promise.all(asked)
       assert.ok(kinds.includes('streamed'), kinds.join(' '))
       assert.ok(most > roomBytes, `${most} bytes were counted`)
       assert.equal(held, 0)
@@ -93,9 +100,11 @@ describe('pages that are made at the same time', () => {
     const reader = createPageReader(reads, undefined)
     const [many = '', other = ''] = tenants
     const pages = Array.from({ length: 20 }, () => Promise.resolve(reader.read(pageOf(many), 'identity')))
+    await until(() => asked.length >= 6, { what: 'a few reads' })
     await new Promise(setImmediate)
     assert.equal(asked.length, 6)
     const beside = Promise.resolve(reader.read(pageOf(other), 'identity'))
+    await until(() => asked.length > 6, { what: 'the read of another tenant' })
     await new Promise(setImmediate)
     assert.deepEqual(asked.slice(6), [other])
     const opening = setInterval(() => gates.splice(0).forEach(({ resolve }) => resolve()), 1)

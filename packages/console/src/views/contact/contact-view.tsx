@@ -1,5 +1,5 @@
 /** A contact, masked. With a reason, a user can see it for a minute. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Answer } from '../../parts/answer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Moment } from '../../parts/age.tsx'
@@ -117,8 +117,9 @@ function MaskedContact({ tenantId, contactRef }: ContactProps) {
 /** The revealed contact is dropped after its minute, when the user leaves the view, and when the tab is hidden. */
 function useRevealed(contactRef: string) {
   const [revealed, setRevealed] = useState<Revealed>()
-  useEffect(() => setRevealed(undefined), [contactRef])
-  useEffect(() => {
+  useLayoutEffect(() => setRevealed(undefined), [contactRef])
+  // Together with the picture: a tab that is hidden at once hides the contact as well.
+  useLayoutEffect(() => {
     if (revealed === undefined) return undefined
     const hide = (): void => setRevealed(undefined)
     const whenHidden = (): void => {

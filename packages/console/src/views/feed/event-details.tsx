@@ -1,5 +1,5 @@
 /** One event beside the list; on a phone, it takes the list's place. */
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { places } from '../../base.ts'
 import { Moment } from '../../parts/age.tsx'
 import { EventType } from '../../parts/code.tsx'
@@ -26,7 +26,8 @@ interface Props {
 
 export function EventDetails({ place, number, onClose }: Props) {
   const asked = useAnswer(readEvents(place, { after: number - 1, limit: 1 }))
-  useEffect(() => {
+  // Together with the picture, so that no key is lost.
+  useLayoutEffect(() => {
     function press({ key }: KeyboardEvent): void {
       if (key === 'Escape' && document.querySelector('dialog[open]') === null) onClose()
     }

@@ -13,6 +13,8 @@ export interface CheckedQueue extends Pick<CommitQueue, 'drained'> {
 
 export interface CheckOptions {
   readonly numRuns: number
+  /** Left out, the schedules are others each time. */
+  readonly seed?: number
   /** Tells the first failure as it is. */
   readonly endOnFailure?: boolean
   /** How long the answers of a schedule may take once nothing is locked and commits end by themselves. */
@@ -41,7 +43,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 /** Rejects, with the schedule, unless everybody is answered, each feed in its order and in one commit at a time. */
 export async function checkSchedules(
   createQueue: (store: HeldStore) => CheckedQueue,
-  { numRuns, endOnFailure = false, answeredWithinMs = 10_000 }: CheckOptions,
+  { numRuns, seed, endOnFailure = false, answeredWithinMs = 10_000 }: CheckOptions,
 ): Promise<void> {
   const holds = async ({ lanes, steps }: { lanes: number; steps: readonly Step[] }): Promise<void> => {
     const store = heldStore(lanes)
@@ -68,6 +70,7 @@ export async function checkSchedules(
     numRuns,
     endOnFailure,
     includeErrorInReport: true,
+    ...(seed === undefined ? {} : { seed }),
     ...(interruptAfterTimeLimit === undefined ? {} : { interruptAfterTimeLimit }),
   })
 }
