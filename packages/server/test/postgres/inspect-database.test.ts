@@ -65,7 +65,7 @@ describe('an inspection of a database', () => {
     const called = [
       'look_up_3',
       'append_event_2',
-      'append_events_2',
+      'append_events_3',
       'lock_feeds',
       'settle_window',
       'reserve_time',

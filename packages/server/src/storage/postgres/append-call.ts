@@ -1,4 +1,4 @@
-/** A plan as a call: of `append_event_2` for one event, else of `append_events_2`. */
+/** A plan as a call: of `append_event_2` for one event, else of `append_events_3`. */
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
@@ -47,7 +47,7 @@ interface PlannedId extends ReservedId {
 
 const append = functionCall<PlannedEvents>(
   'append-events',
-  'append_events_2',
+  'append_events_3',
   {
     ...listsOver(({ feeds }: PlannedEvents) => feeds, {
       tenants: list.uuid(({ reading }) => reading.key.tenantId),
@@ -55,6 +55,7 @@ const append = functionCall<PlannedEvents>(
       revisions: list.bigint(({ reading }) => reading.revision),
       behind: list.boolean(({ isClockBehind }) => isClockBehind),
       row_counts: list.integer(({ rows }) => rows.length),
+      appeared: list.integer(appearedIn),
       json_before: list.text(({ reading }) => eventJsonStart(reading.key)),
     }),
     json_after: { type: 'text', value: () => eventJsonEnd },
@@ -119,6 +120,17 @@ function plannedEvents(feeds: readonly FeedPlan[], context: CallContext): Planne
     addIds(reserved, feed, n)
   }
   return { feeds, free, known, rows, views, reserved, context }
+}
+
+/** How many more live subjects there are after the rows than before; the call checks what was known before them. */
+function appearedIn({ rows, reading }: FeedPlan): number {
+  const published = new Map<string, boolean>()
+  for (const { event } of rows) published.set(event.subjectId, event.state.published)
+  let count = 0
+  for (const [subject, isPublished] of published) {
+    count += Number(isPublished) - Number(reading.subjects.get(subject)?.published ?? false)
+  }
+  return count
 }
 
 function addIds(planned: PlannedId[], { reserved, reading }: FeedPlan, n: number): void {

@@ -67,6 +67,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0037-silence.sql'),
   filesOf('0038-warning-places.sql'),
   filesOf('0039-late-results.sql'),
+  filesOf('0040-counted-appends.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
