@@ -25,7 +25,7 @@ DECLARE
   earliest bigint;
 BEGIN
   status := 'stale';
-  -- In the order in which the feeds were sent, which is that of their keys: nobody can wait for each other.
+  -- In the order in which the feeds were sent, which is that of their keys, so that no two calls wait for each other.
   SELECT array_agg(f.last_position ORDER BY i), array_agg(f.number_offset ORDER BY i), array_agg(f.last_created ORDER BY i),
     array_agg(f.stamp_floor ORDER BY i), bool_or(f.revision <> given.revision OR f.needs_epoch OR f.move IS NOT NULL)
   INTO positions, offsets, last_times, floors, is_stale
