@@ -24,7 +24,8 @@ const service = await createService({
 const response = await fetch(`${service.url}/openapi.json`)
 if (!response.ok) throw new Error(`the service answered ${response.status}`)
 const text = await response.text()
-writeFileSync(join(root, 'openapi.json'), text)
+// As it is served it has no line breaks; as it is committed, its changes can be read.
+writeFileSync(join(root, 'openapi.json'), `${JSON.stringify(JSON.parse(text), null, 2)}\n`)
 await service.close()
 await storage.close()
 

@@ -19,7 +19,7 @@ export function schemaHtml(name: string, fields: FieldLinks): string {
   const schema = schemaNamed(fields.document, name)
   const { description = '', oneOf } = schema
   const kinds = oneOf === undefined ? '' : `<p>One of ${oneOf.map((one) => typeText(one)).join(' or ')}.</p>`
-  const members = fieldRows(schema, name, fields)
+  const members = innerOf(schema).flatMap((inner) => fieldRows(inner, name, fields))
   return `<section id="${name}"><h3>${link(name, escapeHtml(name))}</h3>
 ${description === '' ? '' : `<p>${prose(description, fields.links)}</p>`}${kinds}
 ${members.length === 0 ? '' : rows(members)}</section>`

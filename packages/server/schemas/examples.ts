@@ -1,8 +1,7 @@
 /** One example for each schema that readers meet first. Invented: the flat, the agency and the numbers. */
-const tenantId = '2f6b0c1e-4a57-4c1f-9d3e-8a1b5c7d9e02'
-const agentRef = '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e10'
-const contactRef = '7c1d52aa-0b6e-4b0f-8f55-31c9f3f0a2b4'
-const eventId = '01946e3a-52f0-7c3b-9a61-5d2f0e8b7c11'
+import { exampleIds } from '../src/http/openapi/example-ids.ts'
+
+const { tenantId, agentRef, contactRef, eventId } = exampleIds
 
 const property = {
   agent_ref: agentRef,

@@ -73,12 +73,27 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The second spellings, which RTDF has, differ from the first in capitals alone, and generated types then have one name twice. */
+/**
+ * One of the two forms of the contract (spec §2.6), or null. The second spellings, which RTDF has, differ from the first in
+ * capitals alone, and generated types then have one name twice.
+ */
 function obligations(schema: Schema): Schema {
   const properties = Object.entries(asSchema(schema['properties']))
   const ofSpec = properties.filter(([name]) => /^[A-Z]/.test(name))
   const others = properties.map(([name]) => name).filter((name) => /^[a-z]/.test(name))
   const said = `Members may also be spelled as RTDF has them: ${others.join(', ')}.`
-  const further = { additionalProperties: { description: said }, items: {} }
-  return { ...schema, properties: Object.fromEntries(ofSpec), ...further }
+  const { title, description, maxItems, items } = schema
+  return {
+    title,
+    description,
+    oneOf: [
+      {
+        type: 'object',
+        properties: Object.fromEntries(ofSpec),
+        additionalProperties: { description: said },
+      },
+      { type: 'array', maxItems, items },
+      { type: 'null' },
+    ],
+  }
 }

@@ -35,7 +35,8 @@ onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
       servers: { url: string }[]
       paths: Record<string, unknown>
     }
-    assert.equal(document.servers[0]?.url, prefix)
+    const addresses = document.servers.map(({ url }) => url)
+    assert.deepEqual(addresses, [`{origin}${prefix}`, prefix])
     assert.ok(document.paths[listPath])
     const problem = problemOf(await call(service(), `${prefix}/nope?x=1`))
     assert.equal(problem.type, `${prefix}/docs#path_not_found`)

@@ -31,11 +31,13 @@ describe('the OpenAPI document', () => {
   })
   after(() => service.stop())
 
-  it('is committed in the form that is served, without a key (D21)', async () => {
+  it('is committed with line breaks and served without, without a key (D21)', async () => {
     const answer = await call(service, '/openapi.json')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['content-type'], 'application/json')
-    assert.equal(answer.text, readFileSync(documentPath, 'utf8'), 'openapi.json is old: npm run openapi')
+    const committed = `${JSON.stringify(document)}\n`
+    assert.equal(answer.text, committed, 'openapi.json is old: npm run openapi')
+    assert.ok(committed.length < readFileSync(documentPath).length * 0.6)
     const again = await call(service, '/openapi.json', {
       headers: { 'if-none-match': String(answer.headers.etag) },
     })
@@ -172,7 +174,58 @@ describe('the OpenAPI document', () => {
         assert.ok((parameter.description ?? '').length > 5, `${operation.operationId} ${parameter.name}`)
       }
     }
-    for (const { url } of document.servers) assert.match(url, /^\//)
+  })
+
+  it('has addresses and a key for programs that read it from a file (D21)', () => {
+    const [byAddress, relative] = document.servers
+    const { variables = {}, url = '' } = byAddress ?? {}
+    const address = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name]?.default ?? '')
+    assert.equal(address, 'http://127.0.0.1:8080')
+    assert.equal(relative?.url, '/')
+    assert.deepEqual(document.security, [{ apiKey: [] }])
+    assert.deepEqual(document.components['securitySchemes']?.['apiKey']?.['in'], 'header')
+    for (const { operationId, security } of operations) {
+      const isOpen = /(?:getOpenApi|getDocs)$/i.test(operationId)
+      assert.deepEqual(security, isOpen ? [] : document.security, operationId)
+    }
+  })
+
+  it('describes HEAD as GET, with the same answers and headers, without their bodies (D9, D21)', () => {
+    let seen = 0
+    for (const { path, responses } of operations.filter(({ method }) => method === 'HEAD')) {
+      const get = operations.find((one) => one.method === 'GET' && one.path === path)
+      const withoutBodies = Object.entries(get?.responses ?? {}).map(
+        ([status, { description, headers }]) => [status, { description, headers }] as const,
+      )
+      assert.deepEqual(responses, Object.fromEntries(withoutBodies), path)
+      seen += 1
+    }
+    assert.ok(seen > 50)
+  })
+
+  it('has an example for each parameter of a path, which its schema allows (D21)', () => {
+    for (const { operationId, path, parameters = [] } of operations) {
+      const inPath = parameters.filter(({ in: place }) => place === 'path')
+      assert.deepEqual(
+        inPath.map(({ name }) => name),
+        Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name),
+      )
+      for (const { name, schema, example, required } of inPath) {
+        assert.ok(required === true && example !== undefined, `${operationId} ${name}`)
+        assert.equal(validatorOf(document, schema)(example), undefined, `${operationId} ${name}`)
+      }
+    }
+  })
+
+  it('describes obligations as either an object or a list (spec §2.6)', () => {
+    const { Obligations: schema = {} } = document.components.schemas
+    const validate = validatorOf(document, schema)
+    for (const value of [{ Listed: true, RightOfWay: false }, { rights_of_way: true }, [], null])
+      assert.equal(validate(value), undefined, JSON.stringify(value))
+    for (const value of ['none', 1, true, { Listed: 'yes' }])
+      assert.notEqual(validate(value), undefined, JSON.stringify(value))
+    const kinds = (schema['oneOf'] as readonly JsonSchema[]).map(({ type }) => type)
+    assert.deepEqual(kinds, ['object', 'array', 'null'])
   })
 
   it('describes every answer: a Problem for every error, and the id of the request (D6, D9)', () => {

@@ -8,6 +8,7 @@ export interface Parameter {
   readonly in: string
   readonly required?: boolean
   readonly description?: string
+  readonly example?: unknown
   readonly schema: JsonSchema
 }
 
@@ -38,7 +39,11 @@ export interface OperationObject {
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: Readonly<Record<string, unknown>>
-  readonly servers: readonly { readonly url: string }[]
+  readonly servers: readonly {
+    readonly url: string
+    readonly variables?: Readonly<Record<string, { readonly default: string }>>
+  }[]
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly tags: readonly { readonly name: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
   readonly components: {

@@ -39,8 +39,9 @@ export function openApiText(operations: readonly Operation[], basePath: string):
       ...components,
     },
     paths,
-    // Paths are in the document without the base path: the server's URL carries it.
-    servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
+    // Programs that import a collection look for the key here, and not at each operation.
+    security: [{ apiKey: [] }],
+    servers: serversOf(basePath),
     tags: [
       { name: 'Reading', description: 'The two operations of each feed.' },
       {
@@ -61,7 +62,22 @@ export function openApiText(operations: readonly Operation[], basePath: string):
       { name: 'Description', description: 'About the service itself; no key is needed.' },
     ],
   }
-  return `${JSON.stringify(document, null, 2)}\n`
+  return `${JSON.stringify(document)}\n`
+}
+
+/**
+ * Paths are in the document without the base path: the servers' URLs carry it. The first is for tools that read the document from a file,
+ * or take no relative address; the second for those that know where they got it.
+ */
+function serversOf(basePath: string) {
+  const origin = {
+    default: 'http://127.0.0.1:8080',
+    description: 'Scheme, host and port of the service.',
+  }
+  return [
+    { url: `{origin}${basePath}`, description: 'The service, by its address.', variables: { origin } },
+    { url: basePath === '' ? '/' : basePath, description: 'The service that this document came from.' },
+  ]
 }
 
 function pathsOf(operations: readonly Operation[]): Record<string, Record<string, DocumentedOperation>> {
@@ -75,21 +91,13 @@ function pathsOf(operations: readonly Operation[]): Record<string, Record<string
   return paths
 }
 
-/** HEAD works wherever GET does (D9). */
+/** HEAD works wherever GET does, with the same statuses and headers (D9). */
 function headOf(operation: ReturnType<typeof operationObject>): ReturnType<typeof operationObject> {
-  const headers = operation.responses['200']?.headers ?? {}
   return {
     ...operation,
     operationId: `head${capital(operation.operationId)}`,
     summary: `${operation.summary}: headers only`,
-    responses: {
-      200: { description: 'The headers that GET would answer with.', headers, content: undefined },
-      400: {
-        description: 'Refused as GET would be, with the same statuses.',
-        headers: {},
-        content: undefined,
-      },
-    },
+    responses: mapValues(operation.responses, (response) => ({ ...response, content: undefined })),
   }
 }
 
@@ -130,7 +138,8 @@ function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSche
   return Object.entries(schemas?.properties ?? {}).map(([name, parameter]: [string, ParameterSchema]) => {
     const { description, examples: [example] = [], ...schema } = parameter
     const shown = example === undefined ? {} : { example }
-    return { schema, ...shown, in: place, name, required: place === 'path', description }
+    const required = place === 'path' || schemas?.required?.includes(name) === true
+    return { schema, ...shown, in: place, name, required, description }
   })
 }
 

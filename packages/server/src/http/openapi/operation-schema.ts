@@ -9,7 +9,7 @@ export interface OperationSchema {
   /** Empty: no key is needed. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly querystring?: ParameterSchemas
-  readonly params?: ParameterSchemas
+  readonly params?: PathSchemas
   /** Request headers of its own that it reads. */
   readonly headers?: ParameterSchemas
   readonly body?: { readonly content: MediaTypes }
@@ -17,11 +17,20 @@ export interface OperationSchema {
   readonly response: Readonly<Record<string, ResponseSchema>>
 }
 
-/** Parameters by place and name. Those of a path are required, no others are. */
+/** Parameters of a query, or headers, by name. Those in `required` are, no others. */
 export interface ParameterSchemas {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, ParameterSchema>>
   readonly required?: readonly string[]
+}
+
+/** Parameters of a path: all are required, and each has an example that tools can send. */
+export interface PathSchemas extends ParameterSchemas {
+  readonly properties: Readonly<Record<string, PathSchema>>
+}
+
+export interface PathSchema extends ParameterSchema {
+  readonly examples: readonly [string, ...(readonly string[])]
 }
 
 /** A JSON Schema with what a reader needs to know. */

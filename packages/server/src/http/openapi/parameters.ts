@@ -4,7 +4,8 @@ import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
 import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
 import type { CursorName } from '../requests/cursor-parameters.ts'
-import type { ParameterSchema, ParameterSchemas } from './operation-schema.ts'
+import { exampleIds } from './example-ids.ts'
+import type { ParameterSchema, PathSchema, PathSchemas } from './operation-schema.ts'
 
 /** The cursor parameters that an operation has. */
 export function cursorSchemas(
@@ -57,8 +58,13 @@ export function waitSchema(what: string): ParameterSchema {
 }
 
 /** The id of a key as a parameter, apart from the key's text. */
-export function keyIdSchema(description: string): ParameterSchema {
-  return { type: 'string', pattern: keyIdPattern, description }
+export function keyIdSchema(description: string): PathSchema {
+  return { type: 'string', pattern: keyIdPattern, description, examples: [exampleIds.keyId] }
+}
+
+/** A UUID in a path. */
+export function uuidSchema(description: string, example: string): PathSchema {
+  return { type: 'string', format: 'uuid', description, examples: [example] }
 }
 
 /** Which view of a feed. Its pattern accepts every spelling that the service accepts (D1). */
@@ -74,16 +80,8 @@ export function apiEventTypeSchema(feed: FeedName): ParameterSchema {
 }
 
 /** The subject in a path. */
-export function subjectParams(feedName: FeedName): ParameterSchemas {
-  return {
-    type: 'object',
-    properties: {
-      subjectId: {
-        type: 'string',
-        format: 'uuid',
-        description: `The \`${feeds[feedName].subjectField}\` of the payload, in either case.`,
-      },
-    },
-    required: ['subjectId'],
-  }
+export function subjectParams(feedName: FeedName): PathSchemas {
+  const description = `The \`${feeds[feedName].subjectField}\` of the payload, in either case.`
+  const example = feedName === 'property' ? exampleIds.agentRef : exampleIds.contactRef
+  return { type: 'object', properties: { subjectId: uuidSchema(description, example) } }
 }

@@ -16,6 +16,7 @@ interface NamedParameter {
 
 interface DocumentedResponse {
   readonly headers?: Readonly<Record<string, object>>
+  readonly content?: object | undefined
 }
 
 export type DocumentedPaths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
@@ -37,7 +38,7 @@ export function shareParts(paths: DocumentedPaths) {
   const responses = sharedParts('responses', (operation) =>
     Object.entries(operation.responses)
       .filter(([status]) => Number(status) >= 300)
-      .map(([status, response]) => [[phraseOf(status)], response] as const),
+      .map(([status, response]) => [[nameOfResponse(status, response)], response] as const),
   )(withHeaders)
   const parameters = sharedParts('parameters', ({ operationId, parameters: given = [] }) => {
     const [feed = ''] = /Property|Contact/.exec(operationId) ?? []
@@ -96,9 +97,10 @@ function nameOf(name: string): string {
   return name.replace(/^x-/, '').split('-').map(capital).join('')
 }
 
-/** `404` → `NotFound`. */
-function phraseOf(status: string): string {
-  return (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '')
+/** `404` → `NotFound`, and without a body, as HEAD has it, `NotFoundToHead`. */
+function nameOfResponse(status: string, { content }: DocumentedResponse): string {
+  const phrase = (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '')
+  return Number(status) >= 400 && content === undefined ? `${phrase}ToHead` : phrase
 }
 
 function mapOperations<Changed>(

@@ -35,7 +35,6 @@ export function getExposure(context: HttpContext): Operation {
       params: {
         type: 'object',
         properties: { keyId: keyIdSchema('The id of the key, revoked ones included; not the key itself.') },
-        required: ['keyId'],
       },
       querystring: {
         type: 'object',

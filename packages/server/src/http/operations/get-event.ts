@@ -3,6 +3,8 @@ import { feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
+import { exampleIds } from '../openapi/example-ids.ts'
+import { uuidSchema } from '../openapi/parameters.ts'
 import { answer, capital, feedReadProblems, lenientHeaders, notModified } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
@@ -62,10 +64,7 @@ function schemaFor(feedName: FeedName): OperationSchema {
     security: [{ apiKey: [] }],
     params: {
       type: 'object',
-      properties: {
-        eventId: { type: 'string', format: 'uuid', description: 'The `id` of an event, in either case.' },
-      },
-      required: ['eventId'],
+      properties: { eventId: uuidSchema('The `id` of an event, in either case.', exampleIds.eventId) },
     },
     response: {
       [success.ok]: answer('The event.', refTo('FeedEvent'), lenientHeaders),

@@ -3,6 +3,8 @@ import { parseUuid } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Outcome, Refused } from '../exchange.ts'
+import { exampleIds } from '../openapi/example-ids.ts'
+import { uuidSchema } from '../openapi/parameters.ts'
 import { success } from '../problem.ts'
 import { quoteInput } from '../requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from '../requests/query.ts'
@@ -22,8 +24,9 @@ export const listedPerPage = 100
 
 /** The schema of a path that names one, by default by its `id`. */
 export function idParams({ one, parameter }: Listed, member = '`id`') {
-  const id = { type: 'string', format: 'uuid', description: `The ${member} of ${one}.` } as const
-  return { type: 'object', properties: { [parameter]: id }, required: [parameter] } as const
+  const example = parameter === 'contactRef' ? exampleIds.contactRef : exampleIds.listedId
+  const id = uuidSchema(`The ${member} of ${one}.`, example)
+  return { type: 'object', properties: { [parameter]: id } } as const
 }
 
 /** The id in the path of a request that takes no parameters. */

@@ -7,13 +7,15 @@ import type { AdminNeed } from '../../access.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Access, Headers, Outcome, Refused, Request } from '../../exchange.ts'
-import type { ParameterSchema } from '../../openapi/operation-schema.ts'
-import { keyIdSchema } from '../../openapi/parameters.ts'
+import { exampleIds } from '../../openapi/example-ids.ts'
+import type { ParameterSchema, PathSchema, PathSchemas } from '../../openapi/operation-schema.ts'
+import { keyIdSchema, uuidSchema } from '../../openapi/parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../openapi/responses.ts'
 import { refTo } from '../../openapi/schemas.ts'
 import { success } from '../../problem.ts'
 import type { ProblemCode } from '../../problem.ts'
 import { readQuery } from '../../requests/query.ts'
+import { nameParams } from '../consumers/consumer-path.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
 import { reaches } from './reach.ts'
 
@@ -190,24 +192,31 @@ function schemaOf(route: Described): OperationSchema {
 
 type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'need' | 'method' | 'path'>
 
-const pathParameters: Readonly<Record<string, ParameterSchema>> = {
-  tenantId: { type: 'string', format: 'uuid', description: 'Id of the tenant.' },
+const pathParameters: Readonly<Record<string, PathSchema>> = {
+  tenantId: uuidSchema('Id of the tenant.', exampleIds.tenantId),
   keyId: keyIdSchema('Id of the key: the part after `pev_` in its text.'),
-  actor: { type: 'string', description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.' },
-  feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
-  agentRef: { type: 'string', format: 'uuid', description: 'The `agent_ref` of the property.' },
-  name: {
+  actor: {
     type: 'string',
-    description: 'Of the consumer, as in `x-feed-consumer`; `default` for the key itself.',
+    pattern: '^(?:key|cli):[A-Za-z0-9._-]{1,100}$',
+    description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.',
+    examples: [exampleIds.actor],
   },
-  contactRef: { type: 'string', format: 'uuid', description: 'The `contact_ref` of the contact.' },
+  feed: {
+    type: 'string',
+    enum: ['property', 'contact'],
+    description: 'Which feed of the tenant.',
+    examples: ['property'],
+  },
+  agentRef: uuidSchema('The `agent_ref` of the property.', exampleIds.agentRef),
+  name: nameParams.properties.name,
+  contactRef: uuidSchema('The `contact_ref` of the contact.', exampleIds.contactRef),
 }
 
 /** Also for the operations that are offered under a tenant. */
-export function paramsOf(names: readonly string[], known: Readonly<Record<string, ParameterSchema>> = {}) {
+export function paramsOf(names: readonly string[], known: PathSchemas['properties'] = {}) {
   const described = names.flatMap((name) => {
     const parameter = known[name] ?? pathParameters[name]
     return parameter === undefined ? [] : [[name, parameter] as const]
   })
-  return { type: 'object', properties: Object.fromEntries(described), required: [...names] } as const
+  return { type: 'object', properties: Object.fromEntries(described) } as const
 }

@@ -23,7 +23,6 @@ export const nameParams = {
       examples: ['website'],
     },
   },
-  required: ['name'],
 } as const
 
 /** The name in the path of a request that takes no parameters. */
