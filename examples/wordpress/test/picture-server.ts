@@ -10,7 +10,7 @@ export interface PictureServer {
 }
 
 /**
- * `/good-*.png` is a picture of its own colours, sent in chunks; so is `/house-*.png`, larger and with its length. `/page.html`, `/drawing.svg.png`, `/large.png`, `/cut.png`, `/gone.png`, `/wide.png` (whose header
+ * `/good-*.png` is a picture of its own colours, sent in chunks; so is `/house-*.png`, larger and with its length; `/changing-*.png` is another one each time. `/page.html`, `/drawing.svg.png`, `/large.png`, `/cut.png`, `/gone.png`, `/wide.png` (whose header
  * promises too many pixels) and `/empty.png` are what must not be kept.
  */
 export async function startPictureServer(): Promise<PictureServer> {
@@ -27,6 +27,9 @@ export async function startPictureServer(): Promise<PictureServer> {
       response.end(body)
     }
     if (path.startsWith('/good-')) return answer('image/png', picture(path, 320, 240))
+    // Another picture each time that it is asked for.
+    if (path.startsWith('/changing-'))
+      return answer('image/png', picture(`${path} ${asked.get(path)}`, 320, 240))
     if (path.startsWith('/house-')) {
       const house = picture(path, 960, 720)
       return answer('image/png', house, { 'content-length': String(house.length) })

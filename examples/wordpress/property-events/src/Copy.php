@@ -45,6 +45,11 @@ final class Copy implements \PropertyCopy
                 $state['whole_since'] = time();
             }
             $this->put(array_filter($changes, static fn (array $change): bool => $change['kind'] === 'upsert'));
+            foreach ($changes as $change) {
+                if ($change['kind'] === 'odd' && self::isUsable($change['ref'])) {
+                    $this->refuse($change['ref'], $change['number'], $change['reason']);
+                }
+            }
             $this->take(array_filter($changes, static fn (array $change): bool => $change['kind'] === 'remove'));
             if ($phase['complete']) {
                 $this->store->run(
@@ -88,32 +93,72 @@ final class Copy implements \PropertyCopy
     /** @param array<array<string, mixed>> $changes */
     private function put(array $changes): void
     {
-        [$values, $bytes] = [[], 0];
+        [$rows, $bytes, $longest] = [[], 0, $this->store->longestStatement()];
         foreach ($changes as $change) {
-            if (preg_match('/^[\x21-\x7e]{1,64}\z/', $change['ref']) !== 1) {
+            if (!self::isUsable($change['ref'])) {
                 continue;
             }
             $payload = $change['payload'];
             // It names a person, and no page needs it.
             unset($payload['principal']);
             $text = json_encode($payload, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
-            if ($bytes > 0 && $bytes + strlen($text) > self::STATEMENT_BYTES) {
-                $this->write($values);
-                [$values, $bytes] = [[], 0];
+            // A longer one would end the connection, and the run with it.
+            if ($this->store->lengthOf($text) + 1024 > $longest) {
+                $this->refuse($change['ref'], $change['number'], "It is longer than the database takes at once (max_allowed_packet, $longest bytes).");
+                continue;
             }
-            array_push($values, $change['ref'], $change['number'], $text);
+            if ($bytes > 0 && $bytes + strlen($text) > self::STATEMENT_BYTES) {
+                $this->write($rows);
+                [$rows, $bytes] = [[], 0];
+            }
+            $rows[] = [$change['ref'], $change['number'], $text];
             $bytes += strlen($text);
         }
-        $this->write($values);
+        $this->write($rows);
     }
 
-    /** @param list<int|string> $values reference, number and payload of each */
-    private function write(array $values): void
+    /**
+     * What the database refuses of one listing is no reason to leave out the others.
+     *
+     * @param list<array{string, int, string}> $rows reference, number and payload of each
+     */
+    private function write(array $rows): void
     {
-        if ($values === []) {
+        try {
+            $this->insert($rows);
+        } catch (StoreException $problem) {
+            if (!$problem->isOfContent) {
+                throw $problem;
+            }
+            if (count($rows) === 1) {
+                $this->refuse($rows[0][0], $rows[0][1], $problem->getMessage());
+                return;
+            }
+            foreach ($rows as $row) {
+                $this->write([$row]);
+            }
+        }
+    }
+
+    /** What the site shows of it stays, and a read of the whole feed does not take it away. */
+    private function refuse(string $ref, int $number, string $reason): void
+    {
+        $this->store->run(
+            'INSERT INTO ' . $this->listings() . " (ref, number, payload) VALUES (%s, %d, '')
+            ON DUPLICATE KEY UPDATE pending = IF(removed_at > 0, pending, 0), number = VALUES(number), stale = 0",
+            $ref,
+            $number,
+        );
+        (new Verdicts($this->store))->note(['ref' => $ref, 'number' => $number], Verdicts::REFUSED, $reason);
+    }
+
+    /** @param list<array{string, int, string}> $listings */
+    private function insert(array $listings): void
+    {
+        if ($listings === []) {
             return;
         }
-        $rows = implode(', ', array_fill(0, intdiv(count($values), 3), '(%s, %d, %s, 1)'));
+        $rows = Store::places($listings, '(%s, %d, %s, 1)');
         // A listing that is read again as it was leaves its post alone.
         $this->store->run(
             'INSERT INTO ' . $this->listings() . " (ref, number, payload, pending) VALUES $rows
@@ -121,8 +166,13 @@ final class Copy implements \PropertyCopy
                 tries = IF(number = VALUES(number) AND payload = VALUES(payload) AND removed_at = 0, tries, 0),
                 pending = IF(number = VALUES(number) AND payload = VALUES(payload) AND removed_at = 0, pending, 1),
                 number = VALUES(number), payload = VALUES(payload), stale = 0, removed_at = 0, erased = 0",
-            ...$values,
+            ...array_merge(...$listings),
         );
+    }
+
+    private static function isUsable(string $ref): bool
+    {
+        return preg_match('/^[\x21-\x7e]{1,64}\z/', $ref) === 1;
     }
 
     /** @param array<array<string, mixed>> $changes */

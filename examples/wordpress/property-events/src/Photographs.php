@@ -117,7 +117,7 @@ final class Photographs
         if ($pictures === []) {
             return [];
         }
-        $hashes = array_map(static fn (array $picture): string => hash('sha256', $picture['url']), $pictures);
+        $hashes = array_map(self::hashOf(...), $pictures);
         $wanted = [];
         foreach ($pictures as $place => $picture) {
             // Floor plans come after all photographs.
@@ -133,6 +133,14 @@ final class Photographs
         $found = $this->store->rows("SELECT id, hash FROM {$this->images()} WHERE hash IN (" . Store::places($hashes) . ')', ...$hashes);
         $ids = array_column($found, 'id', 'hash');
         return array_map(static fn (string $hash): int => (int) $ids[$hash], $hashes);
+    }
+
+    /**
+     * What is one picture: an address with its date, since a file may be replaced at its address. @param array<string, mixed> $picture
+     */
+    private static function hashOf(array $picture): string
+    {
+        return hash('sha256', $picture['updatedOn'] === null ? $picture['url'] : "{$picture['url']} {$picture['updatedOn']}");
     }
 
     /** @param array<string> $ids */
@@ -201,14 +209,18 @@ final class Photographs
         try {
             $file = PictureFile::ofAddress($image['url'], $image['hash'], $budget);
             $this->keep($image, $file);
-        } catch (PictureException $problem) {
+        } catch (PictureException | StoreException $problem) {
+            if ($problem instanceof StoreException && !$problem->isOfContent) {
+                throw $problem;
+            }
+            $isLast = $isLast || $problem instanceof StoreException || $problem->isFinal;
             $this->store->run(
                 "UPDATE {$this->images()} SET state = %s, reason = %s WHERE id = %d",
-                $isLast || $problem->isFinal ? 'refused' : 'wanted',
+                $isLast ? 'refused' : 'wanted',
                 mb_substr(wp_check_invalid_utf8($problem->getMessage(), true), 0, 500),
                 (int) $image['id'],
             );
-            if ($isLast || $problem->isFinal) {
+            if ($isLast) {
                 $this->showWhereMain((int) $image['id']);
             }
         }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace PropertyEvents\WordPress;
 
-/** One picture in the folder of uploads, under a name that follows from its address: found again after a crash. */
+/** One picture in the folder of uploads, under a name that follows from its address and date: found again after a crash. */
 final class PictureFile
 {
     public const MAX_BYTES = 8 * 2 ** 20;
@@ -24,7 +24,7 @@ final class PictureFile
     }
 
     /**
-     * @param string $hash SHA-256 of the address
+     * @param string $hash of the picture: of its address, and its date if it has one
      * @throws PictureException when there is no picture at the address that may be kept
      */
     public static function ofAddress(string $url, string $hash, Budget $budget): self

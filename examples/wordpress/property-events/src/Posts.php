@@ -93,9 +93,12 @@ final class Posts
                 throw new RefusedListing('The site stopped each time this listing was made. See its error log.');
             }
             $this->store->inTransaction(fn () => $row['removed_at'] === '0' ? $this->show($row) : $this->withdraw($row));
-        } catch (StoreException | RunIsOver $problem) {
+        } catch (RunIsOver $problem) {
             throw $problem;
         } catch (\Throwable $problem) {
+            if ($problem instanceof StoreException && !$problem->isOfContent) {
+                throw $problem;
+            }
             // A rule of the site, or another plugin that takes part when a post is saved. The next listing may do better.
             $this->store->inTransaction(fn () => $this->refuse($row, $problem->getMessage()));
         }
@@ -104,7 +107,10 @@ final class Posts
     /** @param array<string, string> $row */
     private function show(array $row): void
     {
-        $payload = json_decode($row['payload'], true, 64, JSON_THROW_ON_ERROR);
+        if ($row['payload'] === '') {
+            throw new RefusedListing($row['verdict_reason']);
+        }
+        $payload = json_decode($row['payload'], true, flags: JSON_THROW_ON_ERROR);
         $listing = \PropertyListing::of($payload);
         /**
          * Lets a site leave a listing out, with its reason: `add_filter('property_events_refuse', fn ($reason, $listing) =>
@@ -130,7 +136,12 @@ final class Posts
     private function save(array $row, array $listing): int
     {
         $existing = $this->postOf($row);
-        $post = PostContent::of($listing) + [
+        $content = PostContent::of($listing);
+        // As WordPress does with titles and texts where its tables have no emoji.
+        if ($GLOBALS['wpdb']->get_col_charset($GLOBALS['wpdb']->postmeta, 'meta_value') === 'utf8') {
+            $content['meta_input'] = map_deep($content['meta_input'], wp_encode_emoji(...));
+        }
+        $post = $content + [
             'post_type' => $this->settings->postType,
             'post_status' => 'publish',
             'comment_status' => 'closed',
@@ -146,9 +157,22 @@ final class Posts
         }
         $postId = $existing === null ? wp_insert_post(wp_slash($post), true) : wp_update_post(wp_slash($post), true);
         if (is_wp_error($postId)) {
-            throw new RefusedListing($postId->get_error_message());
+            throw new RefusedListing(self::reasonOf($postId));
+        }
+        // WordPress says nothing of a field that the database refused.
+        foreach ($content['meta_input'] as $name => $value) {
+            if (get_post_meta($postId, $name, true) !== $value) {
+                throw new RefusedListing("The database did not keep the field $name.");
+            }
         }
         return $postId;
+    }
+
+    private static function reasonOf(\WP_Error $problem): string
+    {
+        // The database's own words, where it was the database.
+        $detail = $problem->get_error_data();
+        return $problem->get_error_message() . (is_string($detail) && $detail !== '' ? " $detail" : '');
     }
 
     /** The words of the address, with a part of the reference where another post has them: WordPress would count up to a free number. */
@@ -191,7 +215,7 @@ final class Posts
         // With its name, so that its address is free for nobody else.
         $changed = wp_update_post(['ID' => $post->ID, 'post_status' => 'draft', 'post_name' => $post->post_name], true);
         if (is_wp_error($changed)) {
-            throw new RefusedListing($changed->get_error_message());
+            throw new RefusedListing(self::reasonOf($changed));
         }
     }
 

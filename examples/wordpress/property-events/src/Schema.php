@@ -36,8 +36,8 @@ final class Schema
     }
 
     /**
-     * Times are seconds since 1970 in UTC; 0 and '' stand for none. Payloads are JSON in ASCII, so that no character set of
-     * the database can spoil them.
+     * Times are seconds since 1970 in UTC; 0 and '' stand for none. Every column has one character set: of a table with two, WordPress
+     * says that it takes ASCII alone, and refuses each statement with another character.
      *
      * @return list<list<string>>
      */
@@ -46,7 +46,8 @@ final class Schema
         $store = Store::open();
         [$state, $listings, $images, $links] = array_map($store->table(...), ['state', 'listings', 'images', 'links']);
         $rest = 'ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4';
-        $reference = 'varchar(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL';
+        $exact = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+        $reference = "varchar(64) $exact NOT NULL";
         return [[
             // One row: how far the copy is, and how the last run ended. `whole_since`: the whole feed is being read since then.
             "CREATE TABLE IF NOT EXISTS $state (
@@ -65,7 +66,7 @@ final class Schema
             "CREATE TABLE IF NOT EXISTS $listings (
                 ref $reference PRIMARY KEY,
                 number bigint unsigned NOT NULL,
-                payload longtext CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+                payload longtext $exact NOT NULL,
                 stale tinyint unsigned NOT NULL DEFAULT 0,
                 pending tinyint unsigned NOT NULL DEFAULT 0,
                 tries tinyint unsigned NOT NULL DEFAULT 0,
@@ -90,7 +91,7 @@ final class Schema
             // One row for each picture, whichever listings have it. `state`: wanted, kept, refused or unused.
             "CREATE TABLE IF NOT EXISTS $images (
                 id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
-                hash char(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+                hash char(64) $exact NOT NULL,
                 url text NOT NULL,
                 state varchar(10) NOT NULL DEFAULT 'wanted',
                 place smallint unsigned NOT NULL DEFAULT 0,
@@ -105,7 +106,7 @@ final class Schema
             // Which listing shows which picture, in which place.
             "CREATE TABLE IF NOT EXISTS $links (
                 ref $reference,
-                kind varchar(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+                kind varchar(20) $exact NOT NULL,
                 place smallint unsigned NOT NULL,
                 image_id bigint unsigned NOT NULL,
                 caption varchar(500) NOT NULL DEFAULT '',

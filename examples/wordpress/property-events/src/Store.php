@@ -10,6 +10,13 @@ namespace PropertyEvents\WordPress;
  */
 final class Store
 {
+    /**
+     * Refusals that have nothing to do with what a statement says: no room, no memory, locks, too many connections, a server that ends,
+     * is read-only, or has lost the connection.
+     */
+    private const OF_THE_SERVER = [1021, 1037, 1038, 1040, 1041, 1053, 1114, 1153, 1203, 1205, 1206, 1213, 1290, 1317, 1836, 1927, 1969, 2002, 2006,
+        2013, 3024];
+
     public function __construct(private readonly \wpdb $db)
     {
     }
@@ -51,6 +58,18 @@ final class Store
     public function number(string $sql, int|float|string ...$values): int
     {
         return (int) ($this->column($sql, ...$values)[0] ?? 0);
+    }
+
+    /** Bytes of the longest statement that the database takes. */
+    public function longestStatement(): int
+    {
+        return $this->number('SELECT @@max_allowed_packet');
+    }
+
+    /** As long as it is when it stands in a statement. */
+    public function lengthOf(string $text): int
+    {
+        return strlen($this->db->_real_escape($text));
     }
 
     /** "%s, %s, %s" */
@@ -131,7 +150,9 @@ final class Store
             $this->db->suppress_errors($shown);
         }
         if ($result === false || $this->db->last_error !== '') {
-            throw new StoreException("The database refused a statement: {$this->db->last_error}");
+            // WordPress itself refuses what its own check of characters does not take; then the connection has no error.
+            $code = $this->db->dbh instanceof \mysqli ? $this->db->dbh->errno : 0;
+            throw new StoreException("The database refused a statement: {$this->db->last_error}", !in_array($code, self::OF_THE_SERVER, true));
         }
         return $result;
     }

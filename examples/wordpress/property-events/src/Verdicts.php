@@ -19,7 +19,7 @@ final class Verdicts
     {
     }
 
-    /** In the transaction that makes it true. @param array<string, string> $row of the listing */
+    /** In the transaction that makes it true. @param array<string, int|string> $row of the listing: `ref` and `number` */
     public function note(array $row, string $verdict, string $reason = '', string $address = ''): void
     {
         $this->store->run(
