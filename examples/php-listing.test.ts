@@ -174,6 +174,41 @@ describe('PropertyListing.php', () => {
     }
   })
 
+  it('takes 0, false and what is empty for no sign of a letting, as the client does (D23)', withPhp, () => {
+    const signs = [
+      ['price_information', 'rent_frequency'],
+      ['price_information', 'deposit'],
+      ['details', 'furnished_type'],
+      ['details', 'deposit_replacement_scheme'],
+      ['contract_months'],
+      ['let_type'],
+      ['minimum_term'],
+    ]
+    const values: readonly unknown[] = [
+      1,
+      '1',
+      0,
+      -0,
+      0.0,
+      '0',
+      '0.00',
+      false,
+      null,
+      '',
+      'Not specified',
+      [],
+      {},
+    ]
+    const texts = signs.flatMap(([outer = '', inner]) =>
+      values.map((value) => JSON.stringify({ [outer]: inner === undefined ? value : { [inner]: value } })),
+    )
+    const categories = php(`${listingCode}['category']`, texts)
+    for (const [index, payload] of texts.entries()) {
+      assert.equal(categories[index], index % values.length < 2 ? 'lettings' : 'sales', payload)
+      assert.equal(categories[index], listing(payload)?.category, payload)
+    }
+  })
+
   it('shows long and broken descriptions as the client does (P11)', withPhp, () => {
     const pieces = [
       '<x> ',

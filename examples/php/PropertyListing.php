@@ -117,7 +117,8 @@ final class PropertyListing
             self::flag($details, 'deposit_replacement_scheme'),
         ];
         $isLetAgreed = self::integer($payload, 'status') === self::LET_AGREED;
-        return $isLetAgreed || array_filter($signs, static fn ($sign) => $sign !== null) !== [];
+        // 0 and false are no signs: typed senders write them into what they did not fill in.
+        return $isLetAgreed || array_filter($signs, static fn ($sign) => $sign === true || $sign > 0) !== [];
     }
 
     /** @param array<string, mixed> $price @return array<string, mixed> */

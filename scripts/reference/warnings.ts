@@ -10,6 +10,7 @@ type WarningCode =
   | 'unknown_fields'
   | 'event_type_contradicts_payload'
   | 'restricted'
+  | 'category_derived'
 
 /** A new code of advice about payloads gets its line here, or the types do not check. */
 export const warnings: Readonly<Record<WarningCode, string>> = {
@@ -27,6 +28,8 @@ export const warnings: Readonly<Record<WarningCode, string>> = {
   event_type_contradicts_payload:
     'The named type says published and the payload does not, or the other way round.',
   restricted: 'The contact is restricted: the event is kept, and shown to nobody until the restriction ends.',
+  category_derived:
+    'No category was sent, and the one derived is not the one that the price looks like: a house for £950, a flat to let for £450,000. Send `category`.',
   sales_only: 'A field or status of sales, in a letting.',
   lettings_only: 'A field or status of lettings, in a sale.',
   unknown_code: 'A code that is not in its list.',

@@ -59,7 +59,7 @@ export function headlineOf(property: Shown, category = categoryOf(property)): He
 
 const letAgreed = 6
 
-/** By the same signs as in the service (D23), for payloads whose event does not name the category. */
+/** By the same signs as in the service (D23), for payloads whose event does not name the category. 0 and false are none. */
 function categoryOf(property: Shown): 'sales' | 'lettings' {
   const { price_information: price, details } = property
   const signs = [
@@ -71,7 +71,7 @@ function categoryOf(property: Shown): 'sales' | 'lettings' {
     details?.furnished_type,
     details?.deposit_replacement_scheme,
   ]
-  const isLetting = property.status === letAgreed || signs.some((sign) => sign !== null && sign !== undefined)
+  const isLetting = property.status === letAgreed || signs.some((sign) => sign === true || Number(sign) > 0)
   return isLetting ? 'lettings' : 'sales'
 }
 

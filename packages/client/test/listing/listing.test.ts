@@ -212,7 +212,7 @@ describe('a listing', () => {
       media: [{ media_type: 1, media_url: 'https://a.example/1.jpg' }],
     }
     assert.deepEqual(shown(whole).missing, [])
-    assert.deepEqual(shown({ ...whole, media: [], price_information: { deposit: 0 } }).missing, [
+    assert.deepEqual(shown({ ...whole, media: [], price_information: { deposit: 500 } }).missing, [
       '/price_information/price',
       '/price_information/rent_frequency',
       '/media',
@@ -222,13 +222,28 @@ describe('a listing', () => {
 
   it('is of the category that its event has, else of the one that its payload shows (D23)', () => {
     assert.equal(shown({}).category, 'sales')
-    for (const payload of [
-      { status: 6 },
-      { price_information: { deposit: 0 } },
-      { details: { deposit_replacement_scheme: false } },
-      { let_type: 0 },
-    ])
-      assert.equal(shown(payload).category, 'lettings')
+    const signs = [
+      ['price_information', 'rent_frequency'],
+      ['price_information', 'deposit'],
+      ['details', 'furnished_type'],
+      ['details', 'deposit_replacement_scheme'],
+      ['contract_months'],
+      ['let_type'],
+      ['minimum_term'],
+    ] as const
+    const payloadOf = ([outer, inner]: (typeof signs)[number], value: unknown) => ({
+      [outer]: inner === undefined ? value : { [inner]: value },
+    })
+    for (const path of signs) {
+      assert.equal(shown(payloadOf(path, 1)).category, 'lettings', path.join('/'))
+      for (const empty of [0, -0, '0', '0.00', false, 'false', null, '', 'Not specified', [], {}])
+        assert.equal(
+          shown(payloadOf(path, empty)).category,
+          'sales',
+          `${path.join('/')} ${JSON.stringify(empty)}`,
+        )
+    }
+    assert.equal(shown({ status: 6 }).category, 'lettings')
     assert.equal(shown({ status: 6 }, { category: 'sales' }).category, 'sales')
   })
 

@@ -1,5 +1,6 @@
 import type { Category } from '../feeds.ts'
 import type { Complaint } from './advice-rules.ts'
+import { saysSomething } from './category.ts'
 import { statuses } from './codes.ts'
 import { memberAt } from './member-at.ts'
 
@@ -42,8 +43,7 @@ export function categoryComplaints(
     complaints.push(['/status', complaint(statusCategory, `${status} (${statuses.labels.get(status)})`)])
   }
   for (const [only, path] of categoryFields) {
-    // Many systems write 0, false or '' into fields that do not apply to a property.
-    if (only !== category && Boolean(memberAt(payload, path))) {
+    if (only !== category && saysSomething(memberAt(payload, path))) {
       complaints.push([`/${path.join('/')}`, complaint(only, 'set')])
     }
   }

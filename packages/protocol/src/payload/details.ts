@@ -71,7 +71,7 @@ const specMembers = {
   obligations: recordOrList('What binds the owner; some payloads have an empty array.', obligationMembers),
   epc_information: record('Energy performance certificate.', energyMembers),
   deposit_replacement_scheme: flag(
-    'Lettings: an insurance may replace the deposit. Marks the property as a letting.',
+    'Lettings: an insurance may replace the deposit. True marks the property as a letting.',
   ),
   flood_defences: flag('Seen here in some payloads; the usual place is `risks`.'),
   broadband: list(`Codes, null elements allowed: ${listCodes(codes.broadbandTypes)}.`),
@@ -99,7 +99,7 @@ export const detailsMembers = {
   }),
   condition: integer(`Code: ${listCodes(codes.conditions)}.`),
   furnished_type: integer(
-    `Lettings, code: ${listCodes(codes.furnishedTypes)}. Marks the property as a letting.`,
+    `Lettings, code: ${listCodes(codes.furnishedTypes)}. Above 0, it marks the property as a letting.`,
   ),
   pets_allowed: flag('Lettings: pets are allowed.'),
   smokers_considered: flag('Lettings: smokers are considered.'),

@@ -2,7 +2,7 @@
 export { adviseContact, adviseProperty, maxAdvice } from './advise.ts'
 export type { PayloadAdvice } from './advise.ts'
 export type { PayloadAdviceCode } from './advice-rules.ts'
-export { impliesLettings } from './category.ts'
+export { impliesLettings, priceLooksLike } from './category.ts'
 export { checkContactPayload, checkPropertyPayload } from './check-contract.ts'
 export type { ContactPayload } from './contact.ts'
 export type { PayloadFault, PayloadFaultCode } from './find-faults.ts'

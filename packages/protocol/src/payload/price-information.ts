@@ -5,11 +5,13 @@ import { decimal, flag, integer, text, textOrNumber } from './fields.ts'
 /** The members of `price_information`: spec §2.5, then RTDF's further ones. */
 export const priceInformationMembers = {
   price: decimal('Asking price, or rent per `rent_frequency`, in pounds; RTDF: at least 1.'),
-  deposit: decimal('Lettings: deposit in pounds. Marks the property as a letting.'),
+  deposit: decimal('Lettings: deposit in pounds. Above 0, it marks the property as a letting.'),
   price_qualifier: integer(`Code: ${listCodes(priceQualifiers)}.`),
   price_qualifier_string: text('Text form of the price qualifier.'),
   administration_fee: textOrNumber('Lettings: fees in words or pounds; RTDF: at most 4,000 characters.'),
-  rent_frequency: integer(`Lettings, code: ${listCodes(rentFrequencies)}. Marks the property as a letting.`),
+  rent_frequency: integer(
+    `Lettings, code: ${listCodes(rentFrequencies)}. Above 0, it marks the property as a letting.`,
+  ),
   tenure_type: integer(`Sales, code: ${listCodes(tenures)}.`),
   auction: flag('Sales: sold by auction.'),
   tenure_unexpired_years: integer('Sales: years left on the lease.'),

@@ -34,7 +34,9 @@ export const PropertyPayload = Type.Object(
     statusstring: text('Text form of `status`.'),
     create_date: text('Creation of the listing, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
     update_date: text('Last change of the listing, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
-    contract_months: integer('Lettings: length of the contract in months. Marks the property as a letting.'),
+    contract_months: integer(
+      'Lettings: length of the contract in months. Above 0, it marks the property as a letting.',
+    ),
     address: record('Where the property is.', propertyAddressMembers),
     price_information: record('What it costs.', priceInformationMembers),
     details: record('What it is like.', detailsMembers),
@@ -47,8 +49,8 @@ export const PropertyPayload = Type.Object(
     student_property: flag('Lettings: for students.'),
     house_flat_share: flag('Lettings: a share of a house or flat.'),
     date_available: text('Lettings: first day, `DD-MM-YYYY`.'),
-    minimum_term: integer('Lettings: shortest term in months. Marks the property as a letting.'),
-    let_type: integer(`Lettings, code: ${listCodes(letTypes)}. Marks the property as a letting.`),
+    minimum_term: integer('Lettings: shortest term in months. Above 0, it marks the property as a letting.'),
+    let_type: integer(`Lettings, code: ${listCodes(letTypes)}. Above 0, it marks the property as a letting.`),
     principal: record('Who is told when the property goes live (RTDF).', {
       principal_email_address: text('RTDF: 6 to 200 characters.'),
       auto_email_when_live: flag('Send mail when the property goes live.'),

@@ -1,38 +1,40 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { impliesLettings } from '../../src/payload/index.ts'
+import { adviseProperty, impliesLettings, priceLooksLike } from '../../src/payload/index.ts'
 import { rtdfSendProperty, subject } from './samples.ts'
 
-/** Each sign of a letting, with a value that only counts because it is there. */
-const signs: readonly (readonly [string, object])[] = [
-  ['price_information.rent_frequency', { price_information: { rent_frequency: 12 } }],
-  ['price_information.deposit', { price_information: { deposit: 0 } }],
-  ['contract_months', { contract_months: 0 }],
-  ['let_type', { let_type: 0 }],
-  ['minimum_term', { minimum_term: 0 }],
-  ['details.furnished_type', { details: { furnished_type: 0 } }],
-  ['details.deposit_replacement_scheme', { details: { deposit_replacement_scheme: false } }],
-  ['status 6', { status: 6 }],
+/** Each sign of a letting, as it counts and as it is sent by somebody who did not fill it in. */
+const signs: readonly (readonly [string, (value: unknown) => object, unknown, readonly unknown[]])[] = [
+  ['rent_frequency', (rent_frequency) => ({ price_information: { rent_frequency } }), 12, [0]],
+  ['deposit', (deposit) => ({ price_information: { deposit } }), 0.5, [0, -0, -1]],
+  ['contract_months', (contract_months) => ({ contract_months }), 12, [0]],
+  ['let_type', (let_type) => ({ let_type }), 1, [0]],
+  ['minimum_term', (minimum_term) => ({ minimum_term }), 6, [0]],
+  ['furnished_type', (furnished_type) => ({ details: { furnished_type } }), 2, [0]],
+  ['scheme', (deposit_replacement_scheme) => ({ details: { deposit_replacement_scheme } }), true, [false]],
 ]
 
 describe('category of a payload', () => {
-  for (const [name, members] of signs) {
-    it(`${name} makes it a letting, even as 0 or false (D23)`, () => {
-      assert.equal(impliesLettings({ agent_ref: subject, ...members }), true)
+  for (const [name, payloadOf, sign, zeros] of signs) {
+    it(`${name} makes it a letting, and does not as 0, false, "not specified" or empty (D23)`, () => {
+      assert.equal(impliesLettings({ agent_ref: subject, ...payloadOf(sign) }), true)
+      for (const empty of [...zeros, null, undefined, '', 'Not specified', [], {}, false]) {
+        assert.equal(
+          impliesLettings({ agent_ref: subject, ...payloadOf(empty) }),
+          false,
+          JSON.stringify(empty),
+        )
+        // What is no sign of a letting is no mistake in a sale either.
+        assert.deepEqual(
+          adviseProperty(payloadOf(empty), 'sales').filter(({ code }) => code === 'lettings_only'),
+          [],
+        )
+      }
     })
   }
 
-  it('the same fields as null or absent leave it open (D23)', () => {
-    const payload = {
-      agent_ref: subject,
-      status: 1,
-      contract_months: null,
-      let_type: null,
-      minimum_term: null,
-      price_information: { price: 250_000, rent_frequency: null, deposit: null },
-      details: { furnished_type: null, deposit_replacement_scheme: null, bedrooms: 2 },
-    }
-    assert.equal(impliesLettings(payload), false)
+  it('status 6, Let Agreed, makes it a letting; all signs absent or null leave it open (D23)', () => {
+    assert.equal(impliesLettings({ agent_ref: subject, status: 6 }), true)
     assert.equal(impliesLettings({ agent_ref: subject, price_information: null, details: null }), false)
     assert.equal(impliesLettings({ agent_ref: subject }), false)
   })
@@ -45,4 +47,25 @@ describe('category of a payload', () => {
   it('the RTDF sample, which has a rent frequency, is a letting (D23)', () => {
     assert.equal(impliesLettings(rtdfSendProperty), true)
   })
+})
+
+describe('what a price looks like', () => {
+  const prices: readonly (readonly [object, ReturnType<typeof priceLooksLike>])[] = [
+    [{ price: 450_000 }, 'sales'],
+    [{ price: 450_000, deposit: 1_000, rent_frequency: 0 }, 'sales'],
+    [{ price: 950 }, 'lettings'],
+    [{ price: 12_500, rent_frequency: 12 }, 'lettings'],
+    [{ price: 850_000, rent_frequency: 1 }, 'lettings'],
+    [{ price: 450_000, rent_frequency: 12 }, 'sales'],
+    [{ price: 5_000, auction: true }, 'sales'],
+    [{ price: 1 }, undefined],
+    [{ price: 0 }, undefined],
+    [{ price: null }, undefined],
+    [{}, undefined],
+  ]
+  for (const [price_information, look] of prices) {
+    it(`${JSON.stringify(price_information)}: ${look ?? 'nothing'} (D23)`, () => {
+      assert.equal(priceLooksLike({ agent_ref: subject, price_information }), look)
+    })
+  }
 })

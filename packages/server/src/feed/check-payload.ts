@@ -9,6 +9,7 @@ import {
   findUnknownFields,
   impliesLettings,
   maxAdvice,
+  priceLooksLike,
   standardCodes,
 } from '@property-events/protocol'
 import type { Category, FeedName, ProblemError, PublishWarning } from '@property-events/protocol'
@@ -25,6 +26,7 @@ export type PayloadCheck =
       /** Only for properties. */
       readonly updateDate: string | undefined
       readonly impliedCategory: Category | undefined
+      readonly priceLooksLike: Category | undefined
       readonly advice: readonly Advice[]
       /** The number of members that the contract does not know and that do not look like one it knows. */
       readonly unknownFields: number
@@ -69,6 +71,7 @@ export function checkPayload(
     branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
     updateDate: typeof updateDate === 'string' ? updateDate : undefined,
     impliedCategory,
+    priceLooksLike: feed === 'property' ? priceLooksLike(payload) : undefined,
     advice: [...unknown.misspelled, ...others].slice(0, maxAdvice),
     unknownFields: unknown.others,
   }

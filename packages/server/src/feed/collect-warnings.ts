@@ -56,6 +56,18 @@ const sentences: Readonly<Record<AppendRemark, Advice>> = {
     message:
       'update_date is the same as in the previous event, but the property has changed: consumers that compare the date will miss that.',
   },
+  salesAgainstPrice: {
+    pointer: '/price_information/price',
+    code: 'category_derived',
+    message:
+      'No category was sent, so the property is in sales, but its price looks like a rent: send category, or rent_frequency.',
+  },
+  lettingsAgainstPrice: {
+    pointer: '/price_information/price',
+    code: 'category_derived',
+    message:
+      'No category was sent, so the property is in lettings, by its fields or its previous event, but its price looks like that of a sale: send category.',
+  },
   restricted: {
     pointer: '',
     code: 'restricted',

@@ -67,6 +67,7 @@ export function draftOfItem(
     published: checked.published,
     branch: checked.branch,
     impliedCategory: checked.impliedCategory,
+    priceLooksLike: checked.priceLooksLike,
     updateDateHash: updateDateHashOf(checked.updateDate),
   }
   return {

@@ -40,6 +40,8 @@ export interface PayloadContent {
   readonly branch: string | undefined
   /** What the payload's fields say about the category (D23). */
   readonly impliedCategory: Category | undefined
+  /** What its price looks like, for a remark about a category that was derived (D23). */
+  readonly priceLooksLike: Category | undefined
   /** A hash of the payload's `update_date` (`updateDateHashOf`); `null` if it has none. */
   readonly updateDateHash: Uint8Array | null
 }
@@ -100,6 +102,9 @@ export type AppendRemark =
   | 'updateDateUnchanged'
   /** The transaction id sent is the subject's UUID, but not in its first event's spelling. */
   | 'otherSpelling'
+  /** No category was sent, and the one derived is not the one the price looks like (D23). */
+  | 'salesAgainstPrice'
+  | 'lettingsAgainstPrice'
   /** The contact is restricted: the event is kept but not shown (D17). */
   | 'restricted'
 

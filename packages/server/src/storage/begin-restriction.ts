@@ -52,6 +52,7 @@ export function reopening(
             published: undefined,
             branch: undefined,
             impliedCategory: undefined,
+            priceLooksLike: undefined,
             updateDateHash: null,
           },
           eventTypeShortCode: keptCode === gone ? gone : undefined,

@@ -6,17 +6,12 @@
 import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import { remarksOf } from './append-remarks.ts'
 import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './plan-branches.ts'
 import type { SubjectRefusal } from './plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
-import {
-  firstSpelling,
-  keepsUpdateDate,
-  payloadMember,
-  spelled,
-  updateDateHashOf,
-} from './subject-identity.ts'
+import { firstSpelling, payloadMember, spelled, updateDateHashOf } from './subject-identity.ts'
 import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes } from './subject-state.ts'
 import type { Meaning, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
@@ -201,13 +196,7 @@ function planEvent(
   // Computed here, so that the publisher's next file finds the payload unchanged.
   const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : meaning.payloadHash
   const state = { ...meaning, payloadHash, spelling: identity.spelling, updateDateHash, keptCode: null }
-  const remarks: AppendRemark[] = []
-  if (transactionId !== spelling && transactionId.toLowerCase() === subjectId) {
-    remarks.push('otherSpelling')
-  }
-  if (latest !== undefined && keepsUpdateDate({ ...latest.state, ...identity }, state)) {
-    remarks.push('updateDateUnchanged')
-  }
+  const before = latest && { ...latest.state, ...identity }
   return {
     id: draft.id,
     subjectId,
@@ -218,7 +207,7 @@ function planEvent(
     payloadState: content.kind === 'erased' ? 'erased' : 'full',
     contentHash: content.kind === 'erased' || draft.restriction !== undefined ? null : draft.contentHash,
     wishedCreated: draft.wishedCreated,
-    remarks,
+    remarks: remarksOf(draft, { transactionId, spelling, state }, before),
   }
 }
 

@@ -115,7 +115,7 @@ describe('a publish request', () => {
     const [letting, sale] = draftsOf(
       JSON.stringify([
         { payload: { agent_ref: home, published: true, price_information: { price: 900, deposit: 500 } } },
-        { payload: { agent_ref: flat, published: true, price_information: { price: 900, deposit: null } } },
+        { payload: { agent_ref: flat, published: true, price_information: { price: 900, deposit: 0 } } },
       ]),
     )
     assert.equal(letting?.content.kind === 'payload' ? letting.content.impliedCategory : '', 'lettings')

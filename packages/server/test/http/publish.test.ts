@@ -466,6 +466,53 @@ onEngines('publishing', {}, (service) => {
     assert.deepEqual(await warned(undefined, { student_property: true }), [])
   })
 
+  it('keeps a sale with zeros in the fields of lettings for readers of sales (D23)', async () => {
+    const zeros = {
+      contract_months: 0,
+      minimum_term: 0,
+      let_type: 0,
+      price_information: { price: 450_000, deposit: 0, rent_frequency: 0, tenure_type: 1 },
+      details: { summary: 'Tŷ teras – £450,000 🏡', furnished_type: 0, deposit_replacement_scheme: false },
+    }
+    const payload = property(zeros)
+    const { events, warnings } = receiptOf(await post(JSON.stringify({ payload })))
+    const after = (events[0]?.sequenceNumber ?? 0) - 1
+    assert.deepEqual(
+      warnings.filter(({ code }) => code !== 'unknown_code').map(({ code }) => code),
+      [],
+    )
+    const inCategory = async (apiEventType: string) => {
+      const path = `/v1/property-events?after=${after}&apiEventType=${apiEventType}`
+      const { text } = await call(service(), path, { key: service().tenant.readKey })
+      return text.includes(payload.agent_ref)
+    }
+    assert.deepEqual([await inCategory('salesproperty'), await inCategory('lettingsproperty')], [true, false])
+  })
+
+  it('warns of a category that was derived and that the price contradicts (D23)', async () => {
+    const agent_ref = property().agent_ref
+    const warned = async (fields: Readonly<Record<string, unknown>>, item: object = {}) => {
+      const answer = await post(JSON.stringify({ payload: property(fields), ...item }))
+      const derived = receiptOf(answer).warnings.filter(({ code }) => code === 'category_derived')
+      return derived.map(({ index, pointer, message }) => [index, pointer, /in (\w+)/.exec(message)?.[1]])
+    }
+    const [lettings, sales] = ['lettings', 'sales'].map((category) => [
+      [0, '/price_information/price', category],
+    ])
+    const deposit = { price_information: { price: 450_000, deposit: 1_000 } }
+    assert.deepEqual(await warned({ ...deposit, agent_ref }), lettings)
+    // Its fields say nothing any more: it stays what it was, which is still against the price.
+    assert.deepEqual(await warned({ agent_ref, price_information: { price: 450_000 } }), lettings)
+    assert.deepEqual(
+      await warned({ agent_ref, price_information: { price: 450_000 } }, { category: 'sales' }),
+      [],
+    )
+    assert.deepEqual(await warned({ agent_ref, price_information: { price: 449_000 } }), [])
+    assert.deepEqual(await warned(deposit, { category: 'lettings' }), [])
+    assert.deepEqual(await warned({ price_information: { price: 950, rent_frequency: 0 } }), sales)
+    assert.deepEqual(await warned({ price_information: { price: 950, rent_frequency: 12 } }), [])
+  })
+
   it('reports the first 20 faults of a payload, and the first 100 faults or warnings of a request (PROTOCOL §8)', async () => {
     const faulty = { payload: property({ media: Array.from({ length: 30 }, () => ({ caption: 7 })) }) }
     const errorsOf = async (events: unknown) =>

@@ -27,6 +27,7 @@ type PackedDraft = readonly [
   published: boolean | undefined,
   branch: string | undefined,
   impliedCategory: Category | undefined,
+  priceLooksLike: Category | undefined,
   /** One character for each byte: the content hash, the text's hash, and the hash of the `update_date` if it has one. */
   hashes: string,
 ]
@@ -67,7 +68,7 @@ function packBatches(batches: readonly AppendBatch[]): readonly PackedBatch[] {
 function packDraft(draft: EventDraft): PackedDraft | EventDraft {
   const { content, contentHash, restriction, wishedCreated } = draft
   if (content.kind !== 'payload' || restriction !== undefined || wishedCreated !== undefined) return draft
-  const { text, hash, published, branch, impliedCategory, updateDateHash } = content
+  const { text, hash, published, branch, impliedCategory, priceLooksLike, updateDateHash } = content
   scratch.set(contentHash)
   scratch.set(hash, hashBytes)
   if (updateDateHash !== null) scratch.set(updateDateHash, updateDateAt)
@@ -84,6 +85,7 @@ function packDraft(draft: EventDraft): PackedDraft | EventDraft {
     published,
     branch,
     impliedCategory,
+    priceLooksLike,
     scratch.toString('latin1', 0, updateDateHash === null ? updateDateAt : mostBytes),
   ]
 }
@@ -98,7 +100,7 @@ function unpackDraft(packed: PackedDraft | EventDraft): EventDraft {
   if ('id' in packed) return packed
   const [id, idGiven, subjectId, subjectSpelling, transactionId, eventTypeShortCode, category, ...rest] =
     packed
-  const [text, published, branch, impliedCategory, hashes] = rest
+  const [text, published, branch, impliedCategory, priceLooksLike, hashes] = rest
   const bytes = Buffer.from(hashes, 'latin1')
   const content: DraftContent = {
     kind: 'payload',
@@ -107,6 +109,7 @@ function unpackDraft(packed: PackedDraft | EventDraft): EventDraft {
     published,
     branch,
     impliedCategory,
+    priceLooksLike,
     updateDateHash: hashes.length > updateDateAt ? bytes.subarray(updateDateAt) : null,
   }
   return {

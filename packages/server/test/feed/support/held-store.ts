@@ -117,6 +117,7 @@ function draft(name: string, characters: number): EventDraft {
       published: true,
       branch: undefined,
       impliedCategory: undefined,
+      priceLooksLike: undefined,
       updateDateHash: null,
     },
     eventTypeShortCode: undefined,

@@ -54,5 +54,6 @@ export function removingContract(factory: StoreFactory): void {
 
 function payload(text: string) {
   const hashes = { hash: new Uint8Array(32), updateDateHash: null }
-  return { text, ...hashes, published: true, branch: undefined, impliedCategory: undefined }
+  const unsaid = { branch: undefined, impliedCategory: undefined, priceLooksLike: undefined }
+  return { text, ...hashes, ...unsaid, published: true }
 }

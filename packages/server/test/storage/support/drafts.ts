@@ -29,6 +29,7 @@ export interface DraftWords {
   readonly text?: string
   readonly branch?: string
   readonly implied?: Category
+  readonly priceLooksLike?: Category
   readonly category?: Category
   readonly type?: string
   readonly transactionId?: string
@@ -58,6 +59,7 @@ export function draft(words: DraftWords): EventDraft {
     published,
     branch: words.branch,
     impliedCategory: words.implied,
+    priceLooksLike: words.priceLooksLike,
     updateDateHash: updateDateHashOf(words.updateDate),
   }
   return { ...frame(words, text), content }
