@@ -13,12 +13,9 @@ import { Client } from 'pg'
 
 process.on('uncaughtException', (error) => {
   if (error instanceof MassRemovalError) {
-    const { removals, held, removedBefore } = error
-    const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went in the last day`
-    console.error(
-      `The feed would remove ${removals} of ${held} properties${before}, so nothing of that was done.`,
-    )
-    console.error('If it is right, run this once with --allow-mass-removal.')
+    console.error(error.summary)
+    console.error('If the removals are right, run this once with --allow-mass-removal.')
+    console.error('If they are a mistake, have them published again and run this as usual.')
   } else {
     // A sentence for whoever runs it. What has no code is a fault of this program, and keeps its stack.
     console.error('code' in error ? error.message || error.code : error)

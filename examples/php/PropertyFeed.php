@@ -555,13 +555,16 @@ final class PropertyFeed
             return;
         }
         $held = $this->copy->count();
-        $window = $this->allowMassRemoval ? [] : ($this->state['removals'] ?? []);
-        $counted = $this->breaker->count($window, (int) (microtime(true) * 1000), $held, count($going));
-        if ($counted['tooMany'] && !$this->allowMassRemoval) {
+        if ($this->allowMassRemoval) {
+            // What has been allowed once is over: the next window begins with what is left.
+            $this->state['removals'] = [];
+            return;
+        }
+        $counted = $this->breaker->count($this->state['removals'] ?? [], (int) (microtime(true) * 1000), $held, count($going));
+        if ($counted['tooMany']) {
             throw new MassRemovalException($going, $held, $counted['removedBefore'], $counted['limit'], $this->breaker->windowMs);
         }
-        // What has been allowed once is over: the next window begins with what is left.
-        $this->state['removals'] = $this->allowMassRemoval ? [] : $counted['window'];
+        $this->state['removals'] = $counted['window'];
     }
 
     private function applyGathered(callable $apply, bool $complete, string $forgetBefore = ''): void
@@ -781,13 +784,13 @@ interface PropertyCopy
 }
 
 /**
- * Stops a sync before it removes too much of a copy: a publisher's mistake should not empty a website. No more than
- * $maxShare of the copy goes within $windowMs, counted across runs; $minRemovals are always let through. The rule is that of
- * the client in TypeScript, and the tests compare the two.
+ * Stops a sync before it removes too much of a copy: a publisher's mistake should not empty a website. The copy never shrinks by more
+ * than $maxShare of the most it held within $windowMs, across runs; by $minRemovals it always may. The rule is that of the client in
+ * TypeScript, and the tests compare the two.
  */
 final class RemovalBreaker
 {
-    /** A window of a day has slices of an hour: what went counts for a day at least, and for an hour more at most. */
+    /** A window of a day has slices of an hour: what was held counts for a day at least, and for an hour more at most. */
     private const SLICES_PER_WINDOW = 24;
 
     public function __construct(
@@ -798,7 +801,7 @@ final class RemovalBreaker
     }
 
     /**
-     * @param list<array{int, int}> $window when each slice began, and how many went in it
+     * @param list<array{int, int}> $window when each slice began, and the most that the copy held in it
      * @param int $held properties the copy holds now
      * @param int $going how many of them are to be removed
      * @return array{tooMany: bool, removedBefore: int, limit: int, window: list<array{int, int}>} `window` with these in it
@@ -808,14 +811,14 @@ final class RemovalBreaker
         $sliceMs = $this->windowMs / self::SLICES_PER_WINDOW;
         $counts = fn (array $slice): bool => $nowMs >= $slice[0] && $nowMs - $slice[0] < $this->windowMs + $sliceMs;
         $window = array_values(array_filter($window, $counts));
-        $removedBefore = array_sum(array_column($window, 1));
-        // The copy may have grown since the first of them went.
-        $limit = (int) floor(max($this->minRemovals, $this->maxShare * ($held + $removedBefore)));
+        $most = max([$held, ...array_column($window, 1)]);
+        $removedBefore = $most - $held;
+        $limit = (int) floor(max($this->minRemovals, $this->maxShare * $most));
         $last = count($window) - 1;
         if ($last < 0 || $nowMs - $window[$last][0] >= $sliceMs) {
-            $window[] = [$nowMs, $going];
+            $window[] = [$nowMs, $held];
         } else {
-            $window[$last][1] += $going;
+            $window[$last][1] = max($window[$last][1], $held);
         }
         return ['tooMany' => $going > 0 && $removedBefore + $going > $limit, 'removedBefore' => $removedBefore, 'limit' => $limit, 'window' => $window];
     }
@@ -838,11 +841,14 @@ class PropertyFeedException extends RuntimeException
 /** The breaker stopped a sync before it removed too much of the copy. Nothing of the batch was applied. */
 final class MassRemovalException extends PropertyFeedException
 {
+    /** What would go, the limit, and that updates have stopped: the message without what to do, for programs that say that in their own way. */
+    public readonly string $summary;
+
     /**
      * @param list<string> $refs what the batch would have removed of the copy
      * @param int $held properties the copy holds
-     * @param int $removedBefore what went within the breaker's window before
-     * @param int $limit as many may go within the window, $removedBefore included
+     * @param int $removedBefore how many fewer than the most within the breaker's window it holds
+     * @param int $limit as many may be gone within the window, $removedBefore included
      */
     public function __construct(
         public readonly array $refs,
@@ -852,9 +858,10 @@ final class MassRemovalException extends PropertyFeedException
         int $windowMs,
     ) {
         $window = $windowMs % 3_600_000 === 0 ? $windowMs / 3_600_000 . ' hours' : max(1, round($windowMs / 60_000)) . ' minutes';
-        parent::__construct('mass_removal', 'This sync would remove ' . count($refs) . " of the $held properties of the copy"
-            . ($removedBefore === 0 ? '' : ", after $removedBefore that went in the $window before")
-            . ". No more than $limit may go in $window, so it stopped before doing it. "
-            . 'If the removals are right, run it once with $allowMassRemoval; nothing is lost by waiting.');
+        [$going, $gone, $most] = [count($refs), $removedBefore + count($refs), $held + $removedBefore];
+        $this->summary = "The feed would remove $going of $held in the copy. $gone of $most would then be gone within $window, "
+            . "and the limit is $limit. Nothing was removed, and updates have stopped until this is settled.";
+        parent::__construct('mass_removal', $this->summary . ' If the removals are right, run the sync once with $allowMassRemoval. '
+            . 'If they are a mistake, have them published again and run it as usual; nothing is lost by waiting.');
     }
 }

@@ -98,9 +98,12 @@ try {
         $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, wait: 25);
     }
 } catch (MassRemovalException $stopped) {
-    $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
-    fwrite(STDERR, 'The feed would remove ' . count($stopped->refs) . " of $stopped->held properties$before, so nothing of that was done.\n");
-    fwrite(STDERR, "If it is right, run this once with --allow-mass-removal.\n");
+    fwrite(STDERR, "$stopped->summary
+");
+    fwrite(STDERR, "If the removals are right, run this once with --allow-mass-removal.
+");
+    fwrite(STDERR, "If they are a mistake, have them published again and run this as usual.
+");
     exit(1);
 } catch (Exception $problem) {
     // A sentence for whoever runs it. An Error is a fault of the program, and keeps its stack.

@@ -388,7 +388,7 @@ describe('the plugin in WordPress', inLongRuns, () => {
     assert.equal(held.code, 1)
     assert.match(
       held.stderr,
-      /The feed would remove 50 of 60 listings, so they stay for now\. .* \(wp property-events sync --allow-mass-removal\)/,
+      /The feed would remove 50 of 60 in the copy\. .*within 24 hours, and the limit is 20\. .*updates have stopped.* \(wp property-events sync --allow-mass-removal\)/,
     )
     assert.equal([...(await postsOf(site)).values()].filter(({ status }) => status === 'publish').length, 60)
     // Read anew, the feed says the same, and the site stays as it is.

@@ -27,7 +27,7 @@ export interface LiveParts {
   readonly mostEvents?: number
 }
 
-/** Runs until the signal, or until the store has `mostEvents`. A change that cannot be stored is left out. Never rejects. */
+/** Runs until the signal, or until the store has `mostEvents`. A change that cannot be stored is left out, and an outage is told once. Never rejects. */
 export async function runLive(parts: LiveParts): Promise<void> {
   const { market, signal, say, clock = Date.now, pause = pauseByTimer } = parts
   const { mostEvents = mostDemoEvents } = parts
@@ -35,6 +35,8 @@ export async function runLive(parts: LiveParts): Promise<void> {
   const random = randomOf(`pace/${startMs}`)
   let changes: Generator<MarketChange> | undefined
   let left = 0
+  /** Changes that could not be stored since the last one that was. */
+  let lost = 0
   for (;;) {
     await pause(pauseMs(random, clock() - startMs), signal)
     if (signal.aborted) return
@@ -50,9 +52,15 @@ export async function runLive(parts: LiveParts): Promise<void> {
       const { value } = changes.next()
       if (value !== undefined) await publish(parts.publisher, value)
       left -= 1
+      if (lost > 0) say(`Live changes are stored again; ${lost} could not be.`)
+      lost = 0
     } catch (error) {
       if (signal.aborted) return
-      say(`A live change could not be stored: ${error instanceof Error ? error.message : String(error)}`)
+      // A line for each would fill the terminal of a demo that is left open.
+      if (lost === 0) {
+        say(`A live change could not be stored: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      lost += 1
     }
   }
 }

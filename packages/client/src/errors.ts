@@ -73,9 +73,9 @@ export interface MassRemoval {
   readonly subjectIds: readonly string[]
   /** Subjects the copy holds now. */
   readonly held: number
-  /** Removals within the breaker's window before this batch, in this run or an earlier one. */
+  /** How many fewer than the most within the breaker's window the copy holds before this batch, by this run or an earlier one. */
   readonly removedBefore: number
-  /** The most removals within the window, `removedBefore` included. */
+  /** As many may be gone within the window, `removedBefore` included. */
   readonly limit: number
   /** The breaker's window. */
   readonly windowMs: number
@@ -91,16 +91,21 @@ export class MassRemovalError extends PropertyEventsError implements MassRemoval
   readonly removedBefore: number
   readonly limit: number
   readonly windowMs: number
+  /** What would go, the limit, and that updates have stopped: the message without what to do, for programs that say that in their own way. */
+  readonly summary: string
   constructor(stopped: MassRemoval) {
     const { subjectIds, held, removedBefore, limit, windowMs } = stopped
-    const window = durationOf(windowMs)
+    const gone = removedBefore + subjectIds.length
+    const summary =
+      `The feed would remove ${subjectIds.length} of ${held} in the copy. ` +
+      `${gone} of ${held + removedBefore} would then be gone within ${durationOf(windowMs)}, and the limit is ${limit}. ` +
+      'Nothing was removed, and updates have stopped until this is settled.'
     super(
       'mass_removal',
-      `This sync would remove ${subjectIds.length} of the ${held} subjects of the copy` +
-        `${removedBefore === 0 ? '' : `, after ${removedBefore} removals in the ${window} before`}. ` +
-        `No more than ${limit} may be removed in ${window}, so it stopped before that. ` +
-        'If the removals are right, run it once with allowMassRemoval: true; nothing is lost by waiting.',
+      `${summary} If the removals are right, run the sync once with allowMassRemoval: true. If they are a mistake, ` +
+        'have them published again and run it as usual; nothing is lost by waiting.',
     )
+    this.summary = summary
     this.removals = subjectIds.length
     this.subjectIds = subjectIds
     this.held = held

@@ -93,13 +93,8 @@ final class Run
             $isDone = (new FeedReader($this->settings, $copy, $this->store))->read($budget, $allow);
             return [$isDone ? self::CAUGHT_UP : self::MORE, ''];
         } catch (\MassRemovalException $stopped) {
-            $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
-            return [self::HELD, sprintf(
-                'The feed would remove %d of %d listings%s, so they stay for now. If that is right, let the next run remove them.',
-                count($stopped->refs),
-                $stopped->held,
-                $before,
-            )];
+            return [self::HELD, "$stopped->summary If the removals are right, let the next run remove them. "
+                . 'If they are a mistake, have the listings published again: the runs continue by themselves.'];
         } catch (\PropertyFeedException $problem) {
             $remedy = $problem->problem === 'checkpoint' ? ' If the address or the key is of another agency now, start over.' : '';
             return [self::FAILED, $problem->getMessage() . $remedy];

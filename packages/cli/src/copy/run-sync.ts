@@ -77,10 +77,9 @@ export function readAgainSentence(reason: string): string {
 }
 
 /** What stopped the breaker, and what to do. `with`: further flags of the command that lets it through. */
-export function removalRefusal({ removals, held, removedBefore }: MassRemovalError, further = ''): Refusal {
-  const before = removedBefore === 0 ? '' : `, after ${removedBefore} removals before`
+export function removalRefusal({ summary }: MassRemovalError, further = ''): Refusal {
   return new Refusal(
-    `The feed would remove ${removals} of ${held} in the copy${before}, so none of them was made. ` +
-      `If that is right, run the command once with --allow-mass-removal${further}.`,
+    `${summary} If the removals are right, run the command once with --allow-mass-removal${further}. ` +
+      'If they are a mistake, have them published again and run it as usual; nothing is lost by waiting.',
   )
 }

@@ -131,7 +131,7 @@ function moved(happenings: readonly Happening[], byMs: number): Happening[] {
 /** Whether the home is published at the moment. */
 function isOnMarket({ happenings }: PropertyStory, atMs: number): boolean {
   const last = happenings.findLast((happening) => happening.atMs <= atMs)
-  return last !== undefined && last.kind !== 'remove' && !(last.kind === 'edit' && last.edit === unpublish)
+  return last !== undefined && last.kind !== 'remove' && !(last.kind === 'leave' && last.edit === unpublish)
 }
 
 /** Homes of the agency's area in random order, taken from the end; some that sold again come first. */

@@ -73,20 +73,22 @@ function oneLet(
   const happenings: Happening[] = [{ kind: 'list', atMs: moment(0), list }]
   const edit = (day: number, change: Edit) =>
     happenings.push({ kind: 'edit', atMs: moment(day), edit: change })
+  const leave = (day: number, change: Edit) =>
+    happenings.push({ kind: 'leave', atMs: moment(day), edit: change })
   const withdrawn = random.chance(0.07)
   const agreed = random.integer(8, 40)
 
   if (random.chance(0.6)) edit(random.integer(1, 3), rephotograph(random, home, size))
   if (random.chance(0.35)) edit(random.integer(4, 7), rewrite(random, home, size))
   if (agreed > 25) edit(agreed - 6, setPrice(rent - (rent > 1000 ? 25 : 5)))
-  if (random.chance(0.03)) edit(agreed - 2, moveBranch(random, home))
+  if (random.chance(0.03)) leave(agreed - 2, moveBranch(random, home))
   if (withdrawn) {
     happenings.push({ kind: 'remove', atMs: moment(agreed + 10), reason: removalReasons.withdrawn })
     return { happenings, withdrawn }
   }
   edit(agreed, setStatus(random, statuses.letAgreed))
   const end = agreed + random.integer(5, 21)
-  if (random.chance(0.15)) edit(end, unpublish)
+  if (random.chance(0.15)) leave(end, unpublish)
   else happenings.push({ kind: 'remove', atMs: moment(end), reason: removalReasons.letByUs })
   return { happenings, withdrawn }
 }

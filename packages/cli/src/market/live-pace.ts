@@ -17,3 +17,24 @@ export const mostDemoEvents = 40_000
 export function pauseMs(random: Random, runningMs: number): number {
   return runningMs < watchedForMs ? random.integer(shortestMs, longestMs) : leftOpenMs
 }
+
+/**
+ * A copy is stopped when too much of it goes within a day, and one that counts each of its removals always lets 20 go, and counts them for
+ * up to 25 hours. So an agency begins with some homes that may leave, and gets more one by one: never more than 20 in 25 hours, for
+ * whatever part of its homes a reader follows.
+ */
+const leavingsAtOnce = 8
+const msPerLeaving = (25 * 3_600_000) / (20 - leavingsAtOnce)
+
+/** Whether one more home of an agency may leave its market, or a branch, now; if so, it is counted. */
+export function leavingPace(now: () => number): () => boolean {
+  let [left, atMs] = [leavingsAtOnce, now()]
+  return () => {
+    const nowMs = now()
+    left = Math.min(leavingsAtOnce, left + Math.max(0, nowMs - atMs) / msPerLeaving)
+    atMs = nowMs
+    if (left < 1) return false
+    left -= 1
+    return true
+  }
+}

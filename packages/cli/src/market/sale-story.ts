@@ -47,6 +47,8 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
   ]
   const edit = (day: number, change: Edit) =>
     happenings.push({ kind: 'edit', atMs: moment(day), edit: change })
+  const leave = (day: number, change: Edit) =>
+    happenings.push({ kind: 'leave', atMs: moment(day), edit: change })
 
   edit(random.integer(2, 8), rephotograph(random, home, size))
   if (random.chance(0.6)) edit(random.integer(9, 18), rewrite(random, home, size))
@@ -54,7 +56,7 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
     const lower = askingPrice(value * between(random, 1.005, 1.03))
     if (lower < asking) edit(random.integer(19, course.offer - 2), setPrice(lower))
   }
-  if (random.chance(0.04)) edit(course.offer - 1, moveBranch(random, home))
+  if (random.chance(0.04)) leave(course.offer - 1, moveBranch(random, home))
   if (plan.end === 'sold' || course.failure !== undefined) offered(course.offer)
   if (course.failure !== undefined) {
     edit(course.failure, setStatus(random, statuses.available))
@@ -71,7 +73,7 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
 
   function ending(): Happening[] {
     const atMs = moment(course.end)
-    if (random.chance(0.15)) return [{ kind: 'edit', atMs, edit: unpublish }]
+    if (random.chance(0.15)) return [{ kind: 'leave', atMs, edit: unpublish }]
     const reason =
       plan.end === 'sold'
         ? removalReasons.soldByUs

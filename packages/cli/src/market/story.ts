@@ -5,10 +5,10 @@ import type { Edit, Listing } from './listing.ts'
 import type { PropertyBody, RemovalReason } from './market-event.ts'
 import { barePropertyPayload, propertyPayload } from './property-payload.ts'
 
-/** One thing that happens: the home comes to the market, its listing is edited, or it is removed. */
+/** One thing that happens: the home comes to the market, its listing is edited, it leaves the market or its branch by an edit, or it is removed. */
 export type Happening =
   | { readonly kind: 'list'; readonly atMs: number; readonly list: (atMs: number) => Listing }
-  | { readonly kind: 'edit'; readonly atMs: number; readonly edit: Edit }
+  | { readonly kind: 'edit' | 'leave'; readonly atMs: number; readonly edit: Edit }
   | { readonly kind: 'remove'; readonly atMs: number; readonly reason: RemovalReason }
 
 export interface PropertyStory {
@@ -18,6 +18,9 @@ export interface PropertyStory {
   /** The first is a `list`. Moments may tie or be in disorder by a day: `tell` puts each after the one before. */
   readonly happenings: readonly Happening[]
 }
+
+/** A story whose happenings may depend on when they are asked for. */
+export type ToldStory = Omit<PropertyStory, 'happenings'> & { readonly happenings: Iterable<Happening> }
 
 /** What is published about one subject at one moment. */
 export interface Chapter<Body> {
@@ -30,7 +33,7 @@ export interface Chapter<Body> {
  * told once only. `clock` may move moments to other times, such as now, which must not run backwards.
  */
 export function* tell(
-  story: PropertyStory,
+  story: ToldStory,
   clock: (atMs: number) => number = (atMs) => atMs,
 ): Generator<Chapter<PropertyBody>> {
   let listing: Listing | undefined

@@ -139,12 +139,9 @@ function isCheckpoint(value: JsonObject): value is JsonObject & Checkpoint {
 }
 
 function isRemovalWindow(value: unknown): value is RemovalWindow {
-  if (!isObject(value) || !['sinceMs', 'held', 'removed'].every((name) => isWhole(value[name]))) return false
-  const { slices } = value
   return (
-    slices === undefined ||
-    (Array.isArray(slices) &&
-      slices.every((slice) => Array.isArray(slice) && slice.length === 2 && slice.every(isWhole)))
+    Array.isArray(value) &&
+    value.every((slice) => Array.isArray(slice) && slice.length === 2 && slice.every(isWhole))
   )
 }
 
