@@ -73,7 +73,7 @@ export function orderingHtml(links: Links): string {
     ],
     [
       'time',
-      '`createdDate` is UTC and rises with the number. A reader that asks `from` its last request misses nothing. Dates in payloads are London wall time, and give no order.',
+      '`createdDate` is UTC and rises with the number. A reader that sends `x-feed-complete-until` of its last window as the next `from` misses nothing. Dates in payloads are London wall time, and give no order.',
     ],
     [
       'gaps',

@@ -105,7 +105,7 @@ export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
       const positions = await lists.of({ key, view, epoch: moment.epoch, through: moment.position })
       if (positions === 'tooMany') return { kind: 'tooMany' }
       const range = { key, view, first: 1, count: positions.length }
-      const located = pageOf({ range, head }, page, pageSize)
+      const located = pageOf({ range, head }, { page, pageSize })
       await noteUse(name, moment, page >= located.totalPages)
       return {
         kind: 'page',

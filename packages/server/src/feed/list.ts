@@ -28,6 +28,8 @@ export interface LocatedPage {
   readonly availableCount: number
   readonly totalPages: number
   readonly head: Head
+  /** Of a window: every event in it before this moment is in the list, now and for ever (P3). */
+  readonly completeUntil?: Ticks | undefined
   /** The events on the page; `count` 0 past the end (D3). */
   readonly range: PageRange
 }
@@ -44,11 +46,15 @@ export async function locatePage(
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   })
-  return located === undefined ? undefined : pageOf(located, request.page, request.pageSize)
+  return located === undefined ? undefined : pageOf(located, request)
 }
 
 /** The page of a located range. */
-export function pageOf({ range, head }: Located, page: number, pageSize: number): LocatedPage {
+export function pageOf(
+  located: Located,
+  { page, pageSize, to }: Pick<PageRequest, 'page' | 'pageSize' | 'to'>,
+): LocatedPage {
+  const { range, head, settled } = located
   const skipped = Math.min((page - 1) * pageSize, range.count)
   return {
     page,
@@ -56,6 +62,8 @@ export function pageOf({ range, head }: Located, page: number, pageSize: number)
     availableCount: range.count,
     totalPages: Math.ceil(range.count / pageSize),
     head,
+    // A window that is not open is complete up to its end.
+    completeUntil: settled === undefined || (to !== undefined && to < settled) ? to : settled,
     range: {
       key: range.key,
       view: range.view,

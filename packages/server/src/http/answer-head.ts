@@ -2,6 +2,8 @@
  * The head of an answer. No other file writes headers. For Node's HTTP they are a record, for the bare socket they are text, and both are
  * built from the same parts.
  */
+import { formatTicks, millisecondsOfTicks } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
 import { STATUS_CODES } from '../node-http.ts'
 import type { Head } from '../storage/storage.ts'
 import { sameOriginOnly } from './cross-origin.ts'
@@ -48,6 +50,27 @@ const statusOfKind = {
 function feedOf(answer: Answer): Head | undefined {
   return answer.kind === 'text' || answer.kind === 'none' ? undefined : answer.feed
 }
+
+function completeUntilOf(answer: Answer): Ticks | undefined {
+  return answer.kind === 'text' || answer.kind === 'none' || answer.kind === 'live'
+    ? undefined
+    : answer.completeUntil
+}
+
+/**
+ * Of a window: the moment up to which it is complete, which its reader sends as the next `from` (P3). `date`: the same to the second, for
+ * readers who know no other header, and never in the future. A window that ended long ago is nobody's last poll, so its answer has the
+ * date of any other.
+ */
+function windowHeaders(completeUntil: Ticks): { readonly moment: Headers; readonly date: string } {
+  const ms = millisecondsOfTicks(completeUntil)
+  const agoMs = Date.now() - ms
+  const date = agoMs < 0 || agoMs > longAgoMs ? httpDate() : new Date(ms).toUTCString()
+  return { moment: { 'x-feed-complete-until': formatTicks(completeUntil) }, date }
+}
+
+/** The clock of a reader who polls up to its own time is not further off than this. */
+const longAgoMs = 3_600_000
 
 /** Every answer carries these. */
 function commonHeaders(requestId: string): Headers {
@@ -101,8 +124,14 @@ export function answerHeads(
   const ownLines = lastLines((headers: Headers) => headers)
   const operationLines = lastLines((headers: Headers) => headers)
   const tokenLines = lastTokenLines()
-  const head = (status: number, requestId: string, lines: string, isLast: boolean): string =>
-    `${statusLine(status)}${beforeId}${requestId}${afterId}${lines}Date: ${httpDate()}\r\n${isLast ? ends : stays}`
+  const head = (
+    status: number,
+    requestId: string,
+    lines: string,
+    isLast: boolean,
+    date = httpDate(),
+  ): string =>
+    `${statusLine(status)}${beforeId}${requestId}${afterId}${lines}Date: ${date}\r\n${isLast ? ends : stays}`
 
   return {
     fields(exchange) {
@@ -118,6 +147,11 @@ export function answerHeads(
       addBodyHeaders(answer, (name, value) => {
         fields[name] = value
       })
+      const completeUntil = completeUntilOf(answer)
+      if (completeUntil !== undefined) {
+        const { moment, date } = windowHeaders(completeUntil)
+        Object.assign(fields, moment, { date })
+      }
       return fields
     },
     text(exchange, isLast) {
@@ -129,7 +163,10 @@ export function answerHeads(
         (answer.kind === 'none' ? '' : ownLines(sharedWith(exchange, answer.headers))) +
         (feed === undefined ? '' : feedLines(feed)) +
         bodyLines(answer)
-      return head(statusOf(answer), request.id, lines, isLast)
+      const completeUntil = completeUntilOf(answer)
+      if (completeUntil === undefined) return head(statusOf(answer), request.id, lines, isLast)
+      const { moment, date } = windowHeaders(completeUntil)
+      return head(statusOf(answer), request.id, lines + linesOf(moment), isLast, date)
     },
     refusal(requestId, status, headers, body) {
       const answer = { kind: 'text', status, headers, body } as const

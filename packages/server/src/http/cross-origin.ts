@@ -24,6 +24,7 @@ const exposed = [
   'x-feed-head',
   'x-feed-epoch',
   'x-feed-revision',
+  'x-feed-complete-until',
   'x-current-as-of',
   'x-ignored-parameters',
 ].join(', ')

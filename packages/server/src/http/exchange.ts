@@ -1,5 +1,5 @@
 /** A request and its answer as values: everything an operation is given, and everything it can return. No transport shows through. */
-import type { AdminScope, ContactLimits } from '@property-events/protocol'
+import type { AdminScope, ContactLimits, Ticks } from '@property-events/protocol'
 import type { EndSignal } from '../end-signal.ts'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Told } from '../feed/noted-parts.ts'
@@ -73,6 +73,8 @@ export type Answer =
       readonly etag: string
       readonly feed: Head | undefined
       /** As in `pieces`. */
+      readonly completeUntil?: Ticks | undefined
+      /** As in `pieces`. */
       readonly told?: Told | undefined
     }
   | {
@@ -82,6 +84,8 @@ export type Answer =
       readonly etag: string | undefined
       /** The state of the feed in which the answer was made (D20); `undefined` if the answer does not show it. */
       readonly feed: Head | undefined
+      /** As of a located page; the answer says so in two headers. */
+      readonly completeUntil?: Ticks | undefined
       readonly body: PageBody
       readonly coding: ContentCoding
       /** The events in the answer, to be noted as sent to the key; `undefined` if none are noted. */
@@ -108,6 +112,8 @@ export type Answer =
       readonly headers: Headers
       readonly etag: string | undefined
       readonly feed: Head
+      /** As in `pieces`. */
+      readonly completeUntil?: Ticks | undefined
       readonly coding: ContentCoding
       /** As in `pieces`; also `undefined` if the operation notes what it sends while sending it. */
       readonly sent?: Sent | undefined

@@ -60,6 +60,8 @@ export interface ViewRange {
 export interface Located {
   readonly range: ViewRange
   readonly head: Head
+  /** Of an open window: every event that is not visible yet will be stamped at this moment or later (P3). */
+  readonly settled?: Ticks
 }
 
 /** One event and its bytes on the wire: a JSON object as in spec §2.1, UTF-8, never parsed again. */

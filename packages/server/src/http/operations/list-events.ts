@@ -73,8 +73,19 @@ function listCall(
     (current ?? access.reading?.current === true) ? ofCurrent(request, access) : ofAll(request, access)
 }
 
+const completeUntilSchema = {
+  type: 'string',
+  description:
+    'Of a window of time: no event with an earlier `createdDate` appears in it later. Send it as the next `from`, from page 1 of the answer. `Date` is the same moment, rounded down to the second.',
+} as const
+
 function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
-  const pageHeaders = { ...lenientHeaders, ...feedHeaderSchemas, [currentHeader]: currentHeaderSchema }
+  const pageHeaders = {
+    ...lenientHeaders,
+    ...feedHeaderSchemas,
+    'x-feed-complete-until': completeUntilSchema,
+    [currentHeader]: currentHeaderSchema,
+  }
   return {
     operationId: `list${capital(feedName)}Events`,
     summary: `List ${feedName} events`,

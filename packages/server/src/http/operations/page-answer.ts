@@ -4,7 +4,7 @@ import type { Answer } from '../exchange.ts'
 
 type Said = Pick<
   Extract<Answer, { kind: 'stream' }>,
-  'headers' | 'etag' | 'feed' | 'coding' | 'sent' | 'told'
+  'headers' | 'etag' | 'feed' | 'completeUntil' | 'coding' | 'sent' | 'told'
 >
 
 /** `onBytes`: called for each piece of a long page when it is made. */

@@ -55,7 +55,7 @@ export function pageCall(
   ): TaggedPage => {
     // The known state of a feed's view is one object until the feed changes, and belongs to no other feed.
     if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
-    const page = inForm(pageOf(known, parameters.page, parameters.pageSize), form)
+    const page = inForm(pageOf(known, asked), form)
     lastPage = { known, coding, form, ...tagged(page, pageTag(asked, page, coding)) }
     return lastPage
   }
@@ -66,16 +66,23 @@ export function pageCall(
     const form = formOf(access, feed)
     const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
     const answer = ({ page, etag, told, unchanged }: TaggedPage): Outcome | Promise<Outcome> => {
-      const { head } = page
+      const { head, completeUntil } = page
       if (tagMatches(request.header('if-none-match'), etag)) {
-        return { kind: 'notModified', headers: notModifiedHeaders, etag, feed: head, told: unchanged }
+        return {
+          kind: 'notModified',
+          headers: notModifiedHeaders,
+          etag,
+          feed: head,
+          completeUntil,
+          told: unchanged,
+        }
       }
       // An empty page is too short for gzip to be worth its header.
       const coded = page.range.count === 0 ? 'identity' : coding
       const sent = sentRange(page.range)
       return whenThere(pages.read(page, coded), (body) => {
         return pageAnswer(
-          { headers: bodyHeaders, etag, feed: head, coding: coded, sent, told },
+          { headers: bodyHeaders, etag, feed: head, completeUntil, coding: coded, sent, told },
           body,
           onBytes,
         )

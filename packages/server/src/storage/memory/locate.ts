@@ -23,6 +23,7 @@ export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Loca
     if (!answersOpenWindows(feed.move)) throw new StorageFailure('tenant_moving')
     const floor = floorAfter(now)
     if (floor > store.state.stampFloor) store.state.stampFloor = floor
+    return { ...located, settled: floor }
   }
   return located
 }

@@ -13,16 +13,19 @@ const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($
 const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }
 
 export interface Settler {
-  /** Resolves when everything stamped before the call is visible; later stamps come after the time of the call. */
-  settled(key: FeedKey): Promise<void>
+  /**
+   * Resolves with a moment of the database's clock when everything stamped before it is visible; every later stamp is at that moment or
+   * after it, and so after the time of the call.
+   */
+  settled(key: FeedKey): Promise<Ticks>
   /** The latest moment at which this node has answered a window; 0 for none. */
   latestAnswered(): Ticks
 }
 
 /** One query that is under way, and the one that begins after it, for reads that came too late for the first. */
 interface Line {
-  underWay: Promise<void>
-  next: Promise<void> | undefined
+  underWay: Promise<Ticks>
+  next: Promise<Ticks> | undefined
 }
 
 /** The clock is read again after each wait for a reservation, so one that jumps ahead can pass the next reservation. */
@@ -37,7 +40,7 @@ export function settler(
   const lines = new Map<string, Line>()
   let latest: Ticks = 0n
 
-  const ask = async (key: FeedKey): Promise<void> => {
+  const ask = async (key: FeedKey): Promise<Ticks> => {
     for (let tries = 1; tries <= triesAtMost; tries += 1) {
       const [row] = await database.read<{ moment: string }>(settle, [
         key.tenantId,
@@ -47,7 +50,7 @@ export function settler(
       const moment = BigInt(row?.moment ?? 0)
       if (reservation.covers(moment)) {
         if (moment > latest) latest = moment
-        return
+        return moment
       }
       await reservation.renewed()
     }

@@ -38,7 +38,8 @@ export function settledLocator(
       const located = await look(query)
       if (located === undefined || !isOpenWindow(query, located)) return located
     }
-    await settle.settled(query.key)
-    return look(query)
+    const settled = await settle.settled(query.key)
+    const located = await look(query)
+    return located && { ...located, settled }
   }
 }

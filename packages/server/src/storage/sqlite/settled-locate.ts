@@ -52,7 +52,8 @@ export function settledLocator(
       const now = await reservedNow()
       // Without a writer, nothing stamped waits for its commit, so an error is as good as an answer.
       if (!line.ask(now)) await link.call('settled').catch(() => undefined)
-      return look(query)
+      const settled = look(query)
+      return settled && { ...settled, settled: floorAfter(now) }
     },
     reservedMs: () => reservation.aheadMs(),
     stop: () => reservation.stop(),
