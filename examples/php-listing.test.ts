@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { codeNames, listing } from '../packages/client/src/listing/index.ts'
 import { codedFields } from '../packages/protocol/src/schemas.ts'
+import { webAddresses } from '../packages/protocol/test/payload/web-addresses.ts'
 
 const hasPhp = spawnSync('php', ['--version']).status === 0
 /** Without PHP nothing here can be tried, and each test says so. */
@@ -45,6 +46,7 @@ const text = fc.oneof(
   ),
   fc.constantFrom(
     'https://a.example/1.jpg',
+    "HTTPS://a.example/Tŷ Gwyn's\\\n£1.jpg",
     'http://a b',
     'javascript:x',
     '<p>A<b>b</p>\n\n<li>c',
@@ -151,7 +153,11 @@ const payloads = record({
     fc.array(
       record({
         media_type: coded('/media/*/media_type'),
-        media_url: text,
+        media_url: fc.oneof(
+          text,
+          fc.string({ unit: 'grapheme', maxLength: 12 }).map((end) => `https://a.example/${end}`),
+          fc.constantFrom('https://a.example/1.jpg', 'https://a.example/2.jpg'),
+        ),
         sort_order: oneOf(number),
         caption: text,
       }),
@@ -231,6 +237,16 @@ describe('PropertyListing.php', () => {
     const answers = php(listingCode, texts)
     for (const [index, payload] of texts.entries()) {
       assert.deepEqual(answers[index], JSON.parse(JSON.stringify(listing(payload))), payload.slice(0, 60))
+    }
+  })
+
+  it('shows the addresses of photographs as the client does, by the same table (P11)', withPhp, () => {
+    const texts = webAddresses.map(({ sent }) =>
+      JSON.stringify({ media: [{ media_type: 1, media_url: sent }] }),
+    )
+    const answers = php(`array_column(${listingCode}['photographs'], 'url')`, texts)
+    for (const [index, { sent, shown }] of webAddresses.entries()) {
+      assert.deepEqual(answers[index], shown === undefined ? [] : [shown], sent)
     }
   })
 

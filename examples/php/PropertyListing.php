@@ -23,6 +23,10 @@ final class PropertyListing
     private const ON_APPLICATION = 1;
     /** Pounds; no home costs more. */
     private const HIGHEST_PRICE = 1e12;
+    /** In characters. */
+    private const LONGEST_ADDRESS = 2048;
+    private const WEB_ADDRESS = '/^(https?):\/\/(\[[0-9A-F.]*:[0-9A-F.]*:[0-9A-F:.]*\]|[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]*)'
+        . '(:\d{1,5})?([\/?#].*)?\z/isu';
     /** What JavaScript calls white space. */
     private const BLANK = '[\s\p{Z}\x{FEFF}]';
     private const FREQUENCY_TEXTS = [1 => 'pa', 4 => 'per quarter', 12 => 'pcm', 52 => 'pw', 365 => 'per day'];
@@ -302,20 +306,46 @@ final class PropertyListing
         // Stable: those without a place keep the order of the payload.
         uksort($items, static fn (int $a, int $b): int => $places[$a] <=> $places[$b] ?: $a <=> $b);
         foreach ($items as $item) {
-            $url = self::text($item, 'media_url') ?? '';
-            // Nothing that a browser would run, and nothing that leaves an attribute.
-            if (preg_match('/^https?:\/\/[^"\'<>\\\\^`{|}\s\p{Z}\x{FEFF}]+\z/iu', $url) !== 1) {
+            $url = self::webAddress(self::text($item, 'media_url') ?? '');
+            $type = self::integer($item, 'media_type');
+            $kind = self::MEDIA_KINDS[$type ?? -1] ?? 'otherMedia';
+            // Each address once.
+            if ($url === null || isset($media[$kind][$url])) {
                 continue;
             }
-            $type = self::integer($item, 'media_type');
-            $media[self::MEDIA_KINDS[$type ?? -1] ?? 'otherMedia'][] = [
+            $media[$kind][$url] = [
                 'url' => $url,
                 'caption' => self::tidyEnds(self::text($item, 'caption') ?? ''),
                 'type' => self::named('mediaType', $type),
                 'updatedOn' => self::wallTime($item, 'media_update_date'),
             ];
         }
-        return $media;
+        return array_map(array_values(...), $media);
+    }
+
+    /**
+     * The address as a browser asks for it: what cannot stand in an address or attribute is percent-encoded. Null if it cannot be
+     * shown: another scheme, no host or port that can exist, a user name, too long.
+     */
+    private static function webAddress(string $text): ?string
+    {
+        // Browsers skip tabs and line ends, wherever they are.
+        $given = str_replace(["\t", "\n", "\r"], '', self::tidyEnds($text));
+        $isLong = strlen($given) > self::LONGEST_ADDRESS && preg_match_all('/./su', $given) > self::LONGEST_ADDRESS;
+        if ($isLong || preg_match(self::WEB_ADDRESS, $given, $part, PREG_UNMATCHED_AS_NULL) !== 1) {
+            return null;
+        }
+        [, $scheme, $host, $port, $rest] = $part;
+        // A host that ends in a number is an address of four numbers.
+        $endsInNumber = preg_match('/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?\z/i', $host) === 1;
+        $isFourNumbers = preg_match('/^(?:(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.|\z)){4}\z/', $host) === 1;
+        if ((int) substr($port ?? '', 1) > 65_535 || ($endsInNumber && !$isFourNumbers)) {
+            return null;
+        }
+        $path = strcspn($rest ?? '', '?#');
+        $place = str_replace('\\', '/', substr($rest ?? '', 0, $path)) . substr($rest ?? '', $path);
+        $encode = static fn (array $found): string => rawurlencode($found[0]);
+        return strtolower($scheme) . "://$host$port" . preg_replace_callback('/[^!#-&(-;=?-[\]_a-z~]/', $encode, $place);
     }
 
     /** @param array<string, mixed> $listing @return list<string> */

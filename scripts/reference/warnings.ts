@@ -37,10 +37,11 @@ export const warnings: Readonly<Record<WarningCode, string>> = {
   too_long: 'A text with more characters than advised.',
   too_short: 'A text with fewer characters than advised.',
   too_many_items: 'A list with more items than advised.',
-  repeated_item: 'A list that has an item twice.',
+  repeated_item: 'A list that has an item twice; of `media`, an address: it is shown once.',
   bad_date: 'Not a date of the calendar, or in another form.',
   bad_postcode: 'Not a postcode of the United Kingdom.',
-  bad_url: 'Not an address that a browser would open.',
+  bad_url:
+    'An address with characters that should be percent-encoded, which is shown encoded; or one that no browser would open, which is not shown.',
   bad_email: 'Not an email address.',
   bad_phone: 'Not a telephone number.',
   consent_without_date: 'A consent without the day on which it was given.',

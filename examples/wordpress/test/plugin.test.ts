@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { makePluginZip, pluginFiles } from '../../../scripts/wordpress-zip.ts'
+import { webAddresses } from '../../../packages/protocol/test/payload/web-addresses.ts'
 import { picture } from './picture-server.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -114,6 +115,16 @@ describe('the plugin', () => {
       `PostContent::of(PropertyListing::of(['address' => ['display_address' => str_repeat('🏡', 1000)]]))['post_title']`,
     )
     assert.equal(long, '🏡'.repeat(500))
+  })
+
+  it('links to what the table of addresses says is shown, and to nothing else', withPhp, () => {
+    const payload = { media: webAddresses.map(({ sent }) => ({ media_type: 4, media_url: sent })) }
+    writeFileSync(join(folder, 'addresses.json'), JSON.stringify(payload))
+    const tours = `PostContent::of(PropertyListing::of(json_decode(file_get_contents('${join(folder, 'addresses.json')}'), true)))['meta_input']['property_events_tours']`
+    const links = php(tours) as readonly { readonly url: string }[]
+    const expected = new Set(webAddresses.flatMap(({ shown }) => shown ?? []))
+    assert.deepEqual(new Set(links.map(({ url }) => url)), expected)
+    assert.equal(links.length, expected.size)
   })
 
   it('dates a post by the day that the agency names, unless that day is to come', withPhp, () => {

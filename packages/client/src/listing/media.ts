@@ -2,8 +2,10 @@
 import type { PropertyMedia } from '../payload/property.ts'
 import { named } from './named.ts'
 import type { Named } from './named.ts'
+import { webAddressOf } from './web-address.ts'
 
 export interface ListingMedium {
+  /** Percent-encoded where it has to be, so that it can stand in any page. */
   readonly url: string
   /** Empty if there is none. */
   readonly caption: string
@@ -35,13 +37,21 @@ const kindOfType: Readonly<Record<number, keyof ListingMedia>> = {
   7: 'energyCertificates',
 }
 
-/** By `sort_order`, then those without one in the order of the payload. Media without an http(s) address are left out. */
+/**
+ * By `sort_order`, then those without one in the order of the payload; of each kind, each address once. Media whose address cannot be shown
+ * are left out.
+ */
 export function mediaOf(media: readonly PropertyMedia[]): ListingMedia {
-  const sorted = media
-    .filter(({ media_url: url }) => isWebAddress(url))
-    .toSorted((a, b) => (a.sort_order ?? Infinity) - (b.sort_order ?? Infinity) || 0)
-  const ofKind = (kind: keyof ListingMedia): readonly ListingMedium[] =>
-    sorted.filter(({ media_type: type }) => (kindOfType[type ?? -1] ?? 'otherMedia') === kind).map(mediumOf)
+  const sorted = media.toSorted((a, b) => (a.sort_order ?? Infinity) - (b.sort_order ?? Infinity) || 0)
+  const ofKind = (kind: keyof ListingMedia): readonly ListingMedium[] => {
+    const found = new Map<string, ListingMedium>()
+    for (const item of sorted) {
+      if ((kindOfType[item.media_type ?? -1] ?? 'otherMedia') !== kind) continue
+      const url = webAddressOf(item.media_url)
+      if (url !== undefined && !found.has(url)) found.set(url, mediumOf(item, url))
+    }
+    return [...found.values()]
+  }
   return {
     photographs: ofKind('photographs'),
     floorPlans: ofKind('floorPlans'),
@@ -52,16 +62,11 @@ export function mediaOf(media: readonly PropertyMedia[]): ListingMedia {
   }
 }
 
-function mediumOf(item: PropertyMedia): ListingMedium {
+function mediumOf(item: PropertyMedia, url: string): ListingMedium {
   return {
-    url: item.media_url ?? '',
+    url,
     caption: item.caption?.trim() ?? '',
     type: named('mediaType', item.media_type),
     updatedOn: item.media_update_date?.local ?? null,
   }
-}
-
-/** Whether a browser would not run the address, and it cannot break out of an attribute. */
-function isWebAddress(url: string | null): boolean {
-  return url !== null && /^https?:\/\/[^\s"'<>\\^`{|}]+$/i.test(url)
 }

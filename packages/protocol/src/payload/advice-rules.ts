@@ -5,6 +5,7 @@
  */
 import type { CodeList } from './code-list.ts'
 import { isPayloadDate, isPayloadDateTime } from './payload-dates.ts'
+import { isShownAddress } from './web-address.ts'
 
 /** What advice can be about. Stable: programs may rely on these codes. */
 export type PayloadAdviceCode =
@@ -52,8 +53,8 @@ export interface RecordRule {
 export interface ListRule {
   readonly kind: 'list'
   readonly maxItems: number
-  /** True: an item must not be in the list twice. Only for lists of simple values. */
-  readonly unique: boolean
+  /** What must not be in the list twice: of an item, or nothing. */
+  readonly identity?: (item: unknown) => unknown
   readonly item?: Rule
 }
 
@@ -67,9 +68,27 @@ export function record(
   return together === undefined ? rule : { ...rule, together }
 }
 
-export function list(limits: { maxItems?: number; unique?: boolean }, item?: Rule): ListRule {
-  const { maxItems = Number.POSITIVE_INFINITY, unique = false } = limits
-  return { kind: 'list', maxItems, unique, ...(item === undefined ? {} : { item }) }
+/** `unique`: no item may be in the list twice, or what `identity` gives of it; items of which that is `undefined` may. */
+export function list(
+  limits: { maxItems?: number; unique?: boolean; identity?: NonNullable<ListRule['identity']> },
+  item?: Rule,
+): ListRule {
+  const {
+    maxItems = Number.POSITIVE_INFINITY,
+    unique = false,
+    identity = unique ? itself : undefined,
+  } = limits
+  return {
+    kind: 'list',
+    maxItems,
+    ...(identity === undefined ? {} : { identity }),
+    ...(item === undefined ? {} : { item }),
+  }
+}
+
+/** Of simple values. */
+function itself(item: unknown): unknown {
+  return item ?? undefined
 }
 
 /** A code of the list. */
@@ -133,12 +152,15 @@ export const inwardCode: ValueRule = text((sent, show) => {
       }
 })
 
-/** An address that every URL parser reads the same way and that is no longer than `max`. */
+/** An address that is shown, that every URL parser reads the same way, and that is no longer than `max`. */
 export function webAddress(max: number): ValueRule {
   return text((sent, show) => {
-    if (/[\s"<>\\^`{|}]/.test(sent)) return badUrl('special characters percent-encoded', show(sent))
-    // The contract has checked the scheme, so only the host or the port can be unreadable.
-    if (!URL.canParse(sent)) return badUrl('a valid host and a port up to 65535', show(sent))
+    if (!isShownAddress(sent)) {
+      return badUrl('a valid host and a port up to 65535', `${show(sent)} was sent, and is not shown`)
+    }
+    if (/[\s"<>\\^`{|}]/.test(sent)) {
+      return badUrl('special characters percent-encoded', `${show(sent)} was sent, and is shown encoded`)
+    }
     return tooLong(sent, max)
   })
 }
@@ -163,8 +185,8 @@ function dated(isDate: (text: string) => boolean, form: string): ValueRule {
   })
 }
 
-function badUrl(lacking: string, shown: string): Complaint {
-  return { code: 'bad_url', message: `should be a URL with ${lacking}; ${shown} was sent` }
+function badUrl(lacking: string, outcome: string): Complaint {
+  return { code: 'bad_url', message: `should be a URL with ${lacking}; ${outcome}` }
 }
 
 function tooLong(sent: string, max: number): Complaint | undefined {

@@ -80,15 +80,17 @@ function visitList(notes: Notes, rule: ListRule, items: readonly unknown[], poin
     const message = `should have at most ${rule.maxItems} items; ${items.length} were sent`
     note(notes, pointer, { code: 'too_many_items', message })
   }
+  const identities = rule.identity && items.map(rule.identity)
   // Most lists are so short that looking at the items before one costs less than a set of them.
-  const seen = rule.unique && items.length > shortList ? new Set<unknown>() : undefined
+  const seen = identities !== undefined && items.length > shortList ? new Set<unknown>() : undefined
   for (const [index, item] of items.entries()) {
     if (notes.advice.length >= maxAdvice) return
     if (rule.item !== undefined) visit(notes, rule.item, item, pointer, index)
-    if (!rule.unique || item === null) continue
-    const isRepeated = seen === undefined ? items.indexOf(item) < index : seen.has(item)
+    const own = identities?.[index]
+    if (identities === undefined || own === undefined) continue
+    const isRepeated = seen === undefined ? identities.indexOf(own) < index : seen.has(own)
     if (isRepeated) note(notes, `${pointer}/${index}`, repeated)
-    seen?.add(item)
+    seen?.add(own)
   }
 }
 

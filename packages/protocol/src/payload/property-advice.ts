@@ -14,6 +14,7 @@ import {
 } from './advice-rules.ts'
 import type { RecordRule } from './advice-rules.ts'
 import * as codes from './codes.ts'
+import { memberAt } from './member-at.ts'
 import { propertyTypes } from './property-types.ts'
 
 const atLeast0 = between(0)
@@ -115,6 +116,12 @@ const mediaItem = record({
   media_update_date: dateTime,
 })
 
+/** The same address in two items of a type: listings show it once. */
+function pictureOf(item: unknown): string | undefined {
+  const address = memberAt(item, ['media_url'])
+  return typeof address === 'string' ? `${String(memberAt(item, ['media_type']))} ${address}` : undefined
+}
+
 /** Limits: RTDF's SendProperty schema. Codes: `codes.ts`. Dates: D24. */
 export const propertyAdvice: RecordRule = record({
   property_type: codeIn(propertyTypes),
@@ -129,7 +136,7 @@ export const propertyAdvice: RecordRule = record({
   address,
   price_information: priceInformation,
   details,
-  media: list({ maxItems: 999 }, mediaItem),
+  media: list({ maxItems: 999, identity: pictureOf }, mediaItem),
   risks,
   principal: record({ principal_email_address: textOf(6, 200) }),
 })

@@ -15,6 +15,7 @@ import {
   subject,
   withMember,
 } from './samples.ts'
+import { webAddresses } from './web-addresses.ts'
 
 const advice = (payload: unknown, category?: Category) =>
   adviseProperty(payload, category).map(({ pointer, code }) => `${pointer} ${code}`)
@@ -88,6 +89,19 @@ describe('advice about properties', () => {
     }
   })
 
+  it('an address is refused, said to be not shown, advised on or passed, as the table has it (spec §2.7)', () => {
+    for (const { sent, receipt, shown } of webAddresses) {
+      const payload = { agent_ref: subject, media: [{ media_url: sent }] }
+      const isRefused = checkPropertyPayload(payload, { publishedRequired: false }).length > 0
+      assert.equal(isRefused, receipt === 'refused', sent)
+      if (isRefused) continue
+      const [said, ...more] = adviseProperty(payload, undefined)
+      assert.deepEqual([said !== undefined, more], [receipt !== 'nothing', []], sent)
+      assert.equal(said?.message.includes('not shown') ?? false, shown === undefined, sent)
+      assert.equal(said?.pointer ?? '/media/0/media_url', '/media/0/media_url')
+    }
+  })
+
   it('dates exist and are written day first (D24)', () => {
     for (const text of ['29-02-2024 00:00:00', '31-12-1999 23:59:59', '29-02-2000 12:00:00']) {
       assert.deepEqual(advice({ agent_ref: subject, create_date: text }), [])
@@ -117,6 +131,25 @@ describe('advice about properties', () => {
       '/details/heating/1 repeated_item',
     ])
     assert.deepEqual(advice(withMember(specProperty, '/details/accessibility', [42, 42])), [])
+  })
+
+  it('a photograph that is there twice is remarked on, and not one that is also a floor plan (spec §2.7)', () => {
+    const item = (media_type: number | null, media_url: string | null) => ({ media_type, media_url })
+    const address = 'https://pictures.example/tŷ.jpg'
+    const media = [
+      item(1, address),
+      item(2, address),
+      item(1, 'https://pictures.example/2.jpg'),
+      item(1, address),
+      item(null, null),
+      item(null, null),
+    ]
+    assert.deepEqual(advice({ agent_ref: subject, media }), ['/media/3 repeated_item'])
+    const many = Array.from({ length: 30 }, (_, index) => item(1, `https://pictures.example/${index}.jpg`))
+    assert.deepEqual(
+      advice({ agent_ref: subject, media: [...many, item(1, 'https://pictures.example/7.jpg')] }),
+      ['/media/30 repeated_item'],
+    )
   })
 
   it('what belongs to the other category is remarked on, with the status by name (D23)', () => {
