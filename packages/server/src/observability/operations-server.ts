@@ -42,6 +42,8 @@ export async function startOperationsServer(options: OperationsServerOptions): P
     },
   )
   server.maxConnections = mostConnections
+  // As for the service: a client may close its side once its request is sent.
+  Object.assign(server, { httpAllowHalfOpen: true })
   await listening(server, options)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')

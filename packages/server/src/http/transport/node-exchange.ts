@@ -1,5 +1,6 @@
 /** Exchanges over Node's HTTP: turns what it reads into a request, and sends the answer through it. It knows no scope and no feed. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { whenThere } from '../../when-there.ts'
 import { statusOf } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
@@ -52,7 +53,10 @@ export function nodeExchanges({
     const request = new NodeRequest(incoming, response, context.limits)
     const routed = router(request.method, request.target)
     const sending = { context, heads, watchReader, request, incoming, response, number, linger }
-    await whenThere(handle(context, request, routed), (exchange) => send(exchange, sending))
+    const handling = handle(context, request, routed)
+    if (routed.waits && handling instanceof Promise)
+      endWithClient(incoming.socket, response, () => !response.headersSent)
+    await whenThere(handling, (exchange) => send(exchange, sending))
   }
 
   return (incoming, response) => {
@@ -79,6 +83,19 @@ export function nodeExchanges({
   }
 }
 
+/**
+ * A request that waits for events is over when its client closes its side: whoever closes a connection looks the same, and would hold one of
+ * the few places of its key. Any other request is answered all the same.
+ */
+function endWithClient(socket: Socket, response: ServerResponse, isWaiting: () => boolean): void {
+  const leave = (): void => {
+    if (isWaiting()) response.destroy()
+  }
+  if (socket.readableEnded) leave()
+  socket.once('end', leave)
+  response.once('close', () => socket.off('end', leave))
+}
+
 async function send(exchange: Exchange, sending: Sending): Promise<void> {
   const { context, heads, request, incoming, response, linger } = sending
   const { answer } = exchange
@@ -90,8 +107,12 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   }
   const finish = (): void => {
     releaseAnswer(exchange)
-    exchangeEnded(context, exchange, !response.writableFinished)
+    // As on the bare socket: a client that closes its side while something is being published has usually given up waiting for it.
+    const gaveUp = request.method === 'POST' && incoming.socket.readableEnded
+    exchangeEnded(context, exchange, gaveUp || !response.writableFinished)
   }
+  if (answer.kind === 'live' && request.method !== 'HEAD')
+    endWithClient(incoming.socket, response, () => true)
   if (response.destroyed) {
     // The client went away meanwhile, so no close event will follow.
     finish()

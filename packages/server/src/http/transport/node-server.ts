@@ -41,5 +41,7 @@ export function createLimitedServer(
     server.on(event, (request, response) => server.emit('request', request, response))
   }
   server.on('clientError', onClientError)
+  // A client may close its side once its request is sent (RFC 9112 §9.6). Node's types do not name this, and its default is to answer nothing.
+  Object.assign(server, { httpAllowHalfOpen: true })
   return server
 }

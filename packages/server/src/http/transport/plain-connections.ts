@@ -5,9 +5,8 @@
  * the connection. So everything that could be misread (pipelining, broken, slow or divided requests, chunks, upgrades) belongs to Node
  * from its first byte. A body is accepted only if exactly as many bytes follow the head as it announces.
  *
- * One thing differs: a client that shuts down its side while it is answered gets the answer here, unless the request waits for events.
- * Node's HTTP takes it for gone, and has to: that is how it learns that nobody waits for a stream any more. In the log a publication is
- * `aborted` either way.
+ * A client that closes its side once its request is sent gets its answer on both, unless the request waits for events. In the log such a
+ * publication is `aborted` either way.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
