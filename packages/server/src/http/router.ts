@@ -52,7 +52,11 @@ export interface RouterOptions {
 }
 
 export function createRouter({ operations, basePath, limits, door }: RouterOptions): Router {
-  const nearest = nearestPaths(operations.map(({ path }) => path).filter((path) => !path.endsWith('*')))
+  // Nobody types the address of a picture.
+  const typed = operations.filter(
+    ({ path, mediaType }) => !path.endsWith('*') && !mediaType.startsWith('image/'),
+  )
+  const nearest = nearestPaths(typed.map(({ path }) => path))
   const routes = operations.map(routeOf)
   const lookUp = lookUpTable(routes, limits.maxPathLength)
   const mostOfPath = basePath.length + limits.maxPathLength

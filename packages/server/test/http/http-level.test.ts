@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { it } from 'node:test'
-import { call, getPath, listPath, problemOf } from '../support/http-client.ts'
+import {
+  call,
+  contactGetPath,
+  contactListPath,
+  getPath,
+  listPath,
+  problemOf,
+  publish,
+} from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
-import { property } from '../support/property.ts'
+import { contact, property } from '../support/property.ts'
 import { collect, head, open, speak } from '../support/raw-socket.ts'
 
 onEngines(
@@ -306,17 +314,40 @@ onEngines(
       assert.equal(bodyOf(odd.text).code, 'expectation_failed')
     })
 
-    it('answers 406 when JSON is refused, and JSON to everybody else (D9)', async () => {
+    const refusals = [
+      'text/plain',
+      'text/xml',
+      'text/html, text/*',
+      'application/json;q=0',
+      '*/*;q=0',
+      'application/*;q=0.0, text/html',
+      'application/json;q=0, */*',
+    ]
+
+    it('sends JSON from the contract’s operations whatever Accept says (D9)', async () => {
+      const { events } = await publish(service(), { payload: property() })
+      const other = await publish(service(), { payload: contact() }, { feed: 'contact' })
+      const paths = [
+        listPath,
+        contactListPath,
+        `${getPath}/${events[0]?.id}`,
+        `${contactGetPath}/${other.events[0]?.id}`,
+      ]
+      for (const path of paths.flatMap((one) => [one, one.replace('/api/', '/API/')])) {
+        for (const accept of refusals) {
+          const answer = await call(service(), path, { key: service().tenant.readKey, headers: { accept } })
+          assert.equal(answer.status, 200, `${path} ${accept}: ${answer.text}`)
+          assert.equal(answer.headers['content-type'], 'application/json')
+        }
+        const refused = await call(service(), path, { headers: { accept: 'text/plain' } })
+        assert.equal(refused.status, 401)
+      }
+    })
+
+    it('answers 406 on our own routes when JSON is refused, and JSON to everybody else (D9)', async () => {
       const list = (accept: string) =>
-        call(service(), listPath, { key: service().tenant.readKey, headers: { accept } })
-      for (const accept of [
-        'text/xml',
-        'text/html, text/*',
-        'application/json;q=0',
-        '*/*;q=0',
-        'application/*;q=0.0, text/html',
-        'application/json;q=0, */*',
-      ]) {
+        call(service(), '/v1/property-events?after=0', { key: service().tenant.readKey, headers: { accept } })
+      for (const accept of refusals) {
         const answer = await list(accept)
         assert.equal(answer.status, 406, accept)
         assert.equal(problemOf(answer).code, 'not_acceptable')

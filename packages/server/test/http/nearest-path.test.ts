@@ -45,7 +45,8 @@ function expected(path: string): string | undefined {
     const parts = known.split('/')
     const filled = parts.map((part, n) => (part.startsWith(':') ? (given[n] ?? part) : part)).join('/')
     const far = distance(path.toLowerCase(), filled.toLowerCase())
-    if (far > Math.min(8, filled.length / 4)) continue
+    const ours = known.split('/').filter((part) => !part.startsWith(':'))
+    if (far > Math.min(8, ours.join('/').length / 4)) continue
     // The table gives the first of equally near ones, and the last shown where two come to the same text.
     if (best === undefined || far < best.far) best = { shown: known.replaceAll(/:([A-Za-z]+)/g, '{$1}'), far }
   }
@@ -80,6 +81,16 @@ describe('the path that was probably meant', () => {
     for (const path of ['/'.repeat(8_000), `/v1/${'a/'.repeat(3_000)}`, `${paths[0]}${'x'.repeat(100)}`]) {
       assert.equal(nearest(path), undefined)
     }
+  })
+
+  it('is none for a path that shares nothing with it but a long reference (D19)', () => {
+    const reference = '5f0c3f7e-8d0b-4a6e-9f0e-2b7f4c9a1d33'
+    for (const path of [
+      `/homes/${reference}`,
+      `/v1/pictures/${reference}`,
+      `/properties/${reference}/photographs`,
+    ])
+      assert.equal(nearest(path), undefined, path)
   })
 
   it('names parameters and shows nothing of the request (D18)', () => {

@@ -59,6 +59,12 @@ export function feedReadProblems(feed: FeedName, ...further: readonly ProblemCod
   return keyedProblems(...further, 'overloaded', 'sequence_not_reached', ...limited)
 }
 
+/** The same of the contract's operations, which ignore `Accept` (D9). */
+export function contractProblems(feed: FeedName, ...further: readonly ProblemCode[]): Responses {
+  const all = Object.entries(feedReadProblems(feed, 'key_scope', ...further))
+  return Object.fromEntries(all.filter(([status]) => status !== String(problems.not_acceptable.status)))
+}
+
 const requestId = { type: 'string', description: 'Names this request in the log of the service.' }
 
 const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds.' } }

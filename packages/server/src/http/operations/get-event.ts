@@ -5,7 +5,7 @@ import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { exampleIds } from '../openapi/example-ids.ts'
 import { uuidSchema } from '../openapi/parameters.ts'
-import { answer, capital, feedReadProblems, lenientHeaders, notModified } from '../openapi/responses.ts'
+import { answer, capital, contractProblems, lenientHeaders, notModified } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
@@ -69,7 +69,7 @@ function schemaFor(feedName: FeedName): OperationSchema {
     response: {
       [success.ok]: answer('The event.', refTo('FeedEvent'), lenientHeaders),
       [success.notModified]: notModified(lenientHeaders),
-      ...feedReadProblems(feedName, 'key_scope', 'event_not_found'),
+      ...contractProblems(feedName, 'event_not_found'),
     },
   }
 }

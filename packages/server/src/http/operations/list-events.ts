@@ -10,8 +10,8 @@ import { apiEventTypeSchema } from '../openapi/parameters.ts'
 import {
   answer,
   capital,
+  contractProblems,
   feedHeaderSchemas,
-  feedReadProblems,
   lenientHeaders,
   notModified,
 } from '../openapi/responses.ts'
@@ -133,7 +133,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
     response: {
       [success.ok]: answer('A page of events.', refTo('EventPage'), pageHeaders),
       [success.notModified]: notModified(pageHeaders),
-      ...feedReadProblems(feedName, 'key_scope', 'tenant_moving', 'moment_expired'),
+      ...contractProblems(feedName, 'tenant_moving', 'moment_expired'),
     },
   }
 }

@@ -10,7 +10,7 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** After the base path, with parameters as `:eventId`. */
   readonly path: string
-  /** The media type it answers with; a client that refuses it gets a 406. */
+  /** The media type it answers with; a client that refuses it gets a 406, except from the contract's operations. */
   readonly mediaType: string
   /** What a key must grant; `undefined` if no key is needed. */
   readonly access: AccessNeed | undefined
