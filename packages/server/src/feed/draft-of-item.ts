@@ -1,14 +1,9 @@
 /** Turns one item of a publication into a draft: its members, the payload's own text, the feed's contract. */
 import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
-import type {
-  Category,
-  EventTypeCatalogue,
-  FeedName,
-  JsonReading,
-  ProblemError,
-} from '@property-events/protocol'
+import type { EventTypeCatalogue, FeedName, JsonReading, ProblemError } from '@property-events/protocol'
 import { sha256 } from '../sha256.ts'
 import type { EventDraft, PayloadContent, RemovalContent } from '../storage/storage.ts'
+import { contentHashOf } from '../storage/content-hash.ts'
 import { updateDateHashOf } from '../storage/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'
 import type { Advice } from './check-payload.ts'
@@ -125,7 +120,7 @@ function draftOf(
   content: PayloadContent | RemovalContent,
   context: DraftContext,
 ): EventDraft {
-  const { eventType, transactionId, category } = given
+  const { eventType: eventTypeShortCode, transactionId, category } = given
   return {
     id: given.id ?? context.newId(),
     idGiven: given.id !== undefined,
@@ -133,28 +128,10 @@ function draftOf(
     subjectSpelling: subject,
     transactionId,
     content,
-    eventTypeShortCode: eventType,
+    eventTypeShortCode,
     category,
-    contentHash: contentHashOf(content, subjectId, eventType, transactionId, category),
+    contentHash: contentHashOf(content, { subjectId, eventTypeShortCode, transactionId, category }),
   }
-}
-
-/**
- * D14: the content that a repeat has to have. The payload's own hash represents its text, so that the text is hashed once. The payload
- * names its subject; a removal does not, so the subject is added.
- */
-function contentHashOf(
-  content: PayloadContent | RemovalContent,
-  subjectId: string,
-  eventType: string | undefined,
-  transactionId: string | undefined,
-  category: Category | undefined,
-): Uint8Array {
-  const what =
-    content.kind === 'payload'
-      ? Buffer.from(content.hash).toString('hex')
-      : `remove ${subjectId} ${content.reason ?? ''}`
-  return sha256(JSON.stringify([what, eventType ?? '', transactionId ?? '', category ?? '']))
 }
 
 function fault(pointer: string, code: string, message: string): Extract<ItemReading, { kind: 'faults' }> {

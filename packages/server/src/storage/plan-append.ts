@@ -7,12 +7,13 @@ import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import { remarksOf } from './append-remarks.ts'
+import { hashBeside, isRepeat } from './content-hash.ts'
 import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './plan-branches.ts'
 import type { SubjectRefusal } from './plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import { firstSpelling, payloadMember, spelled, updateDateHashOf } from './subject-identity.ts'
-import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes } from './subject-state.ts'
+import { derivedCode, isUnchanged, leavesAView, meaningOf } from './subject-state.ts'
 import type { Meaning, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
 
@@ -88,10 +89,10 @@ export function planAppend(
     if (isOfOtherBranch(batch, draft)) return { kind: 'branchNotGranted', index, of: 'payload' }
     const taken = lookups.idTaken(draft.id)
     if (taken !== undefined) {
-      if (taken.contentHash === null || !sameBytes(taken.contentHash, draft.contentHash)) {
+      const repeated = (): FeedEvent => lookups.event(taken.position)
+      if (!isRepeat(draft, taken.contentHash, () => repeated().payload)) {
         return conflictOf(index, draft.id, taken, lookups)
       }
-      const repeated = (): FeedEvent => lookups.event(taken.position)
       if (repeatsOtherBranch(batch, draft, repeated))
         return { kind: 'branchNotGranted', index, of: 'subject' }
       const derived = lookups.idTaken(derivedId(draft.id))
@@ -106,11 +107,15 @@ export function planAppend(
     const refusal = subjectRefusal(batch, index, latest?.state)
     if (refusal !== undefined) return refusal
     const after = meaningOf(feed, draft, latest?.state)
-    if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, after)) {
+    if (
+      batch.unchanged === 'skip' &&
+      latest !== undefined &&
+      isUnchanged(draft, latest.state, after, latest.payload)
+    ) {
       // An engine that has lost the answer to its commit appends the same drafts again. A later draft of the subject is then the latest,
       // and this one must not replace it. It is recognised by its id, even by one that no publisher has sent.
       const isKept = draft.idGiven || (timesNamed?.get(draft.subjectId) ?? 0) > 1
-      const reserve = isKept ? { id: draft.id, contentHash: draft.contentHash } : undefined
+      const reserve = isKept ? { id: draft.id, contentHash: hashBeside(draft, latest.state) } : undefined
       steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
       plannedIds.add(draft.id)
       continue

@@ -1,6 +1,8 @@
 /** What a draft means beside its subject's previous state: published or not, type, category, unchanged (D12, D23). */
 import { standardCodes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
+import { isRespelled } from './content-hash.ts'
+import { sameBytes } from './same-bytes.ts'
 import type { DraftContent, EventDraft } from './storage.ts'
 
 /** A subject after its latest event. */
@@ -74,23 +76,26 @@ function categoryOf(draft: EventDraft, before: SubjectState | undefined): Catego
   return draft.category ?? implied ?? before?.category ?? 'sales'
 }
 
-/** True when storing the draft would say nothing new about the subject (`unchanged=skip`). */
-export function isUnchanged(draft: EventDraft, before: Meaning, after: Meaning): boolean {
+/** True when storing the draft would say nothing new about the subject (`unchanged=skip`). `payload`: its latest. */
+export function isUnchanged(
+  draft: EventDraft,
+  before: Meaning,
+  after: Meaning,
+  payload: () => string,
+): boolean {
   if (draft.content.kind === 'moved') return !before.published || before.branch !== draft.content.from
   if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
   // An equal payload still says something new after a named type has said the opposite of its `published`.
   if (after.category !== before.category || after.published !== before.published) return false
   if (draft.content.kind === 'erased') return false
   if (draft.content.kind === 'removal') return !before.published
-  return before.payloadHash !== null && sameBytes(draft.content.hash, before.payloadHash)
+  const { text, hash } = draft.content
+  const { payloadHash } = before
+  return payloadHash !== null && (sameBytes(hash, payloadHash) || isRespelled(text, payloadHash, payload))
 }
 
 /** Readers of one category or branch would keep the subject for ever unless told that it has gone (D23). */
 export function leavesAView(before: Meaning, after: Meaning): boolean {
   if (!before.published) return false
   return before.category !== after.category || (before.branch !== null && before.branch !== after.branch)
-}
-
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
 }

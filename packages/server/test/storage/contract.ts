@@ -36,6 +36,7 @@ import { removingContract } from './contract/removing.ts'
 import { readSubjectContract } from './contract/read-subject.ts'
 import { replayingContract } from './contract/replaying.ts'
 import { restrictingContract } from './contract/restricting.ts'
+import { respellingContract } from './contract/respelling.ts'
 import { repeatingContract } from './contract/repeating.ts'
 import { retainingContract } from './contract/retaining.ts'
 import { silenceContract } from './contract/silence.ts'
@@ -55,6 +56,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     openingContract(factory)
     appendingContract(factory)
     repeatingContract(factory)
+    respellingContract(factory)
     derivingContract(factory)
     removingContract(factory)
     skippingContract(factory)

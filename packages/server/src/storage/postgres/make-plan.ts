@@ -28,10 +28,10 @@ export async function planRemembered(
   const made = planOnce()
   if (!isChecked(made)) return undefined
   if (made.wanted.length === 0) return made
-  // Events whose payloads later events build on (D23, D26). They change only with the feed's revision, which is checked too.
+  // Events whose payloads later events build on (D23, D26) or are compared with (D14). They change only with the feed's revision, which is checked too.
   await readWanted(session, reading, made.wanted)
   const complete = planOnce()
-  return complete.wanted.length === 0 ? complete : undefined
+  return complete.wanted.length === 0 && isChecked(complete) ? complete : undefined
 }
 
 export async function planRead(

@@ -3,7 +3,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { StoreGuard } from '../guarded-verbs.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import type { ShowingReads } from '../shown-numbers.ts'
-import type { AppendBatch, EventDraft, EventStore, FeedKey, Head } from '../storage.ts'
+import type { EventStore, FeedKey, Head } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { countsReader, newestReader, tallier } from './counts.ts'
@@ -15,6 +15,7 @@ import { eventReader, positionReader } from './read-event.ts'
 import { rangeMeasurer, rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
 import { appendThrough } from './packed-append.ts'
+import { previewThrough } from './preview-through.ts'
 import type { SettledLocator } from './settled-locate.ts'
 import type { WriterLink } from './writer-link.ts'
 
@@ -43,6 +44,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const marksTotal = marksTotalReader(db)
   const tally = tallier(db)
   const counts = countsReader(db)
+  const preview = previewThrough(link)
   return {
     appendsAtOnce: 1,
     append: (batches) =>
@@ -53,7 +55,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
       }),
     preview: (batch) =>
       guarded(async () => {
-        const outcome = await link.call('preview', withoutTexts(batch))
+        const outcome = await preview(batch)
         shown.notePreviewed(batch, outcome)
         return outcome
       }),
@@ -83,15 +85,6 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     },
     changeCount: (key) => changes.of(key),
   }
-}
-
-/** A preview looks at no payload's text, and any number of previews may wait for the writer: 16 MB of text would be copied for each. */
-function withoutTexts(batch: AppendBatch): AppendBatch {
-  const drafts = batch.drafts.map((draft): EventDraft => {
-    const { content } = draft
-    return content.kind === 'payload' ? { ...draft, content: { ...content, text: '{}' } } : draft
-  })
-  return { ...batch, drafts }
 }
 
 function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): ShowingReads {

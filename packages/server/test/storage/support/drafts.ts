@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto'
 import { uuidV5 } from '@property-events/protocol'
 import type { Category, FeedName, Ticks } from '@property-events/protocol'
-import type { AppendBatch, EventDraft, FeedKey } from '../../../src/storage/storage.ts'
+import { contentHashOf } from '../../../src/storage/content-hash.ts'
+import type {
+  AppendBatch,
+  EventDraft,
+  FeedKey,
+  PayloadContent,
+  RemovalContent,
+} from '../../../src/storage/storage.ts'
 import { updateDateHashOf } from '../../../src/storage/subject-identity.ts'
 
 const namespace = '6f9b1f9e-6f0e-4b0a-9d4e-3a6d6e1c2b11'
@@ -27,6 +34,8 @@ export interface DraftWords {
   readonly published?: boolean | undefined
   /** Tells payloads of one subject apart. */
   readonly text?: string
+  /** The whole payload, in a spelling of its own. */
+  readonly json?: string
   readonly branch?: string
   readonly implied?: Category
   readonly priceLooksLike?: Category
@@ -45,13 +54,14 @@ let madeIds = 0
 export function draft(words: DraftWords): EventDraft {
   const published = 'published' in words ? words.published : true
   const subjectId = uuid(words.subject)
-  const text = JSON.stringify({
+  const made = JSON.stringify({
     agent_ref: words.spelling ?? subjectId,
     ...(published === undefined ? {} : { published }),
     ...(words.branch === undefined ? {} : { branch_id: words.branch }),
     text: words.text ?? '',
     ...(words.updateDate === undefined ? {} : { update_date: words.updateDate }),
   })
+  const text = words.json ?? made
   const content = {
     kind: 'payload' as const,
     text,
@@ -62,7 +72,7 @@ export function draft(words: DraftWords): EventDraft {
     priceLooksLike: words.priceLooksLike,
     updateDateHash: updateDateHashOf(words.updateDate),
   }
-  return { ...frame(words, text), content }
+  return framed(words, content)
 }
 
 /** A draft that removes its subject (D26). */
@@ -71,21 +81,23 @@ export function removal(words: DraftWords, reason?: string): EventDraft {
     kind: 'removal' as const,
     reason: reason === undefined ? undefined : JSON.stringify(reason),
   }
-  return { ...frame(words, `remove ${content.reason}`), content }
+  return framed(words, content)
 }
 
-function frame(words: DraftWords, sent: string): Omit<EventDraft, 'content'> {
+function framed(words: DraftWords, content: PayloadContent | RemovalContent): EventDraft {
   madeIds += 1
-  const { id, subject, type, category, transactionId, spelling = uuid(subject), wishedCreated } = words
+  const { id, subject, type: eventTypeShortCode, category, transactionId, wishedCreated } = words
+  const subjectId = uuid(subject)
   return {
     id: uuid(id ?? `made ${madeIds}`),
     idGiven: id !== undefined,
-    subjectId: uuid(subject),
-    subjectSpelling: spelling,
+    subjectId,
+    subjectSpelling: words.spelling ?? subjectId,
     transactionId,
-    eventTypeShortCode: type,
+    content,
+    eventTypeShortCode,
     category,
-    contentHash: sha256(JSON.stringify([sent, type, transactionId, category])),
+    contentHash: contentHashOf(content, { subjectId, eventTypeShortCode, transactionId, category }),
     ...(wishedCreated === undefined ? {} : { wishedCreated }),
   }
 }
