@@ -4,7 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { allNames } from '../packages/client/src/listing/entity-names.ts'
 import { codeNames, listing } from '../packages/client/src/listing/index.ts'
+import { payloadOf } from '../packages/client/test/listing/text-fields.ts'
+import { markedTexts, plainTexts } from '../packages/client/test/listing/texts.ts'
 import { codedFields } from '../packages/protocol/src/schemas.ts'
 import { webAddresses } from '../packages/protocol/test/payload/web-addresses.ts'
 
@@ -43,6 +46,7 @@ const text = fc.oneof(
     '01-09-2025',
     '31-06-2025 10:00:00',
     '02-07-2025 23:59:59',
+    '05-02-2026 9:05:03',
   ),
   fc.constantFrom(
     'https://a.example/1.jpg',
@@ -51,6 +55,8 @@ const text = fc.oneof(
     'javascript:x',
     '<p>A<b>b</p>\n\n<li>c',
     '&pound;1 &#x1F600;',
+    '&lt;p&gt;T&amp;ycirc; &#146;&lt;/p&gt;',
+    '<![CDATA[&eacute]]>',
     'a\n\nb\r\nc',
   ),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -160,6 +166,7 @@ const payloads = record({
         ),
         sort_order: oneOf(number),
         caption: text,
+        media_update_date: text,
       }),
       {
         minLength: 1,
@@ -239,6 +246,46 @@ describe('PropertyListing.php', () => {
       assert.deepEqual(answers[index], JSON.parse(JSON.stringify(listing(payload))), payload.slice(0, 60))
     }
   })
+
+  it('shows texts of all kinds in every field as the client does, by the same table (P11)', withPhp, () => {
+    const written = [...Object.keys(plainTexts), ...Object.keys(markedTexts)]
+    const names = written.flatMap((text) => text.match(/&[A-Za-z]+;/g) ?? [])
+    const texts = [...written, ...names].map((text) => JSON.stringify(payloadOf(text)))
+    const answers = php(listingCode, texts)
+    for (const [index, payload] of texts.entries()) {
+      assert.deepEqual(answers[index], JSON.parse(JSON.stringify(listing(payload))), payload)
+    }
+  })
+
+  it(
+    'knows the names of characters that PHP and HTML 4 know, and no others than the client (P11)',
+    withPhp,
+    () => {
+      const [ofHtml4] = php(
+        'array_map(fn ($name) => [$name, html_entity_decode($name, ENT_QUOTES | ENT_HTML5)], array_values(get_html_translation_table(HTML_ENTITIES, ENT_QUOTES | ENT_HTML401)))',
+        ['x'],
+      ) as readonly (readonly (readonly [string, string])[])[]
+      const byNumber = new Map(ofHtml4)
+      const html4 = ofHtml4?.filter(([name]) => !name.startsWith('&#')) ?? []
+      assert.equal(html4.length, 252)
+      const all = new Map(Array.from(allNames, ([name, character]) => [`&${name};`, character]))
+      const invisible = new Map([['&shy;', '']])
+      for (const [name, character] of html4)
+        assert.equal(all.get(name), invisible.get(name) ?? character, name)
+      assert.ok(byNumber.size > 252)
+      const names = [...all.keys()]
+      const [ofPhp] = php('array_map(PropertyText::decode(...), json_decode($line))', [JSON.stringify(names)])
+      assert.deepEqual(ofPhp, [...all.values()])
+      const [asHtml] = php(
+        'array_map(fn ($name) => html_entity_decode($name, ENT_QUOTES | ENT_HTML5), json_decode($line))',
+        [JSON.stringify(names.filter((name) => !invisible.has(name)))],
+      )
+      assert.deepEqual(
+        asHtml,
+        names.flatMap((name) => (invisible.has(name) ? [] : [all.get(name)])),
+      )
+    },
+  )
 
   it('shows the addresses of photographs as the client does, by the same table (P11)', withPhp, () => {
     const texts = webAddresses.map(({ sent }) =>

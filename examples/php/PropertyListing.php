@@ -103,7 +103,7 @@ final class PropertyListing
     /** In words, also where the payload has a code. */
     private static function reason(?string $reason): ?string
     {
-        return $reason === null ? null : self::nameOf('removalReason', $reason) ?? $reason;
+        return $reason === null ? null : self::nameOf('removalReason', $reason) ?? PropertyText::plain($reason);
     }
 
     /** @param array<string, mixed> $payload */
@@ -179,7 +179,7 @@ final class PropertyListing
     /** @param array<string, mixed> $address @return array<string, mixed> */
     private static function address(array $address): array
     {
-        $tidy = static fn (string $name): string => self::tidy(self::text($address, $name) ?? '');
+        $tidy = static fn (string $name): string => PropertyText::plain(self::text($address, $name) ?? '');
         $codes = array_filter([$tidy('postcode_1'), $tidy('postcode_2')], 'strlen');
         $postcode = strtoupper(implode(' ', $codes));
         [$house, $street, $town] = [$tidy('house_name_number'), $tidy('address_2'), $tidy('town')];
@@ -215,7 +215,7 @@ final class PropertyListing
     {
         $price = self::record($payload, 'price_information');
         $energy = self::record($details, 'epc_information');
-        $features = array_map(self::tidyEnds(...), self::texts($details, 'features'));
+        $features = array_map(self::wordsOf(...), self::texts($details, 'features'));
         $one = static fn (string $list, array $from, string $name): ?array => self::named($list, self::integer($from, $name));
         $word = static fn (string $list, array $from, string $name): ?array => self::named($list, self::text($from, $name));
         $some = static fn (string $list, string $name): array => self::namedAll($list, self::integers($details, $name));
@@ -273,9 +273,9 @@ final class PropertyListing
             ? null
             : self::tidyEnds(self::figure($length) . ' × ' . self::figure($width) . " $unit");
         return [
-            'name' => self::tidyEnds(self::text($room, 'room_name') ?? ''),
-            'description' => self::tidyEnds(self::text($room, 'room_description') ?? ''),
-            'size' => self::words(self::text($room, 'room_dimension_text')) ?? $measured,
+            'name' => self::wordsOf(self::text($room, 'room_name')),
+            'description' => self::describe(self::text($room, 'room_description'))['text'],
+            'size' => self::wordsOf(self::text($room, 'room_dimension_text')) ?: $measured,
         ];
     }
 
@@ -315,7 +315,7 @@ final class PropertyListing
             }
             $media[$kind][$url] = [
                 'url' => $url,
-                'caption' => self::tidyEnds(self::text($item, 'caption') ?? ''),
+                'caption' => self::wordsOf(self::text($item, 'caption')),
                 'type' => self::named('mediaType', $type),
                 'updatedOn' => self::wallTime($item, 'media_update_date'),
             ];
@@ -372,6 +372,11 @@ final class PropertyListing
     private static function describe(?string $source): array
     {
         return (new PropertyDescription($source ?? ''))->read();
+    }
+
+    private static function wordsOf(?string $source): string
+    {
+        return (new PropertyDescription($source ?? ''))->words();
     }
 
     /** @return array{code: int|string, name: string|null}|null */
@@ -481,11 +486,11 @@ final class PropertyListing
         return $time === null ? null : substr($time, 0, 10);
     }
 
-    /** `DD-MM-YYYY`, alone or with `HH:mm:ss`, as `YYYY-MM-DD` or `YYYY-MM-DDTHH:mm:ss`, still Europe/London. */
+    /** `DD-MM-YYYY`, alone or with `HH:mm:ss` (the hour also with one digit), as `YYYY-MM-DD` or `YYYY-MM-DDTHH:mm:ss`, still Europe/London. */
     private static function wallTime(array $from, string $name): ?string
     {
         $value = $from[$name] ?? null;
-        $pattern = '/^(\d{2})-(\d{2})-(\d{4})(?: (\d{2}):(\d{2}):(\d{2}))?\z/';
+        $pattern = '/^(\d{2})-(\d{2})-(\d{4})(?: (\d{1,2}):(\d{2}):(\d{2}))?\z/';
         if (!is_string($value) || preg_match($pattern, $value, $part) !== 1) {
             return null;
         }
@@ -496,12 +501,7 @@ final class PropertyListing
         if (!isset($part[4])) {
             return $day;
         }
-        return $part[4] > 23 || $part[5] > 59 || $part[6] > 59 ? null : "{$day}T$part[4]:$part[5]:$part[6]";
-    }
-
-    private static function tidy(string $text): string
-    {
-        return self::tidyEnds(preg_replace('/' . self::BLANK . '+/u', ' ', $text) ?? '');
+        return $part[4] > 23 || $part[5] > 59 || $part[6] > 59 ? null : sprintf('%sT%02d:%s:%s', $day, $part[4], $part[5], $part[6]);
     }
 
     private static function tidyEnds(string $text): string
@@ -511,7 +511,7 @@ final class PropertyListing
 
     private static function words(?string $text): ?string
     {
-        $words = self::tidyEnds($text ?? '');
+        $words = PropertyText::plain($text ?? '');
         return $words === '' ? null : $words;
     }
 
@@ -534,10 +534,147 @@ final class PropertyListing
     }
 }
 
+/** What agencies' programs write in place of characters, read as the TypeScript client reads it (packages/client/src/listing/entities.ts). */
+final class PropertyText
+{
+    /** Names of U+00A0 to U+00FF, in their order. */
+    private const LATIN = 'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro '
+        . 'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil '
+        . 'Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave '
+        . 'Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml '
+        . 'igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute '
+        . 'thorn yuml';
+    /** What older pages wrote without a semicolon, each with its character. */
+    private const SIMPLE = 'amp & lt < gt > quot " AMP & LT < GT > QUOT " COPY © REG ®';
+    /** The other names of HTML 4, those of Welsh, and those of HTML 5 for punctuation, each with its character. */
+    private const FURTHER = "OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ fnof ƒ circ ˆ tilde ˜ Wcirc Ŵ wcirc ŵ Ycirc Ŷ ycirc ŷ "
+        . "Alpha Α Beta Β Gamma Γ Delta Δ Epsilon Ε Zeta Ζ Eta Η Theta Θ Iota Ι Kappa Κ Lambda Λ Mu Μ Nu Ν Xi Ξ Omicron Ο Pi Π "
+        . "Rho Ρ Sigma Σ Tau Τ Upsilon Υ Phi Φ Chi Χ Psi Ψ Omega Ω alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ "
+        . "iota ι kappa κ lambda λ mu μ nu ν xi ξ omicron ο pi π rho ρ sigmaf ς sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω "
+        . "thetasym ϑ upsih ϒ piv ϖ ensp \u{2002} emsp \u{2003} thinsp \u{2009} zwnj \u{200c} zwj \u{200d} lrm \u{200e} rlm \u{200f} "
+        . "ndash – mdash — lsquo ‘ rsquo ’ sbquo ‚ ldquo “ rdquo ” bdquo „ dagger † Dagger ‡ bull • hellip … permil ‰ prime ′ Prime ″ "
+        . "lsaquo ‹ rsaquo › oline ‾ frasl ⁄ euro € image ℑ weierp ℘ real ℜ trade ™ TRADE ™ alefsym ℵ larr ← uarr ↑ rarr → darr ↓ "
+        . "harr ↔ crarr ↵ lArr ⇐ uArr ⇑ rArr ⇒ dArr ⇓ hArr ⇔ forall ∀ part ∂ exist ∃ empty ∅ nabla ∇ isin ∈ notin ∉ ni ∋ prod ∏ "
+        . "sum ∑ minus − lowast ∗ radic √ prop ∝ infin ∞ ang ∠ and ∧ or ∨ cap ∩ cup ∪ int ∫ there4 ∴ sim ∼ cong ≅ asymp ≈ ne ≠ "
+        . "equiv ≡ le ≤ ge ≥ sub ⊂ sup ⊃ nsub ⊄ sube ⊆ supe ⊇ oplus ⊕ otimes ⊗ perp ⊥ sdot ⋅ lceil ⌈ rceil ⌉ lfloor ⌊ rfloor ⌋ "
+        . "lang ⟨ rang ⟩ loz ◊ spades ♠ clubs ♣ hearts ♥ diams ♦ Tab \t NewLine \n excl ! num # dollar \$ percnt % apos ' lpar ( "
+        . "rpar ) ast * plus + comma , period . sol / colon : semi ; equals = quest ? commat @ lsqb [ lbrack [ bsol \\ rsqb ] "
+        . "rbrack ] Hat ^ lowbar _ grave ` lcub { lbrace { verbar | vert | rcub } rbrace }";
+    private const LONGEST_OLD_NAME = 6;
+    /** Names that stand inside of words; others without a semicolon end at a letter. */
+    private const INSIDE_WORDS = '/^(?:nbsp|quot|[A-Za-z]{1,2}(?:acute|grave|circ|uml|tilde|ring|cedil|slash|lig))\z/';
+    /** What Windows has at 128 to 159. */
+    private const WINDOWS = ['€', '', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '', 'Ž', '',
+        '', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '', 'ž', 'Ÿ'];
+    private const REFERENCE = '/&((?:amp;){0,9})(?:#(\d+)(;?)|#[xX]([0-9A-Fa-f]+)(;?)|([A-Za-z][A-Za-z0-9]{1,30})(;?))(?=(=?))'
+        . '|[\x{80}-\x{9f}]/u';
+    /** Control characters, and those that turn the direction of the text around them. */
+    private const UNSEEN = '/[\x{0}-\x{8}\x{e}-\x{1f}\x{7f}\x{202a}-\x{202e}\x{2066}-\x{2069}]/u';
+    /** `<` and `>`, escaped or not: parts of expressions. */
+    public const ESCAPED_LESS = '&(?:amp;){0,9}(?:lt|#0*+60|#x0*+3c);';
+    public const ANY_MORE = '(?:>|&(?:amp;){0,9}(?:gt|#0*+62|#x0*+3e);)';
+    private const CHARACTER_DATA = '/(?:<|' . self::ESCAPED_LESS . ')!\[CDATA\[(.*?)(?:\]\]' . self::ANY_MORE . '|\z)/si';
+
+    /** @var array<string, string> */
+    private static array $oldNames = [];
+    /** @var array<string, string> */
+    private static array $allNames = [];
+
+    /** A text of one line, such as a line of an address. */
+    public static function plain(string $text): string
+    {
+        return self::tidy(self::decode(self::unwrap($text)));
+    }
+
+    /** The text without what nobody sees, and what stands in `<![CDATA[…]]>` without that. */
+    public static function unwrap(string $text): string
+    {
+        return preg_replace([self::UNSEEN, self::CHARACTER_DATA], ['', '$1'], $text) ?? '';
+    }
+
+    public static function tidy(string $text): string
+    {
+        return trim(preg_replace('/[\s\p{Z}\x{FEFF}]+/u', ' ', $text) ?? '', ' ');
+    }
+
+    public static function decode(string $text): string
+    {
+        return preg_replace_callback(self::REFERENCE, self::characterOf(...), $text, -1, $count, PREG_UNMATCHED_AS_NULL) ?? '';
+    }
+
+    /** @param array<int, string|null> $found */
+    private static function characterOf(array $found): string
+    {
+        [$whole, $again, $decimal, $decimalEnd, $hexadecimal, $hexadecimalEnd, $name, $nameEnd, $equals] = $found;
+        if ($again === null) {
+            return self::WINDOWS[ord($whole[1]) - 0x80];
+        }
+        self::readNames();
+        $end = $decimalEnd ?? $hexadecimalEnd ?? $nameEnd;
+        $isSure = $end !== '' && ($name === null || isset(self::$allNames[$name]));
+        return match (true) {
+            $again !== '' && !$isSure => '&' . substr($whole, strlen('&amp;')),
+            $decimal !== null => self::characterAt(strlen(ltrim($decimal, '0')) > 7 ? PHP_INT_MAX : (int) $decimal),
+            $hexadecimal !== null => self::characterAt(strlen(ltrim($hexadecimal, '0')) > 6 ? PHP_INT_MAX : (int) hexdec($hexadecimal)),
+            $isSure => self::$allNames[$name],
+            default => self::decodeBegin($name, $end, $equals === '=') ?? $whole,
+        };
+    }
+
+    /** `$isAssigned`: as in `?a=1&copy=2`, which is no reference. */
+    private static function decodeBegin(string $name, string $end, bool $isAssigned): ?string
+    {
+        for ($length = min(strlen($name), self::LONGEST_OLD_NAME); $length > 1; $length--) {
+            $begin = substr($name, 0, $length);
+            if (!isset(self::$oldNames[$begin])) {
+                continue;
+            }
+            $next = substr($name, $length, 1);
+            $isWhole = $next === '' ? !$isAssigned : preg_match('/\d/', $next) === 1;
+            $isMeant = $isWhole || preg_match(self::INSIDE_WORDS, $begin) === 1;
+            return $isMeant ? self::$oldNames[$begin] . substr($name, $length) . $end : null;
+        }
+        return null;
+    }
+
+    private static function characterAt(int $point): string
+    {
+        $isControl = $point < 0x9 || ($point > 0xd && $point < 0x20) || $point === 0x7f;
+        return match (true) {
+            $point === 0, $point >= 0xd800 && $point <= 0xdfff, $point > 0x10ffff => "\u{fffd}",
+            $isControl, $point >= 0x202a && $point <= 0x202e, $point >= 0x2066 && $point <= 0x2069 => '',
+            $point < 0x80 => chr($point),
+            $point < 0xa0 => self::WINDOWS[$point - 0x80],
+            $point < 0x800 => chr(0xc0 | $point >> 6) . chr(0x80 | $point & 0x3f),
+            $point < 0x10000 => chr(0xe0 | $point >> 12) . chr(0x80 | $point >> 6 & 0x3f) . chr(0x80 | $point & 0x3f),
+            default => chr(0xf0 | $point >> 18) . chr(0x80 | $point >> 12 & 0x3f) . chr(0x80 | $point >> 6 & 0x3f)
+                . chr(0x80 | $point & 0x3f),
+        };
+    }
+
+    private static function readNames(): void
+    {
+        if (self::$allNames !== []) {
+            return;
+        }
+        foreach (explode(' ', self::LATIN) as $index => $name) {
+            self::$oldNames[$name] = self::characterAt(0xa0 + $index);
+        }
+        // A soft hyphen is not seen, and in the way of every search.
+        self::$oldNames = ['shy' => ''] + self::$oldNames + self::pairs(self::SIMPLE);
+        self::$allNames = self::$oldNames + self::pairs(self::FURTHER);
+    }
+
+    /** @return array<string, string> */
+    private static function pairs(string $text): array
+    {
+        return array_column(array_chunk(explode(' ', $text), 2), 1, 0);
+    }
+}
+
 /** Makes text, and HTML of nine elements without attributes, of whatever an agency pasted. */
 final class PropertyDescription
 {
-    private const UNSEEN = '/[\x{0}-\x{8}\x{e}-\x{1f}\x{7f}-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}]/u';
     private const COMMENTS = '/<!--.*?(?:-->|\z)|<![^>]*+(?:>|\z)|<\?[^>]*+(?:>|\z)/s';
     private const HIDDEN = '/<(script|style|title|textarea|template|iframe|noscript|object|svg|math|xmp|noembed|noframes)\b.*?'
         . '(?:<\/\1[^>]*+(?:>|\z)|\z)/si';
@@ -546,13 +683,13 @@ final class PropertyDescription
     private const INLINE = ['b' => 'strong', 'strong' => 'strong', 'i' => 'em', 'em' => 'em'];
     private const BLOCKS = ['p', 'div', 'section', 'article', 'header', 'footer', 'blockquote', 'pre', 'table', 'tr', 'ul', 'ol',
         'li', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'dl', 'dt', 'dd'];
-    private const ENTITIES = [
-        'amp' => '&', 'lt' => '<', 'gt' => '>', 'quot' => '"', 'apos' => "'", 'nbsp' => ' ', 'pound' => '£', 'euro' => '€',
-        'ndash' => '–', 'mdash' => '—', 'lsquo' => '‘', 'rsquo' => '’', 'sbquo' => '‚', 'ldquo' => '“', 'rdquo' => '”',
-        'hellip' => '…', 'bull' => '•', 'middot' => '·', 'deg' => '°', 'sup2' => '²', 'sup3' => '³', 'frac12' => '½',
-        'frac14' => '¼', 'frac34' => '¾', 'times' => '×', 'copy' => '©', 'reg' => '®', 'trade' => '™', 'eacute' => 'é',
-        'egrave' => 'è', 'agrave' => 'à', 'acirc' => 'â', 'ecirc' => 'ê', 'ocirc' => 'ô', 'ccedil' => 'ç', 'shy' => '',
-    ];
+    private const USUAL_NAMES = 'p|br|hr|b|strong|i|em|u|ul|ol|li|div|span|h[1-6]|table|tbody|tr|td|th|font|a|img|script|style';
+    /** A tag that was escaped, so that readers would see it. */
+    private const ESCAPED_TAG = '/' . PropertyText::ESCAPED_LESS . '\/?(?:' . self::USUAL_NAMES . ')'
+        . '(?:[\s\/]*+' . PropertyText::ANY_MORE . '|\s++[a-z-]++\s*+=)/i';
+    private const ESCAPED_MARK = '/&(?:amp|lt|gt|quot|apos|#0*+(?:34|38|39|60|62)|#x0*+(?:22|26|27|3c|3e));/i';
+    /** Nobody escapes a text more often. */
+    private const MOST_ESCAPES = 3;
     private const BLANKS = '[\s\p{Z}\x{FEFF}]+';
 
     /** @var list<array{kind: string, html: string, text: string}> */
@@ -572,11 +709,21 @@ final class PropertyDescription
     /** @return array{text: string, html: string} */
     public function read(): array
     {
-        $source = $this->source;
-        foreach ([self::UNSEEN => '', self::COMMENTS => '', self::HIDDEN => ' '] as $pattern => $instead) {
-            $source = preg_replace($pattern, $instead, $source) ?? '';
-        }
-        preg_match_all(self::TAG, $source, $tags, PREG_SET_ORDER | PREG_OFFSET_CAPTURE);
+        $this->readBlocks();
+        return ['text' => $this->blocksAsText(), 'html' => $this->blocksAsHtml()];
+    }
+
+    /** The words of a text that should have no tags, in one line. */
+    public function words(): string
+    {
+        $this->readBlocks();
+        return str_replace("\n", ' ', implode(' ', array_column($this->blocks, 'text')));
+    }
+
+    private function readBlocks(): void
+    {
+        $source = $this->cleaned();
+        $tags = self::tagsIn($source);
         $isBlock = static fn (array $tag): bool => in_array(strtolower($tag[2][0]), self::BLOCKS, true);
         // In HTML with paragraphs a line feed is a blank; in all other texts it ends a line.
         $hasBlocks = array_filter($tags, $isBlock) !== [];
@@ -588,7 +735,30 @@ final class PropertyDescription
         }
         $this->addText(substr($source, $from), $hasBlocks);
         $this->close();
-        return ['text' => $this->blocksAsText(), 'html' => $this->blocksAsHtml()];
+    }
+
+    private function cleaned(): string
+    {
+        $decode = static fn (array $mark): string => PropertyText::decode($mark[0]);
+        $markup = PropertyText::unwrap($this->source);
+        for ($times = 0; $times < self::MOST_ESCAPES && self::isEscaped($markup); $times++) {
+            $markup = PropertyText::unwrap(preg_replace_callback(self::ESCAPED_MARK, $decode, $markup) ?? '');
+        }
+        return preg_replace([self::COMMENTS, self::HIDDEN], ['', ' '], $markup) ?? '';
+    }
+
+    /** Whether a text is HTML that was escaped as a whole: it has escaped tags, and no others but the `<br>` of its line ends. */
+    private static function isEscaped(string $source): bool
+    {
+        $isOther = static fn (array $tag): bool => strtolower($tag[2][0]) !== 'br';
+        return preg_match(self::ESCAPED_TAG, $source) === 1 && array_filter(self::tagsIn($source), $isOther) === [];
+    }
+
+    /** @return list<array<int, array{string, int}>> */
+    private static function tagsIn(string $source): array
+    {
+        preg_match_all(self::TAG, $source, $tags, PREG_SET_ORDER | PREG_OFFSET_CAPTURE);
+        return $tags;
     }
 
     private function addTag(string $name, bool $isEnd): void
@@ -606,9 +776,10 @@ final class PropertyDescription
 
     private function addText(string $source, bool $isHtml): void
     {
-        $lines = $isHtml ? [$source] : preg_split('/\r\n|\n|\r/', $source);
+        $text = PropertyText::decode($source);
+        $lines = $isHtml ? [$text] : preg_split('/\r\n|\n|\r/', $text);
         foreach ($lines as $index => $line) {
-            $words = preg_replace('/' . self::BLANKS . '/u', ' ', self::decode($line)) ?? '';
+            $words = preg_replace('/' . self::BLANKS . '/u', ' ', $line) ?? '';
             if ($index > 0 && trim($words) === '' && $index < count($lines) - 1) {
                 $this->close();
             } elseif ($index > 0) {
@@ -691,37 +862,6 @@ final class PropertyDescription
         $html = preg_replace([$emphasisOnNothing, $emphasisOnNothing], '$2', $html) ?? '';
         $html = preg_replace('/ ?<br> ?/', '<br>', $html) ?? '';
         return trim(preg_replace('/(?: |<br>){1,3}\z/', '', $html) ?? '', ' ');
-    }
-
-    private static function decode(string $text): string
-    {
-        $pattern = '/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,9}));/';
-        return preg_replace_callback($pattern, static function (array $found): string {
-            if (isset($found[3])) {
-                return self::ENTITIES[$found[3]] ?? $found[0];
-            }
-            $point = isset($found[2]) ? (int) hexdec($found[2]) : (int) $found[1];
-            return self::isShown($point) ? self::character($point) : $found[0];
-        }, $text) ?? '';
-    }
-
-    private static function character(int $point): string
-    {
-        return match (true) {
-            $point < 0x80 => chr($point),
-            $point < 0x800 => chr(0xc0 | $point >> 6) . chr(0x80 | $point & 0x3f),
-            $point < 0x10000 => chr(0xe0 | $point >> 12) . chr(0x80 | $point >> 6 & 0x3f) . chr(0x80 | $point & 0x3f),
-            default => chr(0xf0 | $point >> 18) . chr(0x80 | $point >> 12 & 0x3f) . chr(0x80 | $point >> 6 & 0x3f)
-                . chr(0x80 | $point & 0x3f),
-        };
-    }
-
-    private static function isShown(int $point): bool
-    {
-        $isControl = $point < 0x20 || ($point >= 0x7f && $point < 0xa0);
-        $isHalf = $point >= 0xd800 && $point <= 0xdfff;
-        $turns = ($point >= 0x202a && $point <= 0x202e) || ($point >= 0x2066 && $point <= 0x2069);
-        return $point <= 0x10ffff && !$isControl && !$isHalf && !$turns;
     }
 
     private static function escape(string $text): string

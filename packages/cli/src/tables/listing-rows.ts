@@ -1,7 +1,7 @@
 /** Turns changes of a feed into rows of the tables. Pure. */
 import { readPropertyPayload } from '@property-events/client'
 import type { FeedEvent, Property, Removal } from '@property-events/client'
-import { listing, nameOf } from '@property-events/client/listing'
+import { listing } from '@property-events/client/listing'
 import type { Listing, ListingMedium, Named } from '@property-events/client/listing'
 import { cleanJson, cleanText } from './clean-value.ts'
 import type { JsonValue } from './clean-value.ts'
@@ -180,7 +180,7 @@ export function removedRow(tenant: string, { subjectId, event }: Removal, nowMs:
     reference: subjectId,
     removed_at: instantOf(event?.createdDate ?? '') ?? new Date(nowMs).toISOString(),
     reason_code: text(reason),
-    reason: text(reason === null ? null : (nameOf('removalReason', reason) ?? reason)),
+    reason: text(value === undefined || isErased ? null : listing(value).removalReason),
     is_erased: isErased,
   }
 }

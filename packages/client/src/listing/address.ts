@@ -1,5 +1,6 @@
 /** Where a property is. */
 import type { PropertyAddress } from '../payload/address-and-price.ts'
+import { plainText } from './entities.ts'
 
 export interface ListingAddress {
   /** As the agency wants it shown; if it says nothing, the lines without house name and number. */
@@ -15,20 +16,20 @@ export interface ListingAddress {
 
 export function addressOf(address: PropertyAddress | null): ListingAddress {
   const postcode = [address?.postcode_1, address?.postcode_2]
-    .map(tidy)
+    .map(plainText)
     .filter(Boolean)
     .join(' ')
     .toUpperCase()
-  const house = tidy(address?.house_name_number)
-  const street = tidy(address?.address_2)
-  const town = tidy(address?.town)
+  const house = plainText(address?.house_name_number)
+  const street = plainText(address?.address_2)
+  const town = plainText(address?.town)
   // "12" belongs in front of its street, "Rose Cottage" on a line of its own.
   const first = /^\d+[A-Za-z]?$/.test(house) && street !== '' ? [`${house} ${street}`] : [house, street]
-  const rest = [tidy(address?.address_3), tidy(address?.address_4), town, postcode]
+  const rest = [plainText(address?.address_3), plainText(address?.address_4), town, postcode]
   const lines = [...new Set([...first, ...rest])].filter((line) => line !== '')
   const shown = [...new Set([street, ...rest.slice(0, 3)])].filter((line) => line !== '').join(', ')
   return {
-    display: tidy(address?.display_address) || shown || null,
+    display: plainText(address?.display_address) || shown || null,
     lines,
     town: town || null,
     postcode: postcode || null,
@@ -42,8 +43,4 @@ function positionOf(address: PropertyAddress | null): ListingAddress['position']
   if (latitude === null || longitude === null) return null
   const isOnGlobe = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
   return isOnGlobe && (latitude !== 0 || longitude !== 0) ? { latitude, longitude } : null
-}
-
-function tidy(text: string | null | undefined): string {
-  return (text ?? '').replaceAll(/\s+/g, ' ').trim()
 }

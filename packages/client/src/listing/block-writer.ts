@@ -46,9 +46,10 @@ export class BlockWriter {
 
   /** `isHtml`: a line feed is a blank. Otherwise it ends a line, and an empty line ends a paragraph. */
   addText(source: string, isHtml: boolean): void {
-    const lines = isHtml ? [source] : source.split(/\r\n|\n|\r/)
+    const text = decodeEntities(source)
+    const lines = isHtml ? [text] : text.split(/\r\n|\n|\r/)
     for (const [index, line] of lines.entries()) {
-      const words = decodeEntities(line).replaceAll(/\s+/g, ' ')
+      const words = line.replaceAll(/\s+/g, ' ')
       if (index > 0 && words.trim() === '' && index < lines.length - 1) this.#close()
       else if (index > 0) this.#addBreak()
       this.#addWords(words)

@@ -4,6 +4,7 @@
  */
 import { BlockWriter, isBlock } from './block-writer.ts'
 import type { Block } from './block-writer.ts'
+import { anyMore, decodeEntities, escapedLess, unwrap } from './entities.ts'
 
 export interface ListingText {
   /** Paragraphs are divided by an empty line; items of lists begin with `- `. */
@@ -12,9 +13,6 @@ export interface ListingText {
   readonly html: string
 }
 
-/** Control characters, and those that turn the direction of the text around them. */
-// oxlint-disable-next-line no-control-regex -- They are what is taken out.
-const unseen = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 /** Elements whose content is not for readers. */
 const hidden =
   /<(script|style|title|textarea|template|iframe|noscript|object|svg|math|xmp|noembed|noframes)\b[^]*?(?:<\/\1[^>]*(?:>|$)|$)/gi
@@ -25,11 +23,39 @@ const comments = /<!--[^]*?(?:-->|$)|<![^>]*(?:>|$)|<\?[^>]*(?:>|$)/g
  */
 const tag = /<(\/?)([A-Za-z][A-Za-z0-9]*)(?:=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$))|[^>])*(?:>|$)/g
 
+const usualNames =
+  'p|br|hr|b|strong|i|em|u|ul|ol|li|div|span|h[1-6]|table|tbody|tr|td|th|font|a|img|script|style'
+/** A tag that was escaped, so that readers would see it. */
+const escapedTag = new RegExp(`${escapedLess}/?(?:${usualNames})(?:[\\s/]*${anyMore}|\\s+[a-z-]+\\s*=)`, 'i')
+const escapedMark = /&(?:amp|lt|gt|quot|apos|#0*(?:34|38|39|60|62)|#x0*(?:22|26|27|3c|3e));/gi
+/** Nobody escapes a text more often. */
+const mostEscapes = 3
+
 /** Reads a description. Never throws; `<`, `>` and `&` come out escaped in the HTML, whatever came in. */
 export function describe(source: string | null | undefined): ListingText {
-  const cleaned = (source ?? '').replaceAll(unseen, '').replaceAll(comments, '').replaceAll(hidden, ' ')
-  const blocks = blocksOf(cleaned)
+  const blocks = blocksOf(cleaned(source ?? ''))
   return { text: textOf(blocks), html: htmlOf(blocks) }
+}
+
+/** The words of a text that should have no tags, in one line. */
+export function wordsOf(source: string | null | undefined): string {
+  return blocksOf(cleaned(source ?? ''))
+    .map(({ text }) => text.replaceAll('\n', ' '))
+    .join(' ')
+}
+
+function cleaned(source: string): string {
+  let markup = unwrap(source)
+  for (let times = 0; times < mostEscapes && isEscaped(markup); times += 1) {
+    markup = unwrap(markup.replaceAll(escapedMark, (mark) => decodeEntities(mark)))
+  }
+  return markup.replaceAll(comments, '').replaceAll(hidden, ' ')
+}
+
+/** Whether a text is HTML that was escaped as a whole: it has escaped tags, and no others but the `<br>` of its line ends. */
+function isEscaped(source: string): boolean {
+  if (!escapedTag.test(source)) return false
+  return Array.from(source.matchAll(tag)).every(([, , name = '']) => name.toLowerCase() === 'br')
 }
 
 function blocksOf(source: string): readonly Block[] {

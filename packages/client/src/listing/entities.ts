@@ -1,64 +1,75 @@
-/** Character references of HTML that occur in descriptions. */
+/** Character references of HTML, which agencies' programs write in place of characters. PHP has the same rules. */
+import { allNames, oldNames } from './entity-names.ts'
 
-/** The names that word processors and editors write; any other name stays as it was written. */
-const names: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  pound: '£',
-  euro: '€',
-  ndash: '–',
-  mdash: '—',
-  lsquo: '‘',
-  rsquo: '’',
-  sbquo: '‚',
-  ldquo: '“',
-  rdquo: '”',
-  hellip: '…',
-  bull: '•',
-  middot: '·',
-  deg: '°',
-  sup2: '²',
-  sup3: '³',
-  frac12: '½',
-  frac14: '¼',
-  frac34: '¾',
-  times: '×',
-  copy: '©',
-  reg: '®',
-  trade: '™',
-  eacute: 'é',
-  egrave: 'è',
-  agrave: 'à',
-  acirc: 'â',
-  ecirc: 'ê',
-  ocirc: 'ô',
-  ccedil: 'ç',
-  shy: '',
+/** Names that stand inside of words: `caf&eacutes`. Others without a semicolon end at a letter: `&central heating` has no `&cent`. */
+const insideWords = /^(?:nbsp|quot|[A-Za-z]{1,2}(?:acute|grave|circ|uml|tilde|ring|cedil|slash|lig))$/
+const longestOldName = 6
+
+/** What Windows has at 128 to 159, where there are only control characters otherwise. A blank: nothing. */
+const windows = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
+
+const reference =
+  /&((?:amp;){0,9})(?:#(\d+)(;?)|#[xX]([0-9A-Fa-f]+)(;?)|([A-Za-z][A-Za-z0-9]{1,30})(;?))(?=(=?))|[\u0080-\u009f]/g
+
+/** Control characters, and those that turn the direction of the text around them. 128 to 159 are read as those of Windows. */
+// oxlint-disable-next-line no-control-regex -- They are what is taken out.
+const unseen = /[\u0000-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g
+/** `<` and `>`, escaped or not: parts of expressions. */
+export const escapedLess = '&(?:amp;){0,9}(?:lt|#0*60|#x0*3c);'
+export const anyMore = '(?:>|&(?:amp;){0,9}(?:gt|#0*62|#x0*3e);)'
+const characterData = new RegExp(`(?:<|${escapedLess})!\\[CDATA\\[([^]*?)(?:\\]\\]${anyMore}|$)`, 'gi')
+
+/** The text without what nobody sees, and what stands in `<![CDATA[…]]>` without that. */
+export function unwrap(text: string): string {
+  return text.replaceAll(unseen, '').replaceAll(characterData, '$1')
+}
+
+/** A text of one line, such as a line of an address. */
+export function plainText(text: string | null | undefined): string {
+  return decodeEntities(unwrap(text ?? ''))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }
 
 /**
- * `&pound;`, `&#163;` and `&#xA3;` are `£`. Anything that is not a reference, or refers to a control character, stays as it was written.
+ * `&pound;`, `&pound`, `&#163;` and `&#xA3;` are `£`, also if they were escaped once more (`&amp;pound;`). What is no reference stays as
+ * it was written. References to characters that nobody sees are left out.
  */
 export function decodeEntities(text: string): string {
-  return text.replaceAll(
-    /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,9}));/g,
-    (whole, ...groups) => {
-      const [decimal, hexadecimal, name]: readonly (string | undefined)[] = groups
-      if (name !== undefined) return Object.hasOwn(names, name) ? (names[name] ?? whole) : whole
-      const point = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
-      return isShown(point) ? String.fromCodePoint(point) : whole
-    },
-  )
+  return text.replaceAll(reference, (whole, ...groups) => {
+    const [again, decimal, decimalEnd, hexadecimal, hexadecimalEnd, name, nameEnd, equals]: readonly (
+      | string
+      | undefined
+    )[] = groups
+    if (again === undefined) return characterAt(whole.charCodeAt(0))
+    const end = decimalEnd ?? hexadecimalEnd ?? nameEnd ?? ''
+    const isSure = end !== '' && (name === undefined || allNames.has(name))
+    if (again !== '' && !isSure) return `&${whole.slice('&amp;'.length)}`
+    if (decimal !== undefined) return characterAt(Number(decimal))
+    if (hexadecimal !== undefined) return characterAt(Number.parseInt(hexadecimal, 16))
+    if (name !== undefined && isSure) return allNames.get(name) ?? whole
+    return decodeBegin(name ?? '', end, equals === '=') ?? whole
+  })
 }
 
-/** Whether a reader may be shown the character: no control character, no half of a pair, nothing that turns the direction of text. */
-function isShown(point: number): boolean {
-  const isControl = point < 0x20 || (point >= 0x7f && point < 0xa0)
+/** `isAssigned`: as in `?a=1&copy=2`, which is no reference. */
+function decodeBegin(name: string, end: string, isAssigned: boolean): string | undefined {
+  for (let length = Math.min(name.length, longestOldName); length > 1; length -= 1) {
+    const begin = name.slice(0, length)
+    const character = oldNames.get(begin)
+    if (character === undefined) continue
+    const next = name.charAt(length)
+    const isWhole = next === '' ? !isAssigned : /\d/.test(next)
+    return isWhole || insideWords.test(begin) ? character + name.slice(length) + end : undefined
+  }
+  return undefined
+}
+
+/** As HTML reads the number of a character; empty if nobody sees it. */
+function characterAt(point: number): string {
   const isHalf = point >= 0xd800 && point <= 0xdfff
-  const turns = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069)
-  return point <= 0x10ffff && !isControl && !isHalf && !turns
+  if (point === 0 || isHalf || point > 0x10ffff) return '\ufffd'
+  if (point >= 0x80 && point < 0xa0) return windows.charAt(point - 0x80).trim()
+  const character = String.fromCodePoint(point)
+  return character.replaceAll(unseen, '')
 }

@@ -1,5 +1,6 @@
 /** What a property is like, with names for its codes. */
 import type { Property, PropertyDetails } from '../payload/property.ts'
+import { describe, wordsOf } from './description.ts'
 import { named, namedAll } from './named.ts'
 import type { Named } from './named.ts'
 
@@ -58,7 +59,7 @@ export function factsOf(property: Property): ListingFacts {
     bedrooms: details?.bedrooms ?? null,
     bathrooms: details?.bathrooms ?? null,
     receptionRooms: details?.reception_rooms ?? null,
-    features: (details?.features ?? []).map((feature) => feature.trim()).filter((feature) => feature !== ''),
+    features: (details?.features ?? []).map(wordsOf).filter((feature) => feature !== ''),
     rooms: (details?.rooms ?? []).map(roomOf),
     internalArea: areaOf(details?.internal_area, details?.internal_area_unit),
     landArea: areaOf(details?.land_area, details?.land_area_unit),
@@ -99,8 +100,8 @@ function roomOf(room: PropertyDetails['rooms'][number]): Room {
   const { room_length: length, room_width: width } = room
   const measured = length === null || width === null ? null : `${length} × ${width} ${unit}`.trim()
   return {
-    name: room.room_name?.trim() ?? '',
-    description: room.room_description?.trim() ?? '',
-    size: room.room_dimension_text?.trim() || measured,
+    name: wordsOf(room.room_name),
+    description: describe(room.room_description).text,
+    size: wordsOf(room.room_dimension_text) || measured,
   }
 }

@@ -5,6 +5,7 @@ import type { Values } from '../payload/read-fields.ts'
 import { readPayload } from '../payload/read-payload.ts'
 import { addressOf } from './address.ts'
 import type { ListingAddress } from './address.ts'
+import { plainText } from './entities.ts'
 import { named, nameOf } from './named.ts'
 import type { Named } from './named.ts'
 import { priceOf } from './price.ts'
@@ -76,10 +77,10 @@ function categoryOf(property: Shown): 'sales' | 'lettings' {
 }
 
 function reasonOf(reason: string | null): string | null {
-  return reason === null ? null : (nameOf('removalReason', reason) ?? reason)
+  return reason === null ? null : (nameOf('removalReason', reason) ?? plainText(reason))
 }
 
 function statusOf({ status, statusstring: words }: Shown): Named | null {
   const known = named('status', status)
-  return known === null ? null : { ...known, name: known.name ?? (words?.trim() || null) }
+  return known === null ? null : { ...known, name: known.name ?? (plainText(words) || null) }
 }

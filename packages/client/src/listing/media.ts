@@ -1,5 +1,6 @@
 /** Photographs, floor plans and the other media, in display order. */
 import type { PropertyMedia } from '../payload/property.ts'
+import { wordsOf } from './description.ts'
 import { named } from './named.ts'
 import type { Named } from './named.ts'
 import { webAddressOf } from './web-address.ts'
@@ -65,7 +66,7 @@ export function mediaOf(media: readonly PropertyMedia[]): ListingMedia {
 function mediumOf(item: PropertyMedia, url: string): ListingMedium {
   return {
     url,
-    caption: item.caption?.trim() ?? '',
+    caption: wordsOf(item.caption),
     type: named('mediaType', item.media_type),
     updatedOn: item.media_update_date?.local ?? null,
   }

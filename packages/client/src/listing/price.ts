@@ -1,5 +1,6 @@
 /** What a property costs, in figures and as text. */
 import type { PriceInformation } from '../payload/address-and-price.ts'
+import { plainText } from './entities.ts'
 import { named, nameOf } from './named.ts'
 import type { Named } from './named.ts'
 
@@ -52,7 +53,7 @@ function isPrice(amount: number): boolean {
 
 export function priceOf(price: PriceInformation | null, isLetting: boolean): ListingPrice {
   const qualifier = price?.price_qualifier ?? null
-  const words = price?.price_qualifier_string?.trim() ?? ''
+  const words = plainText(price?.price_qualifier_string)
   const isOnApplication = qualifier === onApplication || /^(?:poa|price on application)\.?$/i.test(words)
   const given = price?.price ?? null
   const amount = isOnApplication || given === null || !isPrice(given) ? null : given

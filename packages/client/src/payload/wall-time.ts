@@ -22,10 +22,10 @@ export interface WallTime {
   readonly secondMs?: number
 }
 
-const pattern = /^(\d{2})-(\d{2})-(\d{4})(?: (\d{2}):(\d{2}):(\d{2}))?$/
+const pattern = /^(\d{2})-(\d{2})-(\d{4})(?: (\d{1,2}):(\d{2}):(\d{2}))?$/
 const hourMs = 3_600_000
 
-/** Reads `DD-MM-YYYY` or `DD-MM-YYYY HH:mm:ss`; `undefined` for other texts and for days that do not exist. */
+/** Reads `DD-MM-YYYY` or `DD-MM-YYYY HH:mm:ss`, the hour also with one digit; `undefined` for other texts and for days that do not exist. */
 export function readWallTime(text: string): WallTime | undefined {
   const match = pattern.exec(text)
   if (match === null) return undefined

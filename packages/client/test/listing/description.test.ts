@@ -55,8 +55,8 @@ suite('a description', () => {
       ['2 < 3 & 4 > 1 "so"', '2 < 3 & 4 > 1 "so"', '<p>2 &lt; 3 &amp; 4 &gt; 1 &quot;so&quot;</p>'],
       [
         '&pound;5 &#8364;6 &#x2013; &nosuch; &#0; &#x202E;',
-        '£5 €6 – &nosuch; &#0; &#x202E;',
-        '<p>£5 €6 – &amp;nosuch; &amp;#0; &amp;#x202E;</p>',
+        '£5 €6 – &nosuch; \ufffd',
+        '<p>£5 €6 – &amp;nosuch; \ufffd</p>',
       ],
       ['<table><tr><td>1<td>2<tr><th>3</table>', '1 2\n\n3', '<p>1 2</p><p>3</p>'],
       ['<b>bold <i>both</b> rest</i>', 'bold both rest', '<p><strong>bold <em>both</em></strong> rest</p>'],

@@ -224,6 +224,17 @@ describe('a listing', () => {
     assert.equal(dated.addedOn, '2025-07-02')
     assert.equal(dated.changedOn, null)
     assert.equal(dated.availableOn, '2025-09-01')
+    const early = '05-02-2026 9:05:03'
+    const { addedOn, changedOn, availableOn, photographs } = shown({
+      create_date: early,
+      update_date: early,
+      date_available: early,
+      media: [{ media_type: 1, media_url: 'https://a.example/1.jpg', media_update_date: early }],
+    })
+    assert.deepEqual([addedOn, changedOn, availableOn], ['2026-02-05', '2026-02-05', '2026-02-05'])
+    assert.equal(photographs[0]?.updatedOn, '2026-02-05T09:05:03')
+    for (const wrong of ['5-02-2026 9:05:03', '05-02-2026 9:5:03', '05-02-2026  9:05:03', '05-02-2026 09:05'])
+      assert.equal(shown({ create_date: wrong }).addedOn, null, wrong)
     const details = { description: 'x', summary: 'x', bedrooms: 0 }
     const whole = {
       property_type: 8,
