@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { allNames } from '../packages/client/src/listing/entity-names.ts'
 import { codeNames, listing } from '../packages/client/src/listing/index.ts'
+import { addresses } from '../packages/client/test/listing/addresses.ts'
 import { payloadOf } from '../packages/client/test/listing/text-fields.ts'
 import { markedTexts, plainTexts } from '../packages/client/test/listing/texts.ts'
 import { codedFields } from '../packages/protocol/src/schemas.ts'
@@ -110,12 +111,12 @@ const payloads = record({
   reference: oneOf(text),
   removal_reason: coded('/removal_reason'),
   address: record({
-    house_name_number: text,
-    address_2: text,
-    address_3: text,
+    house_name_number: fc.oneof(text, fc.constantFrom('12-14', 'Flat 3, 1', 'TŶ Gwyn', 'high street')),
+    address_2: fc.oneof(text, fc.constantFrom('12 High Street', 'Tŷ Gwyn, High Street', 'ſ', 'K')),
+    address_3: fc.oneof(text, fc.constantFrom('HIGH STREET', 'S', 'k')),
     town: text,
-    postcode_1: fc.constantFrom('SW1', 'ls1 ', ''),
-    postcode_2: fc.constantFrom('4ab', ''),
+    postcode_1: fc.constantFrom('SW1', 'ls1 ', '', 'ls1 4AB'),
+    postcode_2: fc.constantFrom('4ab', '', 'LS14ab'),
     display_address: text,
     latitude: oneOf(fc.integer({ min: -91_000, max: 91_000 }).map((thousandths) => thousandths / 1_000)),
     longitude: oneOf(fc.integer({ min: -181_000, max: 181_000 }).map((thousandths) => thousandths / 1_000)),
@@ -286,6 +287,20 @@ describe('PropertyListing.php', () => {
       )
     },
   )
+
+  it('shows where a home is as the client does, by the same table (spec §2.4)', withPhp, () => {
+    const hostile = ['1-', '1 - ', ', 1', '(', '\\', '1 a '].map((piece) => {
+      const text = piece.repeat(20_000)
+      return { house_name_number: text, address_2: `${text}x`, town: text }
+    })
+    const texts = [...addresses.map(({ address }) => address), ...hostile].map((address) =>
+      JSON.stringify({ address }),
+    )
+    const answers = php(`${listingCode}['address']`, texts)
+    for (const [index, payload] of texts.entries()) {
+      assert.deepEqual(answers[index], listing(payload)?.address, payload.slice(0, 200))
+    }
+  })
 
   it('shows the addresses of photographs as the client does, by the same table (P11)', withPhp, () => {
     const texts = webAddresses.map(({ sent }) =>

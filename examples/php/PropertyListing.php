@@ -23,6 +23,10 @@ final class PropertyListing
     private const ON_APPLICATION = 1;
     /** Pounds; no home costs more. */
     private const HIGHEST_PRICE = 1e12;
+    /** `12`, `12a`, `12-14`, `1/2`, `7 & 9`, also after something else: `Flat 3, 12`. */
+    private const NUMBER_AT_END = '/^(?:.*, ?)?(\d{1,5}(?: ?[a-z])?(?: ?[-–\/&] ?\d{1,5}(?: ?[a-z])?){0,3})\z/iu';
+    /** Without its blank. */
+    private const WHOLE_POSTCODE = '/^([A-Z]{1,2}\d[A-Z\d]?|GIR)(\d[A-Z]{2})\z/';
     /** In characters. */
     private const LONGEST_ADDRESS = 2048;
     private const WEB_ADDRESS = '/^(https?):\/\/(\[[0-9A-F.]*:[0-9A-F.]*:[0-9A-F:.]*\]|[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]*)'
@@ -179,17 +183,13 @@ final class PropertyListing
     /** @param array<string, mixed> $address @return array<string, mixed> */
     private static function address(array $address): array
     {
-        $tidy = static fn (string $name): string => PropertyText::plain(self::text($address, $name) ?? '');
-        $codes = array_filter([$tidy('postcode_1'), $tidy('postcode_2')], 'strlen');
-        $postcode = strtoupper(implode(' ', $codes));
-        [$house, $street, $town] = [$tidy('house_name_number'), $tidy('address_2'), $tidy('town')];
-        // "12" belongs in front of its street, "Rose Cottage" on a line of its own.
-        $isNumber = preg_match('/^\d+[A-Za-z]?\z/', $house) === 1 && $street !== '';
-        $first = $isNumber ? ["$house $street"] : [$house, $street];
-        $rest = [$tidy('address_3'), $tidy('address_4'), $town, $postcode];
-        $lines = self::eachOnce([...$first, ...$rest]);
+        $plain = static fn (string $name): string => PropertyText::plain(self::text($address, $name) ?? '');
+        $postcode = self::postcode($plain('postcode_1'), $plain('postcode_2'));
+        [$street, $town] = [$plain('address_2'), $plain('town')];
+        $rest = [$plain('address_3'), $plain('address_4'), $town, $postcode];
+        $lines = self::eachOnce([...self::houseAndStreet($plain('house_name_number'), $street), ...$rest]);
         $shown = implode(', ', self::eachOnce([$street, ...array_slice($rest, 0, 3)]));
-        $display = $tidy('display_address');
+        $display = $plain('display_address');
         return [
             'display' => $display !== '' ? $display : ($shown !== '' ? $shown : null),
             'lines' => $lines,
@@ -197,6 +197,36 @@ final class PropertyListing
             'postcode' => $postcode === '' ? null : $postcode,
             'position' => self::position($address),
         ];
+    }
+
+    /**
+     * "12" belongs in front of its street, "Rose Cottage" on a line of its own; neither is said twice.
+     *
+     * @return list<string>
+     */
+    private static function houseAndStreet(string $house, string $street): array
+    {
+        if ($street === '' || self::beginsWith($street, $house)) {
+            return [$street === '' ? $house : $street];
+        }
+        if (preg_match(self::NUMBER_AT_END, $house, $found) !== 1) {
+            return [$house, $street];
+        }
+        $before = substr($house, 0, strlen($house) - strlen($found[1]));
+        return [self::beginsWith($street, $found[1]) ? "$before$street" : "$house $street"];
+    }
+
+    /** Some programs write all of it into one of its two fields, or into both. */
+    private static function postcode(string ...$parts): string
+    {
+        $parts = array_map('strtoupper', $parts);
+        [$first, $second] = str_replace(' ', '', $parts);
+        $whole = $first . $second;
+        foreach ([$second, $first] as $part) {
+            $isWhole = preg_match(self::WHOLE_POSTCODE, $part) === 1;
+            $whole = $isWhole && str_contains($part, $first) && str_contains($part, $second) ? $part : $whole;
+        }
+        return preg_match(self::WHOLE_POSTCODE, $whole, $found) === 1 ? "$found[1] $found[2]" : implode(' ', self::eachOnce($parts));
     }
 
     /** @param array<string, mixed> $address @return array{latitude: float, longitude: float}|null */
@@ -217,9 +247,9 @@ final class PropertyListing
         $energy = self::record($details, 'epc_information');
         $features = array_map(self::wordsOf(...), self::texts($details, 'features'));
         $one = static fn (string $list, array $from, string $name): ?array => self::named($list, self::integer($from, $name));
-        $word = static fn (string $list, array $from, string $name): ?array => self::named($list, self::text($from, $name));
+        $word = static fn (string $list, array $from, string $name): ?array => self::namedWord($list, self::text($from, $name));
         $some = static fn (string $list, string $name): array => self::namedAll($list, self::integers($details, $name));
-        $words = static fn (string $list, string $name): array => self::namedAll($list, self::texts($details, $name));
+        $words = static fn (string $list, string $name): array => self::namedWords($list, self::texts($details, $name));
         return [
             'bedrooms' => self::integer($details, 'bedrooms'),
             'bathrooms' => self::integer($details, 'bathrooms'),
@@ -246,7 +276,7 @@ final class PropertyListing
             'water' => $word('water', $details, 'water'),
             'sewerage' => $word('sewerage', $details, 'sewerage'),
             'broadband' => $words('broadband', 'broadband'),
-            'floodingSources' => self::namedAll('sourceOfFlooding', self::floodingSources($payload, $details)),
+            'floodingSources' => self::namedWords('sourceOfFlooding', self::floodingSources($payload, $details)),
             'commercialUse' => $some('commercialUseClass', 'comm_use_class'),
         ];
     }
@@ -385,6 +415,26 @@ final class PropertyListing
         return $code === null ? null : ['code' => $code, 'name' => self::nameOf($list, $code)];
     }
 
+    /** A word that is a code, in either case: `c` is the energy rating `C`. @return array{code: string, name: string|null}|null */
+    private static function namedWord(string $list, ?string $word): ?array
+    {
+        if ($word === null) {
+            return null;
+        }
+        foreach (array_keys(CodeNames::LISTS[$list]) as $code) {
+            if (strtolower($code) === strtolower(self::tidyEnds($word))) {
+                return self::named($list, $code);
+            }
+        }
+        return self::named($list, $word);
+    }
+
+    /** @param list<string> $words @return list<array{code: string, name: string|null}> */
+    private static function namedWords(string $list, array $words): array
+    {
+        return array_map(static fn (string $word): array => self::namedWord($list, $word), self::distinct($words));
+    }
+
     /** @param list<int|string> $codes @return list<array{code: int|string, name: string|null}> */
     private static function namedAll(string $list, array $codes): array
     {
@@ -515,10 +565,34 @@ final class PropertyListing
         return $words === '' ? null : $words;
     }
 
-    /** @param list<string> $texts @return list<string> */
-    private static function eachOnce(array $texts): array
+    /**
+     * Without empty lines, and without those that say the same in other capitals.
+     *
+     * @param list<string> $lines
+     * @return list<string>
+     */
+    private static function eachOnce(array $lines): array
     {
-        return array_values(array_filter(self::distinct($texts), 'strlen'));
+        $found = [];
+        foreach ($lines as $line) {
+            $isSame = static fn (string $other): bool => $other === $line || self::begins($other, $line, '\z');
+            if ($line !== '' && array_filter($found, $isSame) === []) {
+                $found[] = $line;
+            }
+        }
+        return $found;
+    }
+
+    /** Whether a text begins with whole words, in any case. */
+    private static function beginsWith(string $text, string $words): bool
+    {
+        return $words !== '' && self::begins($text, $words, '(?![\p{L}\p{N}])');
+    }
+
+    private static function begins(string $text, string $words, string $end): bool
+    {
+        $isShort = preg_match('/^.{0,200}\z/su', $words) === 1;
+        return $isShort && preg_match('/^' . preg_quote($words, '/') . $end . '/iu', $text) === 1;
     }
 
     /** @param list<int|string> $values @return list<int|string> each once, in their order */

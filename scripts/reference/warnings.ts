@@ -42,6 +42,7 @@ export const warnings: Readonly<Record<WarningCode, string>> = {
   bad_postcode: 'Not a postcode of the United Kingdom.',
   bad_url:
     'An address with characters that should be percent-encoded, which is shown encoded; or one that no browser would open, which is not shown.',
+  bad_position: 'A position of 0, 0, which is not shown, or one whose two numbers seem to be exchanged.',
   bad_email: 'Not an email address.',
   bad_phone: 'Not a telephone number.',
   consent_without_date: 'A consent without the day on which it was given.',

@@ -18,9 +18,9 @@ describe('the built console', () => {
     }
   })
 
-  it('is at most 80 kB of script, 12 of style and 2 of page, gzipped (D31)', () => {
+  it('is at most 95 kB of script, 12 of style and 2 of page, gzipped (D31)', () => {
     for (const [name, most] of [
-      ['console.js', 80],
+      ['console.js', 95],
       ['console.css', 12],
       ['index.html', 2],
     ] as const) {

@@ -30,7 +30,7 @@ export function addFind(properties: Command, context: CommandContext): void {
   addNote(
     command,
     `Reads the latest payload of every property of the tenant, the newest change first, about ten thousand a second, until ${mostFound} are found. ` +
-      'Case, blanks and punctuation make no difference. Removed properties are found, too.',
+      'Case, accents, blanks and punctuation make no difference. Removed properties are found, too.',
   )
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {

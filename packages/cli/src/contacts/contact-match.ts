@@ -37,10 +37,11 @@ function plainPhone(text: string): string | undefined {
   return digits.length < fewestDigits ? undefined : digits
 }
 
-/** Without regard to case, the kind of apostrophe, and how many blanks. */
+/** Without regard to case, accents, the kind of apostrophe, and how many blanks. */
 function plainName(text: string): string {
   return text
-    .normalize('NFKC')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[‘’ʼ`]/g, "'")
     .replaceAll(/\s+/g, ' ')

@@ -5,7 +5,10 @@ import { plainText } from './entities.ts'
 export interface ListingAddress {
   /** As the agency wants it shown; if it says nothing, the lines without house name and number. */
   readonly display: string | null
-  /** Everything known, without repeats: house, street and so on, town, postcode. Not all agencies want the house shown. */
+  /**
+   * Everything known, each once: house, street and so on, town, postcode; a house's number in front of its street. Not all agencies want the
+   * house shown.
+   */
   readonly lines: readonly string[]
   readonly town: string | null
   /** `SW19 3AB`, or the outward part alone; capitals. */
@@ -15,26 +18,46 @@ export interface ListingAddress {
 }
 
 export function addressOf(address: PropertyAddress | null): ListingAddress {
-  const postcode = [address?.postcode_1, address?.postcode_2]
-    .map(plainText)
-    .filter(Boolean)
-    .join(' ')
-    .toUpperCase()
-  const house = plainText(address?.house_name_number)
+  const postcode = postcodeOf(address?.postcode_1, address?.postcode_2)
   const street = plainText(address?.address_2)
   const town = plainText(address?.town)
-  // "12" belongs in front of its street, "Rose Cottage" on a line of its own.
-  const first = /^\d+[A-Za-z]?$/.test(house) && street !== '' ? [`${house} ${street}`] : [house, street]
   const rest = [plainText(address?.address_3), plainText(address?.address_4), town, postcode]
-  const lines = [...new Set([...first, ...rest])].filter((line) => line !== '')
-  const shown = [...new Set([street, ...rest.slice(0, 3)])].filter((line) => line !== '').join(', ')
+  const shown = eachOnce([street, ...rest.slice(0, 3)]).join(', ')
   return {
     display: plainText(address?.display_address) || shown || null,
-    lines,
+    lines: eachOnce([...houseAndStreet(plainText(address?.house_name_number), street), ...rest]),
     town: town || null,
     postcode: postcode || null,
     position: positionOf(address),
   }
+}
+
+/** `12`, `12a`, `12-14`, `1/2`, `7 & 9`, also after something else: `Flat 3, 12`. */
+const numberAtEnd = /^(?:.*, ?)?(\d{1,5}(?: ?[a-z])?(?: ?[-–/&] ?\d{1,5}(?: ?[a-z])?){0,3})$/iu
+
+/** "12" belongs in front of its street, "Rose Cottage" on a line of its own; neither is said twice. */
+function houseAndStreet(house: string, street: string): readonly string[] {
+  if (street === '' || beginsWith(street, house)) return [street || house]
+  const [, number = ''] = numberAtEnd.exec(house) ?? []
+  if (number === '') return [house, street]
+  const before = house.slice(0, house.length - number.length)
+  return [beginsWith(street, number) ? `${before}${street}` : `${house} ${street}`]
+}
+
+/** A whole postcode, without its blank. */
+const wholePostcode = /^([A-Z]{1,2}\d[A-Z\d]?|GIR)(\d[A-Z]{2})$/
+
+/** Some programs write all of it into one of its two fields, or into both. */
+function postcodeOf(outward: string | null | undefined, inward: string | null | undefined): string {
+  const parts = [outward, inward].map((part) =>
+    plainText(part).replaceAll(/[a-z]+/g, (one) => one.toUpperCase()),
+  )
+  const [first = '', second = ''] = parts.map((part) => part.replaceAll(' ', ''))
+  const whole = [first, second].find(
+    (part) => wholePostcode.test(part) && part.includes(first) && part.includes(second),
+  )
+  const [, out, end] = wholePostcode.exec(whole ?? first + second) ?? []
+  return out === undefined ? eachOnce(parts).join(' ') : `${out} ${end}`
 }
 
 function positionOf(address: PropertyAddress | null): ListingAddress['position'] {
@@ -43,4 +66,29 @@ function positionOf(address: PropertyAddress | null): ListingAddress['position']
   if (latitude === null || longitude === null) return null
   const isOnGlobe = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
   return isOnGlobe && (latitude !== 0 || longitude !== 0) ? { latitude, longitude } : null
+}
+
+/** Without empty lines, and without those that say the same in other capitals. */
+function eachOnce(lines: readonly string[]): readonly string[] {
+  const found: string[] = []
+  for (const line of lines) {
+    if (line !== '' && !found.some((other) => isSame(other, line))) found.push(line)
+  }
+  return found
+}
+
+function isSame(text: string, other: string): boolean {
+  return text === other || (text.length === other.length && begins(text, other, '$'))
+}
+
+/** Whether a text begins with whole words, in any case. */
+function beginsWith(text: string, words: string): boolean {
+  return words !== '' && begins(text, words, String.raw`(?![\p{L}\p{N}])`)
+}
+
+/** Compared by an expression, as in PHP, where no other way knows the capitals of all letters. */
+function begins(text: string, words: string, end: string): boolean {
+  const isShort = /^.{0,200}$/su.test(words)
+  const quoted = words.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  return isShort && new RegExp(`^${quoted}${end}`, 'iu').test(text)
 }

@@ -1,7 +1,7 @@
 /** What a property is like, with names for its codes. */
 import type { Property, PropertyDetails } from '../payload/property.ts'
 import { describe, wordsOf } from './description.ts'
-import { named, namedAll } from './named.ts'
+import { named, namedAll, namedWord, namedWords } from './named.ts'
 import type { Named } from './named.ts'
 
 export interface Area {
@@ -70,18 +70,18 @@ export function factsOf(property: Property): ListingFacts {
     letType: named('letType', property.let_type),
     entranceFloor: named('entranceFloor', details?.entrance_floor),
     condition: named('condition', details?.condition),
-    councilTaxBand: named('councilTaxBand', details?.council_tax_band),
-    energyRating: named('energyRating', details?.epc_information?.current_energy_rating),
-    potentialEnergyRating: named('energyRating', details?.epc_information?.potential_energy_rating),
+    councilTaxBand: namedWord('councilTaxBand', details?.council_tax_band),
+    energyRating: namedWord('energyRating', details?.epc_information?.current_energy_rating),
+    potentialEnergyRating: namedWord('energyRating', details?.epc_information?.potential_energy_rating),
     heating: namedAll('heating', details?.heating),
     parking: namedAll('parking', details?.parking),
     outsideSpace: namedAll('outsideSpace', details?.outside_space),
     accessibility: namedAll('accessibility', details?.accessibility),
-    electricity: namedAll('electricity', details?.electricity),
-    water: named('water', details?.water),
-    sewerage: named('sewerage', details?.sewerage),
-    broadband: namedAll('broadband', details?.broadband),
-    floodingSources: namedAll('sourceOfFlooding', property.risks.sources_of_flooding),
+    electricity: namedWords('electricity', details?.electricity),
+    water: namedWord('water', details?.water),
+    sewerage: namedWord('sewerage', details?.sewerage),
+    broadband: namedWords('broadband', details?.broadband),
+    floodingSources: namedWords('sourceOfFlooding', property.risks.sources_of_flooding),
     commercialUse: namedAll('commercialUseClass', details?.comm_use_class),
   }
 }

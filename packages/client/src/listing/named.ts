@@ -34,10 +34,24 @@ export function named<Code extends number | string>(
   return code === null || code === undefined ? null : { code, name: nameOf(list, code) ?? null }
 }
 
-/** Each code of a list of codes with its name. */
-export function namedAll<Code extends number | string>(
+/** A word that is a code, in either case: `c` is the energy rating `C`. */
+export function namedWord(list: CodeListName, word: string | null | undefined): Named<string> | null {
+  return word === null || word === undefined ? null : named(list, codeOfWord(list, word))
+}
+
+export function namedWords(
   list: CodeListName,
-  codes: readonly Code[] | undefined,
-): readonly Named<Code>[] {
+  words: readonly string[] | undefined,
+): readonly Named<string>[] {
+  return (words ?? []).map((word) => named(list, codeOfWord(list, word)))
+}
+
+function codeOfWord(list: CodeListName, word: string): string {
+  const wanted = word.trim().toLowerCase()
+  return Object.keys(codeNames[list]).find((code) => code.toLowerCase() === wanted) ?? word
+}
+
+/** Each code of a list of codes with its name. */
+export function namedAll(list: CodeListName, codes: readonly number[] | undefined): readonly Named[] {
   return (codes ?? []).map((code) => named(list, code))
 }

@@ -10,6 +10,7 @@ import {
   nameOf,
   propertyCodeLists,
 } from '../../src/listing/index.ts'
+import { addresses } from './addresses.ts'
 import type { CodeListName, Listing } from '../../src/listing/index.ts'
 
 const shown = (payload: object, options?: Parameters<typeof listing>[1]): Listing =>
@@ -212,6 +213,61 @@ describe('a listing', () => {
     ])
       assert.equal(shown({ address: position }).address.position, null)
     assert.equal(shown({}).address.display, null)
+  })
+
+  it('says each part of its address once, the number in front of its street, the postcode whole (spec §2.4)', () => {
+    for (const { address, lines, display } of addresses) {
+      const found = shown({ address }).address
+      assert.deepEqual(found.lines, lines, JSON.stringify(address))
+      if (display !== undefined) assert.equal(found.display, display)
+    }
+    const hostile = ['1-', '1 - ', ', 1', '(', '\\', '1 a '].map((piece) => piece.repeat(20_000))
+    for (const text of hostile) {
+      const { address } = shown({ address: { house_name_number: text, address_2: `${text}x`, town: text } })
+      assert.equal(address.town, text.trim())
+    }
+  })
+
+  it('has codes that are words in either case: energy rating c is C (spec §2.6)', () => {
+    const {
+      energyRating,
+      potentialEnergyRating,
+      councilTaxBand,
+      broadband,
+      water,
+      electricity,
+      floodingSources,
+    } = shown({
+      details: {
+        epc_information: { current_energy_rating: 'c', potential_energy_rating: ' b ' },
+        council_tax_band: 'd',
+        broadband: ['FTTC', 'string'],
+        water: 'Mains_Supply',
+        electricity: ['MAINS_SUPPLY'],
+      },
+      risks: { sources_of_flooding: ['River'] },
+    })
+    assert.deepEqual(
+      [
+        energyRating,
+        potentialEnergyRating,
+        councilTaxBand,
+        ...broadband,
+        water,
+        ...electricity,
+        ...floodingSources,
+      ],
+      [
+        { code: 'C', name: 'Band C' },
+        { code: 'B', name: 'Band B' },
+        { code: 'D', name: 'Band D' },
+        { code: 'fttc', name: 'Fibre to the cabinet' },
+        { code: 'string', name: null },
+        { code: 'mains_supply', name: 'Mains supply' },
+        { code: 'mains_supply', name: 'Mains supply' },
+        { code: 'river', name: 'River' },
+      ],
+    )
   })
 
   it('has dates as dates, and names what is missing (D24)', () => {

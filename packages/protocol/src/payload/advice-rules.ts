@@ -17,6 +17,7 @@ export type PayloadAdviceCode =
   | 'out_of_range'
   | 'bad_date'
   | 'bad_postcode'
+  | 'bad_position'
   | 'bad_url'
   | 'bad_email'
   | 'bad_phone'

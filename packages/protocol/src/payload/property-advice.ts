@@ -15,6 +15,7 @@ import {
 import type { RecordRule } from './advice-rules.ts'
 import * as codes from './codes.ts'
 import { memberAt } from './member-at.ts'
+import { positionTogether } from './position-advice.ts'
 import { propertyTypes } from './property-types.ts'
 
 const atLeast0 = between(0)
@@ -25,22 +26,25 @@ const rentFrequency = codeIn(codes.rentFrequencies)
 const floodingSources = list({ unique: true }, codeIn(codes.floodingSources))
 const risks = record({ sources_of_flooding: floodingSources })
 
-const address = record({
-  house_name_number: textOf(1, 60),
-  address_2: textOf(0, 60),
-  address_3: textOf(0, 60),
-  address_4: textOf(0, 60),
-  town: textOf(1, 60),
-  postcode_1: outwardCode,
-  postcode_2: inwardCode,
-  display_address: textOf(1, 120),
-  latitude: between(-90, 90),
-  longitude: between(-180, 180),
-  pov_latitude: between(-90, 90),
-  pov_longitude: between(-180, 180),
-  pov_pitch: between(-180, 180),
-  pov_heading: between(-360, 360),
-})
+const address = record(
+  {
+    house_name_number: textOf(1, 60),
+    address_2: textOf(0, 60),
+    address_3: textOf(0, 60),
+    address_4: textOf(0, 60),
+    town: textOf(1, 60),
+    postcode_1: outwardCode,
+    postcode_2: inwardCode,
+    display_address: textOf(1, 120),
+    latitude: between(-90, 90),
+    longitude: between(-180, 180),
+    pov_latitude: between(-90, 90),
+    pov_longitude: between(-180, 180),
+    pov_pitch: between(-180, 180),
+    pov_heading: between(-360, 360),
+  },
+  positionTogether,
+)
 
 const priceInformation = record({
   price: between(1),

@@ -152,6 +152,28 @@ describe('advice about properties', () => {
     )
   })
 
+  it('a position off Africa, or with its two numbers exchanged, is remarked on (spec §2.4)', () => {
+    for (const [latitude, longitude, ...expected] of [
+      [51.38, -2.36],
+      [0, -2.36],
+      [51.48, 0],
+      [60.8, -0.8],
+      [0, 0, '/address/latitude bad_position'],
+      [-0, 0, '/address/latitude bad_position'],
+      [-2.36, 51.38, '/address/latitude bad_position'],
+      [0, 51.48, '/address/latitude bad_position'],
+      [1.7, 52.6, '/address/latitude bad_position'],
+      [40.4, -3.7],
+      [null, 0],
+      [0, null],
+    ] as const) {
+      const payload = { agent_ref: subject, address: { latitude, longitude } }
+      assert.deepEqual(advice(payload), expected, `${latitude}, ${longitude}`)
+    }
+    const [zero] = adviseProperty({ agent_ref: subject, address: { latitude: 0, longitude: 0 } }, undefined)
+    assert.match(zero?.message ?? '', /^address\/latitude and longitude are 0, .*not shown\.$/)
+  })
+
   it('what belongs to the other category is remarked on, with the status by name (D23)', () => {
     const letting = { agent_ref: subject, let_type: 1 }
     const [sstc] = adviseProperty({ ...letting, status: 2 }, 'lettings')

@@ -100,12 +100,18 @@ export async function findProperty(
   return event && propertyOf(event).shown
 }
 
-/** Without regard to case, blanks and punctuation: `cb7 4aa` and `CB74AA` are equal. Empty if nothing else was given. */
+/**
+ * Without regard to case, accents, blanks and punctuation: `cb7 4aa` and `CB74AA` are equal, `ty gwyn` and `Tŷ Gwyn`. Empty if nothing
+ * else was given.
+ */
 export function searchText(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+  return (
+    text
+      .normalize('NFKD')
+      .toLowerCase()
+      // Accents stand apart in this form.
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+  )
 }
 
 interface ReadProperty {

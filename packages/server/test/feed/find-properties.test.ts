@@ -64,7 +64,7 @@ describe('a search of properties', () => {
         town: 'Ely',
         postcode_1: 'CB7',
         postcode_2: '4AA',
-        display_address: 'By the river, Ely',
+        display_address: 'Tŷ Gwyn – by the river, Ely',
       },
       reference: 4711,
       service_reference: 'HC-0012',
@@ -89,6 +89,10 @@ describe('a search of properties', () => {
       '4711',
       'hc0012',
       '１２',
+      'ty gwyn',
+      'TŶ GWYN',
+      'Ty\u0302 gŵyn',
+      'gwyn by the river',
     ])
       assert.equal(await finds(search), 1, search)
     for (const search of ['castle', 'cb74ab', 'marys ely lane', 'PropertyUpdated', 'refer'])
@@ -103,7 +107,7 @@ describe('a search of properties', () => {
       ]),
       [
         [null, null, null, null],
-        ['By the river, Ely', 'CB7 4AA', '4711', 'HC-0012'],
+        ['Tŷ Gwyn – by the river, Ely', 'CB7 4AA', '4711', 'HC-0012'],
         [null, null, null, null],
       ],
     )

@@ -22,7 +22,7 @@ export function listProperties(context: HttpContext): Operation {
     need: 'admin:inspect',
     operationId: 'listProperties',
     summary: 'List the properties of a tenant, or search them',
-    description: `By their latest events, the newest first, removed ones included. \`search\`: the one with this \`agent_ref\`, else those whose address, postcode or reference has the text in it, without regard to case, blanks and punctuation. One call looks at ${searchLimits.properties.toLocaleString('en')} properties at most, and for half a second at most: \`searched\` says at how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
+    description: `By their latest events, the newest first, removed ones included. \`search\`: the one with this \`agent_ref\`, else those whose address, postcode or reference has the text in it, without regard to case, accents, blanks and punctuation. One call looks at ${searchLimits.properties.toLocaleString('en')} properties at most, and for half a second at most: \`searched\` says at how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
     query: {
       ...listSchemas,
       search: {
