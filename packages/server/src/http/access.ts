@@ -112,7 +112,7 @@ export function failuresOf(context: HttpContext, request: Request): Bucket {
   return context.failureBuckets.of(networkOf(context, request))
 }
 
-function addressOf({ trustedProxies }: HttpContext, request: Request): string {
+function addressOf({ trustedProxies }: Pick<HttpContext, 'trustedProxies'>, request: Request): string {
   return clientAddress(request.remote, request.header('x-forwarded-for'), trustedProxies)
 }
 
@@ -137,21 +137,40 @@ function admitKey(
   exchange.keyId = verdict.key.keyId
   const refusal = keyLimits.admit(exchange, verdict.key)
   if (refusal !== undefined) return refusal
-  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
-  if (!isFromItsNetwork(context, exchange.request, verdict.key)) return refused({ code: 'key_network' })
   const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
-  if (typeof tenant === 'object') return refused(tenant)
-  const access =
-    tenant === undefined
-      ? knownAccess(verdict.key, need)
-      : grantedAccess(keyOfTenant(verdict.key, tenant), need)
+  const access = decideAccess(context, exchange.request, verdict, need, tenant)
   if (access.kind === 'refused' || access.tenantId === undefined) return access
   exchange.tenantId = access.tenantId
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
 }
 
+/**
+ * What the key may do for a request as far as is known now. It is asked when the request arrives, and again for as long as it waits or is
+ * being answered (still-granted.ts). `tenant`: as `chosenTenant` has it.
+ */
+export function decideAccess(
+  context: Pick<HttpContext, 'trustedProxies'>,
+  request: Request,
+  verdict: KeyVerdict,
+  need: AccessNeed,
+  tenant: ReturnType<typeof chosenTenant>,
+): Access | Refused {
+  if (verdict.kind === 'unknown') return refused({ code: 'unauthorized' })
+  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  const { key } = verdict
+  if (!isFromItsNetwork(context, request, key)) return refused({ code: 'key_network' })
+  if (tenant === undefined) return knownAccess(key, need)
+  if (typeof tenant === 'object') return refused(tenant)
+  const access = grantedAccess(keyOfTenant(key, tenant), need)
+  return access.kind === 'refused' ? access : { ...access, asked: { need, tenant } }
+}
+
 /** Whether the key may be used from the network that the request comes from. */
-export function isFromItsNetwork(context: HttpContext, request: Request, { networks }: VerifiedKey): boolean {
+export function isFromItsNetwork(
+  context: Pick<HttpContext, 'trustedProxies'>,
+  request: Request,
+  { networks }: VerifiedKey,
+): boolean {
   return networks?.has(addressOf(context, request)) !== false
 }
 
@@ -193,7 +212,11 @@ function knownAccess(key: VerifiedKey, need: AccessNeed): Access | Refused {
   let known = accesses.get(key)
   if (known === undefined) accesses.set(key, (known = new WeakMap()))
   let access = known.get(need)
-  if (access === undefined) known.set(need, (access = grantedAccess(key, need)))
+  if (access === undefined) {
+    const made = grantedAccess(key, need)
+    access = made.kind === 'refused' ? made : { ...made, asked: { need, tenant: undefined } }
+    known.set(need, access)
+  }
   return access
 }
 

@@ -5,6 +5,7 @@ import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Told } from '../feed/noted-parts.ts'
 import type { Sent } from '../feed/sent.ts'
 import type { FeedKey, Grant, Head, KeyReading } from '../storage/storage.ts'
+import type { AccessNeed } from './access.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
 import type { LiveOut } from './live-piece.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
@@ -127,6 +128,8 @@ export type Answer =
        * another length than announced, the answer is cut off.
        */
       readonly pieces: () => AsyncGenerator<Uint8Array>
+      /** Aborted when its reader may no longer have it: the answer is then cut off. */
+      readonly over?: EndSignal
       /** The transport calls this once: when the answer has left, or nobody is left to take it. */
       readonly release: () => void
     }
@@ -166,6 +169,8 @@ export interface Access {
   readonly contact?: ContactLimits | undefined
   /** The session that came in place of the key's text; left out if there is none. */
   readonly session?: OpenSession
+  /** What the access was decided for, so that it can be decided again; left out if no key was needed. */
+  readonly asked?: { readonly need: AccessNeed; readonly tenant: string | undefined }
 }
 
 /** A session of the console, as the request found it. */
@@ -203,6 +208,8 @@ export interface Exchange {
   keyId: string | undefined
   /** Set once the key is known to grant what the operation needs. */
   tenantId: string | undefined
+  /** What its key may do; set once it may do what the operation needs. */
+  access: Access | undefined
   /**
    * What the request takes from the limits of its key and of its tenant. Set once the key is known to be valid, and the request is within
    * the key's simultaneous requests.

@@ -16,7 +16,9 @@ import { acceptsMediaType } from './requests/accept.ts'
 import { pathOnly } from './requests/echo-text.ts'
 import { guardRequest } from './requests/guard.ts'
 import { withoutOrigin } from './requests/target.ts'
+import type { Refusal } from './problem.ts'
 import type { Routed } from './router.ts'
+import { refusalIfLate, watchedAnswer } from './still-granted.ts'
 
 type Handling = Outcome | Promise<Outcome>
 
@@ -28,6 +30,7 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
     answer: noAnswer,
     keyId: undefined,
     tenantId: undefined,
+    access: undefined,
     spending: undefined,
     problem: undefined,
     flight: undefined,
@@ -38,7 +41,7 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
     const outcome = admit(context, exchange)
     if (!(outcome instanceof Promise)) return settle(context, exchange, outcome)
     const handling = outcome.then(
-      (given) => settle(context, exchange, given),
+      (given) => settleLate(context, exchange, given),
       (error: unknown) => settle(context, exchange, failed(context, request, error)),
     )
     if (request.method === 'GET' && !routed.waits) context.reads.add(handling)
@@ -57,6 +60,7 @@ function admit(context: HttpContext, exchange: Exchange): Handling {
   if (routed.access === undefined) return accept(context, exchange, openAccess)
   return whenThere(requireAccess(context, exchange, routed.access), (access) => {
     if (access.kind === 'refused') return access
+    exchange.access = access
     const outcome = accept(context, exchange, access)
     // A request that is answered at once never runs beside another.
     if (outcome instanceof Promise) context.keyLimits.enter(exchange)
@@ -80,6 +84,29 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
   )
 }
 
+/** An answer that took more than a moment is given only if its key may still have it. What a request has changed is answered in any case. */
+function settleLate(context: HttpContext, exchange: Exchange, made: Outcome): Exchange | Promise<Exchange> {
+  const { request, routed, access } = exchange
+  // Requests that wait are watched meanwhile, and ask for themselves.
+  const isAsked = made.kind !== 'refused' && !routed.waits
+  const isRead = isAsked && (request.method === 'GET' || request.method === 'HEAD')
+  const asking = isRead ? refusalIfLate(context, request, access) : undefined
+  if (asking === undefined) return settle(context, exchange, made)
+  return asking
+    .then(
+      (refusal) => (refusal === undefined ? made : instead(made, refusal)),
+      (error: unknown) => instead(made, reportedRefusal(context, request, error)),
+    )
+    .then((outcome) => settle(context, exchange, outcome))
+}
+
+/** A refusal in place of an answer that is not sent. */
+function instead(outcome: Outcome, refusal: Refusal): Outcome {
+  if (outcome.kind === 'pieces') outcome.body.release()
+  if (outcome.kind === 'stream' || outcome.kind === 'live') outcome.release()
+  return refused(refusal)
+}
+
 /** The answer is complete except for its head. */
 function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchange {
   const { request } = exchange
@@ -91,7 +118,8 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
     const place = { instance, requestId: request.id, basePath: context.basePath }
     exchange.answer = { kind: 'text', ...problemAnswer(outcome.refusal, place) }
   } else {
-    exchange.answer = outcome
+    exchange.answer =
+      outcome.kind === 'stream' ? watchedAnswer(context, request, exchange.access, outcome) : outcome
     noteSent(context, exchange)
   }
   context.keyLimits.settle(exchange)
@@ -108,10 +136,7 @@ function noteSent({ ledger }: HttpContext, { request, answer, keyId }: Exchange)
 /** The outcome, or a refusal if the node has no room for such an answer. */
 function withRoom(context: HttpContext, exchange: Exchange, outcome: Outcome): Outcome {
   const refusal = refusalOfAnswer(context, exchange, outcome)
-  if (refusal === undefined) return outcome
-  if (outcome.kind === 'pieces') outcome.body.release()
-  if (outcome.kind === 'stream' || outcome.kind === 'live') outcome.release()
-  return refused(refusal)
+  return refusal === undefined ? outcome : instead(outcome, refusal)
 }
 
 function failed(context: HttpContext, request: Request, error: unknown): Outcome {

@@ -1,58 +1,96 @@
-/** The grants of a waiting request's key end for that request as for all others (D11). */
+/**
+ * Whatever holds a connection or a body for longer than a moment asks here whether its key may still do what it was let in for, and loses
+ * that within 2 s, as a new request would (D11, PROTOCOL §2.5): streams, long-polls, waits for heads, snapshots and long pages under way,
+ * reads that waited, and bodies that came slowly; each with a key or with a session of the console.
+ */
 import { isDeepStrictEqual } from 'node:util'
-import { feeds } from '@property-events/protocol'
-import type { EndSignal } from '../end-signal.ts'
 import type { KeyVerdict } from '../keys/index.ts'
-import type { FeedKey } from '../storage/storage.ts'
-import { standingCodes } from './access.ts'
+import { decideAccess } from './access.ts'
 import type { HttpContext } from './context.ts'
-import type { Access } from './exchange.ts'
+import type { Access, Outcome, Request } from './exchange.ts'
 import type { WatchedKey } from './key-looks.ts'
 import type { Refusal } from './problem.ts'
 
-/** Watches the key of a request that waits for events of this feed. */
-export function watchKey(
-  { looks }: Pick<HttpContext, 'looks'>,
+type Context = Pick<HttpContext, 'looks' | 'verifier' | 'trustedProxies'>
+
+/** Verified keys are used for a second without a question, so an answer that took no longer is as good as one given at once. */
+const momentMs = 1_000
+
+/** Watches the right of a request that waits. `isOther`: whether the verdict changes the answer although the request is still granted. */
+export function watchRight(
+  context: Context,
+  request: Request,
   access: Access,
-  key: FeedKey,
-  gone: EndSignal,
+  isOther: (verdict: KeyVerdict) => boolean = () => false,
 ): WatchedKey {
-  return looks.watch(
+  return context.looks.watch(
     access.keyId ?? '',
-    (verdict) => refusalOf(verdict, access, key) !== undefined,
-    gone,
+    (verdict) => refusalOf(context, request, access, verdict) !== undefined || isOther(verdict),
+    request.gone,
     access.session,
   )
 }
 
-/** Why a key that was granted a feed may no longer read it. Rejects as the store does. */
-export async function refusalSince(
-  { verifier }: Pick<HttpContext, 'verifier'>,
+/** Why a request that was let in would be refused now. Rejects as the store does. */
+export async function refusalNow(
+  context: Context,
+  request: Request,
   access: Access,
-  key: FeedKey,
 ): Promise<Refusal | undefined> {
   if ((await access.session?.isOpen()) === false) return { code: 'console_session_ended' }
-  return refusalOf(await verifier.look(access.keyId ?? ''), access, key)
+  return refusalOf(context, request, access, await context.verifier.look(access.keyId ?? ''))
+}
+
+/** The same for a request that has taken more than a moment; `undefined` at once for all others. */
+export function refusalIfLate(
+  context: Context,
+  request: Request,
+  access: Access | undefined,
+): undefined | Promise<Refusal | undefined> {
+  if (access?.asked === undefined || performance.now() - request.startedMs < momentMs) return undefined
+  return refusalNow(context, request, access)
+}
+
+/** The answer, cut off when its reader may no longer have it. */
+export function watchedAnswer(
+  context: Context,
+  request: Request,
+  access: Access | undefined,
+  answer: Extract<Outcome, { kind: 'stream' }>,
+): Extract<Outcome, { kind: 'stream' }> {
+  if (access?.asked === undefined) return answer
+  const watched = watchRight(context, request, access)
+  const release = (): void => {
+    watched.end()
+    answer.release()
+  }
+  return { ...answer, over: watched.signal, release }
+}
+
+const changed: Refusal = {
+  code: 'key_disabled',
+  detail: 'What this key reads has changed while the request waited. Ask again.',
 }
 
 function refusalOf(
+  context: Context,
+  request: Request,
+  access: Access,
   verdict: KeyVerdict,
-  { branches = [] }: Access,
-  { tenantId, feed }: FeedKey,
 ): Refusal | undefined {
-  const refusal = refusalOfKey(verdict)
-  if (refusal !== undefined || verdict.kind !== 'valid') return refusal
-  const { readScope } = feeds[feed]
-  const granted = verdict.key.grants.find(
-    (grant) => grant.tenantId === tenantId && grant.scopes.includes(readScope),
-  )
-  // Other branches are another view, so the reader has to begin again with it.
-  const isSame = granted !== undefined && isDeepStrictEqual(granted.branches ?? [], branches)
-  return isSame ? undefined : { code: 'key_disabled' }
+  const { asked } = access
+  if (asked === undefined) return undefined
+  const now = decideAccess(context, request, verdict, asked.need, asked.tenant)
+  if (now.kind === 'refused') return now.refusal
+  return isSameView(access, now) ? undefined : changed
 }
 
-/** Why a key may no longer do anything. */
-export function refusalOfKey({ kind }: Pick<KeyVerdict, 'kind'>): Refusal | undefined {
-  if (kind === 'valid') return undefined
-  return { code: kind === 'unknown' ? 'unauthorized' : standingCodes[kind] }
+/** Other branches, roles, fields or types are another view of the feed, so its reader has to begin again with it. */
+function isSameView(before: Access, now: Access): boolean {
+  return (
+    before.tenantId === now.tenantId &&
+    isDeepStrictEqual(before.branches, now.branches) &&
+    isDeepStrictEqual(before.contact, now.contact) &&
+    isDeepStrictEqual(before.reading, now.reading)
+  )
 }

@@ -57,12 +57,12 @@ export interface KeyVerifier {
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
   /**
    * What has become of a key that was found valid before. The answer is never `unknown` unless the key is gone from the store. While
-   * nothing changes the object stays the same, so a waiting request need not look into it.
+   * nothing changes the object stays the same, so a waiting request need not look into it. It is also `unknown` for a test key if test keys
+   * do not work here.
    */
   look(keyId: string): Promise<KeyVerdict>
   /**
-   * Like `look`, for a request that comes with a session instead of the key's text. It counts as a use. The answer is also `unknown` for
-   * a test key if test keys do not work here.
+   * Like `look`, for a request that comes with a session instead of the key's text. It counts as a use.
    */
   use(keyId: string): Promise<KeyVerdict>
   /** Writes the collected last uses now; otherwise they are written twice a minute. */
@@ -157,10 +157,10 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       return entry.key
     },
 
-    look: rememberedLooks(finder, clock, verdictOf, lookEndOf),
+    look: rememberedLooks(finder, clock, (found, nowMs) => verdictOf(found, nowMs, options), lookEndOf),
 
     async use(keyId) {
-      const verdict = verdictInUse(await finder.find(keyId), clock(), options)
+      const verdict = verdictOf(await finder.find(keyId), clock(), options)
       if (verdict.kind === 'valid') uses.record(keyId, clock())
       return verdict
     },
@@ -170,21 +170,17 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   }
 }
 
-/** The verdict for a key whose secret is not checked. */
-function verdictOf(found: FoundKey | undefined, nowMs: number): KeyVerdict {
-  if (found === undefined) return { kind: 'unknown' }
-  const key = verifiedKey(found, nowMs)
-  return { kind: standing(found, key, nowMs), key }
-}
-
-/** The same, for a service where test keys may not work. */
-function verdictInUse(
+/** The verdict for a key whose secret is not checked: what `verify` says of the text that opens it. */
+function verdictOf(
   found: FoundKey | undefined,
   nowMs: number,
   { testKeys = false }: Pick<KeyVerifierOptions, 'testKeys'>,
 ): KeyVerdict {
-  const isRefused = found !== undefined && isTestKey(found) && !testKeys
-  return isRefused ? { kind: 'unknown' } : verdictOf(found, nowMs)
+  if (found === undefined) return { kind: 'unknown' }
+  const isTest = isTestKey(found)
+  if ((isTest && !testKeys) || !opensOwnSide({ isTest }, found)) return { kind: 'unknown' }
+  const key = verifiedKey(found, nowMs)
+  return { kind: standing(found, key, nowMs), key }
 }
 
 /** `undefined`: the text is not a key, or it is a test key and test keys do not work here. */
@@ -200,7 +196,10 @@ function partsOf(
  * A test key opens the sandbox and nothing else; any other key opens everything else. Only this function decides it, for every operation
  * (P10).
  */
-function opensOwnSide({ isTest }: ParsedKey, { record: { operator, grants } }: FoundKey): boolean {
+function opensOwnSide(
+  { isTest }: Pick<ParsedKey, 'isTest'>,
+  { record: { operator, grants } }: FoundKey,
+): boolean {
   if (isTest && (operator || grants.length === 0)) return false
   return grants.every(({ tenantId }) => (tenantId === sandboxTenantId) === isTest)
 }

@@ -96,6 +96,7 @@ function saysTheSame(heads: AnswerHeads): void {
         answer,
         keyId: undefined,
         tenantId: undefined,
+        access: undefined,
         spending: spendings[(round + index) % spendings.length],
         problem: undefined,
         flight: undefined,

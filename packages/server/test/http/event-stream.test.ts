@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EndController } from '../../src/end-signal.ts'
 import type { FeedFollower } from '../../src/feed/live-tail.ts'
 import { sendEventStream } from '../../src/http/operations/event-stream.ts'
@@ -21,12 +22,14 @@ interface Staged {
   readonly markEveryMs?: number
   /** Whether an event is for the reader. */
   readonly isOf?: (sequenceNumber: number) => boolean
+  /** What each read waits for. */
+  readonly held?: Promise<void>
 }
 
 /** A feed, and a connection that takes each piece at once or when it is told to. */
 function stage(
   test: TestContext,
-  { takesAtOnce = true, markEveryMs = 60_000, isOf = () => true }: Staged = {},
+  { takesAtOnce = true, markEveryMs = 60_000, isOf = () => true, held }: Staged = {},
 ) {
   let head: Head = {
     position: 0,
@@ -65,7 +68,12 @@ function stage(
     end: () => void ended.push('end'),
     fail: (error) => void ended.push(error),
   }
-  function read(after: number): StreamReading {
+  let reads = 0
+  function read(after: number): StreamReading | Promise<StreamReading> {
+    reads += 1
+    return held === undefined ? readNow(after) : held.then(() => readNow(after))
+  }
+  function readNow(after: number): StreamReading {
     if (failing !== undefined) throw failing
     const numbers = Array.from({ length: head.sequenceNumber - after }, (_, index) => after + 1 + index)
     const events = numbers.filter(isOf).map(eventOf)
@@ -94,6 +102,7 @@ function stage(
     ended,
     over,
     stop,
+    reads: () => reads,
     publish: (count = 1): void => {
       head = { ...head, sequenceNumber: head.sequenceNumber + count }
       listener()
@@ -176,6 +185,49 @@ describe('a stream of events', () => {
       noted.map(([, through]) => through).slice(0, 10),
       Array.from({ length: 10 }, (_, index) => index + 1),
     )
+  })
+
+  it('ends at once when it is over, without anything else to send (PROTOCOL §13.2, D11)', async (test) => {
+    const { written, ended, over, hasBegun } = stage(test)
+    await hasBegun()
+    // It rests once it has found nothing to read.
+    await nextTurn()
+    over.abort()
+    assert.deepEqual(ended, ['end'])
+    assert.equal(written.length, 2)
+  })
+
+  it('ends when it is over while it reads or its connection is busy, with none of what was read (D11)', async (test) => {
+    const gate = Promise.withResolvers<void>()
+    const reading = stage(test, { held: gate.promise })
+    await reading.hasBegun()
+    await until(() => (reading.publish(), reading.reads() === 1), { what: 'a read' })
+    reading.over.abort()
+    gate.resolve()
+    await until(() => reading.ended.length > 0, { what: 'the end' })
+    assert.deepEqual([reading.ended, reading.written.length], [['end'], 2])
+
+    const busy = stage(test, { takesAtOnce: false })
+    await until(() => busy.take() && busy.written.length === 2, { what: 'the first mark' })
+    busy.publish()
+    busy.over.abort()
+    busy.take()
+    await until(() => busy.ended.length > 0, { what: 'the end' })
+    assert.deepEqual([busy.ended, busy.written.length], [['end'], 2])
+  })
+
+  it('sends nothing that was read when its epoch had ended before, and says reset instead (D13, L1)', async (test) => {
+    const gate = Promise.withResolvers<void>()
+    const { written, ended, noted, reads, hasBegun, publish, begin } = stage(test, { held: gate.promise })
+    await hasBegun()
+    await until(() => (publish(), reads() === 1), { what: 'a read' })
+    begin('f')
+    publish()
+    gate.resolve()
+    await until(() => ended.length > 0, { what: 'the end' })
+    assert.deepEqual(numbersIn(written), [])
+    assert.deepEqual(written.slice(2), ['event: reset\ndata: {"epoch":"f"}\n\n'])
+    assert.deepEqual(noted, [])
   })
 
   it('writes nothing after it was stopped, over or reset, and says the failure of a read (W3, L1)', async (test) => {

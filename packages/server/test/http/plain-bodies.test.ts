@@ -74,6 +74,7 @@ describe('the body of an answer', () => {
             answer: given,
             keyId: 'key',
             tenantId: 't',
+            access: undefined,
             spending: undefined,
             problem: undefined,
             flight: undefined,

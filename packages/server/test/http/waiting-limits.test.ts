@@ -1,7 +1,10 @@
 /** How many requests may wait for events: of a key, and of a node with all its threads (PROTOCOL §13, W5). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { nodeCounts } from '../../src/http/bytes-in-flight.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
+import { createTokenBuckets, steadyClock } from '../../src/http/token-bucket.ts'
+import { createWaitingReaders } from '../../src/http/waiting-readers.ts'
 import { openStream } from '../support/event-stream.ts'
 import type { StreamReader } from '../support/event-stream.ts'
 import { call, problemOf } from '../support/http-client.ts'
@@ -22,6 +25,28 @@ describe('requests that wait', () => {
   it('are by default 20 for a key and 2,000 for a node (PROTOCOL §13)', () => {
     assert.equal(defaultLimits.waitingPerKey, 20)
     assert.equal(defaultLimits.waitingPerNode, 2_000)
+  })
+
+  it('give their place back once each, however often their end is noticed, and lose none of it (W5)', () => {
+    const buckets = createTokenBuckets({ limits: { perSecond: 1, burst: 1 }, clock: steadyClock })
+    const counts = nodeCounts()
+    const waiting = createWaitingReaders({ waitingPerKey: 2, waitingPerNode: 3 }, buckets, counts)
+    const enter = (keyId: string) => {
+      const leave = waiting.enter(keyId, 'stream')
+      assert.ok(leave !== undefined, 'a place')
+      return leave
+    }
+    const [first, second] = [enter('a'), enter('a')]
+    for (let times = 0; times < 3; times += 1) first()
+    assert.deepEqual(waiting.state(), { long_poll: 0, heads: 0, stream: 1 })
+    const third = enter('a')
+    assert.equal(waiting.enter('a', 'heads'), undefined, 'a key has two places')
+    const other = enter('b')
+    assert.equal(waiting.enter('c', 'long_poll'), undefined, 'a node has three places')
+    for (const leave of [second, second, third, other, other, third]) leave()
+    assert.deepEqual(waiting.state(), { long_poll: 0, heads: 0, stream: 0 })
+    for (const keyId of ['c', 'd', 'e']) enter(keyId)
+    assert.equal(waiting.enter('f', 'stream'), undefined)
   })
 
   for (const engine of ['memory', 'threads'] as const satisfies readonly TestEngine[]) {

@@ -86,12 +86,14 @@ export interface TestService {
   /** A new key. */
   issue(options: IssueOptions): Promise<{ readonly text: string; readonly keyId: string }>
   /** Another node of the same store: on PostgreSQL with connections of its own, else in the same process. By the same transport, if not told otherwise. */
-  another(changes?: Pick<TestServiceOptions, 'plainConnections'>): Promise<TestNode>
+  another(changes?: Pick<TestServiceOptions, 'plainConnections' | 'testKeys'>): Promise<TestNode>
   stop(): Promise<void>
 }
 
 export interface TestNode {
   readonly port: number
+  /** The address of its metrics. */
+  readonly metricsUrl: string
   stop(): Promise<void>
 }
 
@@ -203,6 +205,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       })
       return {
         port: Number(new URL(node.url).port),
+        metricsUrl: node.metricsUrl ?? '',
         async stop() {
           await node.close()
           await own?.close()

@@ -194,10 +194,10 @@ class EventStream {
   #onRead = (reading: StreamReading): void => {
     if (this.#isOver) return
     this.#isBusy = false
-    const { follower, head } = this.#parts
+    const { follower, head, over } = this.#parts
     const now = follower.known
-    // The events may be of another epoch, if it began during the read. The next step then sends `reset`.
-    const isOfIt = now !== undefined && now !== 'unread' && now.epoch === head.epoch
+    // The events may be of another epoch, if it began during the read, or no longer for this reader. The next step then ends the stream.
+    const isOfIt = !over.aborted && now !== undefined && now !== 'unread' && now.epoch === head.epoch
     if (!isOfIt || this.#send(reading)) this.#goOn()
   }
 

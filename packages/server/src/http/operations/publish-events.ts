@@ -14,11 +14,13 @@ import { answer, bodyProblems, capital, keyedHeaders, keyedProblems } from '../o
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
+import type { Refusal } from '../problem.ts'
 import type { BodyCoding } from '../requests/body-headers.ts'
 import { inflate } from '../requests/inflate.ts'
 import { readPublishParameters } from '../requests/publish-parameters.ts'
 import type { PublishParameters } from '../requests/publish-parameters.ts'
 import type { FeedKey } from '../../storage/storage.ts'
+import { refusalIfLate } from '../still-granted.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
 
@@ -76,7 +78,7 @@ async function takeBody(
   // Held until the answer: the events that are read from a body are as long as the body was.
   const flight = context.inFlight.begin(access.keyId, 'publication')
   try {
-    const body = await readBody(request, head.coding, maxBodyBytes, flight)
+    const body = await readBody(context, request, access, head.coding, flight, maxBodyBytes)
     if (body.kind === 'gone') return { kind: 'none' }
     if (body.kind === 'refused') return body
     const noRoom = flight.take(besideBytes(body.bytes))
@@ -115,15 +117,21 @@ function besideBytes(body: Buffer): number {
   return body.byteLength < longBytes ? 0 : (isAscii(body) ? 2 : 3) * body.byteLength
 }
 
-/** The bytes before gzip, counted in `flight` like those that came. */
+/** The bytes before gzip, counted in `flight` like those that came. Refused if the key lost its right while they came. */
 export function readBody(
+  context: HttpContext,
   request: Request,
+  access: Access,
   coding: BodyCoding,
-  maxBytes: number,
   flight: Flight,
+  maxBytes: number,
 ): Body | Promise<Body> {
   return whenThere(request.body(flight), (received) =>
-    received.kind === 'bytes' && coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received,
+    whenThere<Refusal | undefined, Body>(refusalIfLate(context, request, access), (refusal) => {
+      if (received.kind !== 'bytes') return received
+      if (refusal !== undefined) return refused(refusal)
+      return coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received
+    }),
   )
 }
 

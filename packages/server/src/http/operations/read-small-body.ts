@@ -21,7 +21,7 @@ export async function withSmallBody(
   if (refusal !== undefined) return refused(refusal)
   const flight = context.inFlight.begin(access.keyId, 'publication')
   try {
-    const body = await readBody(request, head.coding, maxBytes, flight)
+    const body = await readBody(context, request, access, head.coding, flight, maxBytes)
     if (body.kind === 'gone') return { kind: 'none' }
     if (body.kind === 'refused') return body
     const fault = refusalOfBytes(body.bytes)

@@ -23,7 +23,7 @@ import { success } from '../problem.ts'
 import { refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { lastIdHeader, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
 import type { StreamQuery, StreamStart } from '../requests/stream-parameters.ts'
-import { watchKey } from '../still-granted.ts'
+import { watchRight } from '../still-granted.ts'
 import { committedMs } from '../../feed/told-delay.ts'
 import { sendEventStream } from './event-stream.ts'
 import type { StreamParts, StreamReading } from './event-stream.ts'
@@ -81,7 +81,7 @@ async function openStream(
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
   // Begins before the head is read, so that it reports everything stored after that.
   const follower = context.tail.follow(asked.key)
-  const watched = watchKey(context, asked.access, asked.key, asked.request.gone)
+  const watched = watchRight(context, asked.request, asked.access)
   const release = (): void => {
     watched.end()
     follower.stop()

@@ -5,7 +5,7 @@ import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { KeyVerdict } from '../key-looks.ts'
 import type { Access, Outcome, Request } from '../exchange.ts'
-import { refusalOfKey } from '../still-granted.ts'
+import { refusalNow, watchRight } from '../still-granted.ts'
 import { headsAnswer, readableOf } from './heads-answer.ts'
 import type { KeyGrants } from './heads-answer.ts'
 
@@ -43,26 +43,23 @@ async function whileWaiting(
   untilMs: number,
 ): Promise<Outcome> {
   const readable = readableOf(access)
-  const keyId = access.keyId ?? ''
   let seen = access.grants
   let isSame = true
   const isOther = (verdict: KeyVerdict): boolean => {
-    if (verdict.kind !== 'valid') return true
-    if (verdict.key.grants !== seen) {
+    if (verdict.kind === 'valid' && verdict.key.grants !== seen) {
       seen = verdict.key.grants
       isSame = reads(verdict.key, access.grants, readable)
     }
     return !isSame
   }
-  const watched = context.looks.watch(keyId, isOther, request.gone, access.session)
+  const watched = watchRight(context, request, access, isOther)
   try {
     const leftMs = Math.max(0, untilMs - performance.now())
     const moved = await context.moved.wait(since, readable, leftMs, watched.signal)
-    const verdict = await context.verifier.look(keyId)
-    const refusal = refusalOfKey(verdict)
+    const refusal = await refusalNow(context, request, access)
     if (refusal !== undefined) return refused(refusal)
     // Feeds that the key may no longer read are left out: its next request is checked again.
-    const told = isOther(verdict) ? { ...moved, keys: [] } : moved
+    const told = isOther(await context.verifier.look(access.keyId ?? '')) ? { ...moved, keys: [] } : moved
     return { ...(await headsAnswer(context, readable, told, headers)), isFree: told.keys.length === 0 }
   } finally {
     watched.end()

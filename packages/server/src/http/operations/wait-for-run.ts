@@ -11,7 +11,7 @@ import type { Answer, Outcome } from '../exchange.ts'
 import { minSequenceHeader } from '../min-sequence.ts'
 import type { Refusal } from '../problem.ts'
 import { preferredCoding } from '../requests/accept.ts'
-import { refusalSince, watchKey } from '../still-granted.ts'
+import { refusalNow, watchRight } from '../still-granted.ts'
 import { ownBody } from './answers.ts'
 import { readKept } from './kept-run.ts'
 import type { KeptRun } from './kept-run.ts'
@@ -38,7 +38,7 @@ export async function waitForRun(
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
   // Begins before the first read, so that it reports everything stored after that.
   const follower = context.tail.follow(asked.key)
-  const watched = watchKey(context, asked.access, asked.key, asked.request.gone)
+  const watched = watchRight(context, asked.request, asked.access)
   const end = { untilMs: performance.now() + waitMs, over: watched.signal }
   try {
     return await whileWaiting(context, asked, query, follower, end)
@@ -83,16 +83,16 @@ async function whileWaiting(
     }
     const leftMs = untilMs - performance.now()
     const isOver = leftMs <= 0 || over.aborted || context.stopping()
+    if (over.aborted) {
+      const refusal = await refusalNow(context, asked.request, asked.access)
+      if (refusal !== undefined) return refused(refusal)
+    }
     if (found.events.length > 0 || isOver) {
       return kept === undefined ? answerOf(context, asked, found) : keptAnswer(context, asked, kept)
     }
     after = found.next
     seen = found.head
     if (after >= seen.sequenceNumber) await follower.moved(seen, leftMs, over)
-    if (over.aborted) {
-      const refusal = await refusalSince(context, asked.access, asked.key)
-      if (refusal !== undefined) return refused(refusal)
-    }
   }
 }
 

@@ -190,7 +190,10 @@ async function sendStream(
     response.write(piece, done)
     watch()
   })
-  if (!isWhole) return
+  if (!isWhole) {
+    response.destroy()
+    return
+  }
   response.end()
   watch()
 }

@@ -155,8 +155,10 @@ export class PlainConnection {
       } else socket.write(piece, done)
       watchReader(socket)
     })
-    if (!isWhole) this.#finish(true)
-    else if (inChunks) {
+    if (!isWhole) {
+      socket.destroy()
+      this.#finish(true)
+    } else if (inChunks) {
       socket.write('0\r\n\r\n', 'latin1', this.#onWritten)
       watchReader(socket)
     } else this.#finish(false)

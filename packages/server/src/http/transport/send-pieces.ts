@@ -1,4 +1,5 @@
 /** Answers that are made while they are sent: a piece is asked for when the kernel has taken the one before. */
+import type { EndSignal } from '../../end-signal.ts'
 import type { Answer } from '../exchange.ts'
 
 export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
@@ -14,28 +15,36 @@ export interface Closing {
 }
 
 /**
- * Resolves once all pieces are with the kernel (true), or with false when `out` has closed before. Rejects as the pieces do, and where
- * they are not as long as the answer's head says: nothing but cutting the answer off tells its reader.
+ * Resolves once all pieces are with the kernel (true), or with false when `out` has closed before, or the answer is over: it then has to be
+ * cut off. Rejects as the pieces do, and where they are not as long as the answer's head says: nothing but cutting the answer off tells its reader.
  */
 export async function sendPieces(answer: StreamAnswer, out: Closing, write: WritePiece): Promise<boolean> {
   let left = answer.byteLength
   for await (const piece of answer.pieces()) {
     if (left !== undefined) left -= piece.byteLength
     if (left !== undefined && left < 0) throw new Error('the answer is longer than its head says')
-    if (piece.byteLength > 0 && !(await taken(piece, out, write))) return false
+    if (answer.over?.aborted === true) return false
+    if (piece.byteLength > 0 && !(await taken(piece, out, write, answer.over))) return false
   }
   if (left !== undefined && left > 0) throw new Error('the answer is shorter than its head says')
   return true
 }
 
-/** Also when the connection closes meanwhile, of which the write itself may hear nothing. */
-function taken(piece: Uint8Array, out: Closing, write: WritePiece): Promise<boolean> {
+/** Also when the connection closes meanwhile, of which the write itself may hear nothing, or the answer is over. */
+function taken(
+  piece: Uint8Array,
+  out: Closing,
+  write: WritePiece,
+  over: EndSignal | undefined,
+): Promise<boolean> {
   if (out.destroyed) return Promise.resolve(false)
   return new Promise((resolve) => {
     const onClose = (): void => resolve(false)
     out.once('close', onClose)
+    over?.addEventListener('abort', onClose)
     write(piece, (error) => {
       out.off('close', onClose)
+      over?.removeEventListener('abort', onClose)
       resolve(error === undefined || error === null ? !out.destroyed : false)
     })
   })

@@ -38,7 +38,7 @@ async function withFile(context: HttpContext, request: Request, access: Access):
   if (full !== undefined) return refused(full)
   const flight = context.inFlight.begin(access.keyId, 'publication')
   try {
-    const body = await readBody(request, head.coding, maxBodyBytes, flight)
+    const body = await readBody(context, request, access, head.coding, flight, maxBodyBytes)
     if (body.kind === 'gone') return { kind: 'none' }
     if (body.kind === 'refused') return body
     const fault = refusalOfBytes(body.bytes)
