@@ -98,9 +98,8 @@ export function linesOf(results: ConsoleResults): readonly Line[] {
 
 /** Asserted by `packages/console/test/build.test.ts`. */
 const sizeAims: Readonly<Record<string, string>> = {
-  'console.js': '≤ 80 kB',
-  'console.css': '≤ 12 kB',
-  'index.html': '≤ 2 kB',
+  'console.js': '≤ 95 kB with the parts for its views',
+  'console.css': '≤ 100 kB in all',
 }
 
 function ms(values: readonly number[]): string {

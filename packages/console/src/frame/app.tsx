@@ -1,5 +1,5 @@
 /** The console as a whole: signed in or not. */
-import { LocationProvider, Route, Router } from 'preact-iso'
+import { LocationProvider, Route, Router } from 'preact-iso/router'
 import { Waiting } from '../parts/empty.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { base } from '../root.ts'

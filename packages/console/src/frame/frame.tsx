@@ -1,6 +1,6 @@
 /** The frame around every view: where the user is, what else there is, who is signed in. */
 import type { ComponentChildren } from 'preact'
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { FindBox } from '../find/find-box.tsx'
 import { hrefOf } from '../root.ts'

@@ -1,17 +1,16 @@
 /** Shows the present tenant, and lets the user choose another one among ten thousand. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { useState } from 'preact/hooks'
-import { places } from '../base.ts'
 import { Answer } from '../parts/answer.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { hrefOf } from '../root.ts'
-import { feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'
-import type { Access } from '../session/access.ts'
+import { base, hrefOf } from '../root.ts'
+import { mayAdminister, seesAllTenants } from '../session/access.ts'
 import { signedIn } from '../session/session.ts'
 import { getTenant, listTenants } from '../service/operations/tenants.ts'
 import { useAnswer } from '../service/use-answer.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
+import { firstPlace, mayOpen } from '../views/open-places.ts'
 import { sameViewOf } from './same-view.ts'
 
 export function TenantSwitcher() {
@@ -103,7 +102,10 @@ interface ChoiceOf extends ChoiceProps {
 
 function Choice({ tenantId, name, note, onChosen }: ChoiceOf) {
   const { path } = useLocation()
-  const href = sameViewOf(path, tenantId) ?? hrefOf(firstPlace(signedIn().key, tenantId))
+  const { key } = signedIn()
+  const same = sameViewOf(path, tenantId)
+  const href =
+    same !== undefined && mayOpen(key, same.slice(base.length)) ? same : hrefOf(firstPlace(key, tenantId))
   return (
     <li>
       <a href={href} onClick={onChosen}>
@@ -112,10 +114,4 @@ function Choice({ tenantId, name, note, onChosen }: ChoiceOf) {
       {note !== undefined && <span class="quiet">{note}</span>}
     </li>
   )
-}
-
-/** Where the user arrives after choosing a tenant. */
-export function firstPlace(access: Access, tenantId: string): string {
-  const [feed] = feedsOf(access, tenantId)
-  return feed === undefined ? places.keys(tenantId) : places.feed(tenantId, feed)
 }

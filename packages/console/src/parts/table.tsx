@@ -21,9 +21,11 @@ interface Props<Row> {
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
   readonly classOf?: (row: Row) => string | undefined
+  /** The row that the user came for: it is marked, and brought into view. */
+  readonly isSought?: (row: Row) => boolean
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, classOf }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, classOf, isSought }: Props<Row>) {
   return (
     <table class="table">
       <caption class="unseen">{caption}</caption>
@@ -38,7 +40,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, classOf }: Props<Row
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)} class={classOf?.(row)}>
+          <tr
+            key={keyOf(row)}
+            class={classOf?.(row)}
+            {...(isSought?.(row) === true && { 'aria-current': 'true', ref: bringIntoView })}
+          >
             {columns.map((column) => (
               <Cell key={column.name} column={column} row={row} />
             ))}
@@ -47,6 +53,10 @@ export function Table<Row>({ caption, columns, rows, keyOf, classOf }: Props<Row
       </tbody>
     </table>
   )
+}
+
+function bringIntoView(row: HTMLElement | null): void {
+  row?.scrollIntoView({ block: 'nearest' })
 }
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {

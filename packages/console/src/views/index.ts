@@ -1,19 +1,7 @@
-/** All views. To add one, add its file and a line here. */
+/** All views: who may see them, and their entries in the menu. To add one, add its file, a line here, and one in loads.ts. */
 import { isFeedName, places } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, scopesIn, seesAllTenants } from '../session/access.ts'
 import type { Access } from '../session/access.ts'
-import { ApiView } from './api/api-view.tsx'
-import { AuditView } from './audit/audit-view.tsx'
-import { ConsumersView } from './consumers/consumers-view.tsx'
-import { ContactView } from './contact/contact-view.tsx'
-import { ErasuresView } from './erasures/erasures-view.tsx'
-import { FeedView } from './feed/feed-view.tsx'
-import { KeysView } from './keys/keys-view.tsx'
-import { OverviewView } from './overview/overview-view.tsx'
-import { PlaygroundView } from './playground/playground-view.tsx'
-import { PropertyView } from './property/property-view.tsx'
-import { PublicationsView } from './publications/publications-view.tsx'
-import { SystemView } from './system/system-view.tsx'
 import type { View } from './view.ts'
 
 function publishes(access: Access, tenantId: string): boolean {
@@ -36,13 +24,11 @@ export const views: readonly View[] = [
   {
     path: '/',
     title: 'Overview',
-    component: OverviewView,
     menu: (access) => (seesAllTenants(access) ? [{ name: 'Overview', place: places.overview() }] : []),
   },
   {
     path: '/tenants/:tenantId/feeds/:feed',
     title: 'Feed',
-    component: FeedView,
     isOpen: (access, { tenantId = '', feed }) =>
       isFeedName(feed) && feedDoor(access, tenantId, feed) !== undefined,
     menu: (access, tenantId) =>
@@ -56,20 +42,17 @@ export const views: readonly View[] = [
   {
     path: '/tenants/:tenantId/properties/:agentRef',
     title: 'Property',
-    component: PropertyView,
     isOpen: (access, { tenantId = '' }) => feedDoor(access, tenantId, 'property') !== undefined,
   },
   {
     path: '/tenants/:tenantId/contacts/:contactRef',
     title: 'Contact',
-    component: ContactView,
     isOpen: (access, { tenantId = '' }) =>
       mayAdminister(access, 'admin:inspect', tenantId) || feedDoor(access, tenantId, 'contact') !== undefined,
   },
   {
     path: '/tenants/:tenantId/keys',
     title: 'Keys',
-    component: KeysView,
     isOpen: (access, { tenantId = '' }) => mayAdminister(access, 'admin:inspect', tenantId),
     menu: (access, tenantId) =>
       tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId)
@@ -79,7 +62,6 @@ export const views: readonly View[] = [
   {
     path: '/tenants/:tenantId/consumers',
     title: 'Consumers',
-    component: ConsumersView,
     isOpen: (access, { tenantId = '' }) => mayAdminister(access, 'admin:inspect', tenantId),
     menu: (access, tenantId) =>
       tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId)
@@ -89,7 +71,6 @@ export const views: readonly View[] = [
   {
     path: '/tenants/:tenantId/publications',
     title: 'Publications',
-    component: PublicationsView,
     isOpen: (access, { tenantId = '' }) => seesPublications(access, tenantId),
     menu: (access, tenantId) =>
       tenantId !== undefined && seesPublications(access, tenantId)
@@ -99,7 +80,6 @@ export const views: readonly View[] = [
   {
     path: '/tenants/:tenantId/playground',
     title: 'Playground',
-    component: PlaygroundView,
     isOpen: (access, { tenantId = '' }) => publishes(access, tenantId),
     menu: (access, tenantId) =>
       tenantId !== undefined && publishes(access, tenantId)
@@ -109,7 +89,6 @@ export const views: readonly View[] = [
   {
     path: '/tenants/:tenantId/erasures',
     title: 'Erasures',
-    component: ErasuresView,
     isOpen: (access, { tenantId = '' }) => erases(access, tenantId),
     menu: (access, tenantId) =>
       tenantId !== undefined && erases(access, tenantId)
@@ -119,7 +98,6 @@ export const views: readonly View[] = [
   {
     path: '/tenants/:tenantId/audit',
     title: 'Audit',
-    component: AuditView,
     isOpen: (access, { tenantId = '' }) => mayAdminister(access, 'admin:audit', tenantId),
     menu: (access, tenantId) =>
       tenantId !== undefined && mayAdminister(access, 'admin:audit', tenantId)
@@ -129,7 +107,6 @@ export const views: readonly View[] = [
   {
     path: '/keys',
     title: 'Operator keys',
-    component: KeysView,
     isOpen: (access) => mayAdminister(access, 'admin:inspect'),
     menu: (access) =>
       mayAdminister(access, 'admin:inspect') ? [{ name: 'Operator keys', place: places.operatorKeys() }] : [],
@@ -137,7 +114,6 @@ export const views: readonly View[] = [
   {
     path: '/audit',
     title: 'Audit',
-    component: AuditView,
     isOpen: (access) => mayAdminister(access, 'admin:audit'),
     menu: (access) =>
       mayAdminister(access, 'admin:audit') ? [{ name: 'All audit', place: places.audit(undefined) }] : [],
@@ -145,7 +121,6 @@ export const views: readonly View[] = [
   {
     path: '/system',
     title: 'System',
-    component: SystemView,
     isOpen: (access) => mayAdminister(access, 'admin:inspect'),
     menu: (access) =>
       mayAdminister(access, 'admin:inspect') ? [{ name: 'System', place: places.system() }] : [],
@@ -153,7 +128,6 @@ export const views: readonly View[] = [
   {
     path: '/operations/:operationId?',
     title: 'API',
-    component: ApiView,
     menu: () => [{ name: 'API', place: places.api() }],
   },
 ]

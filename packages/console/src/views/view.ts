@@ -1,5 +1,4 @@
 /** What a view is. The table of them is index.ts beside this file. */
-import type { ComponentType } from 'preact'
 import type { Access } from '../session/access.ts'
 
 export interface ViewProps {
@@ -20,7 +19,6 @@ export interface View {
   readonly path: string
   /** For the title of the tab. */
   readonly title: string
-  readonly component: ComponentType<ViewProps>
   /** Whether a session may see it. If not, the view says so. Without this function anybody may. */
   readonly isOpen?: (access: Access, parts: ViewProps['parts']) => boolean
   /** Its entries in the menu, for a session and the chosen tenant. */

@@ -64,7 +64,7 @@ describe('all agencies in the console', withBrowser, () => {
     await page.getByText('nobody reads it').first().waitFor()
     const facts = asked.filter((address) => /\/(tenant-facts|feeds|rate|consumers)\b/.test(address))
     assert.equal(facts.length, 1, facts.join('\n'))
-    await page.getByRole('link', { name: 'Look at its key' }).click()
+    await page.getByRole('link', { name: 'View key' }).click()
     await page.waitForURL(`**/tenants/${agency.tenantId}/keys?key=${website.keyId}`)
   })
 

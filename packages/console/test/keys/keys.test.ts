@@ -69,7 +69,9 @@ describe('a key', () => {
       { ...key, keyId: 'orphan', replaces: 'of another page' },
     ]
     const shown = (withEnded: boolean) =>
-      keyLines(keys, nowMs, withEnded).map(({ key: { keyId }, isOld }) => `${isOld ? '└ ' : ''}${keyId}`)
+      keyLines(keys, nowMs, () => withEnded).map(
+        ({ key: { keyId }, isOld }) => `${isOld ? '└ ' : ''}${keyId}`,
+      )
     assert.deepEqual(shown(false), ['orphan', 'loop1', 'c', '└ b', 'other'])
     assert.deepEqual(shown(true), ['orphan', 'loop1', 'c', '└ b', '└ a', 'other'])
   })

@@ -10,7 +10,7 @@ const listed = readFileSync(join(import.meta.dirname, '../../src/views/index.ts'
 /** The address of each view in `src/views/index.ts`, so that a view that is added is tried too. Throws for a part without a value. */
 export function viewPlaces(parts: Readonly<Record<string, string>>): readonly string[] {
   const paths = [...listed.matchAll(/^ +path: '([^']+)'/gm)].map(([, path]) => path ?? '')
-  assert.equal(paths.length, listed.match(/^ +component: /gm)?.length, 'every view has been found')
+  assert.equal(paths.length, listed.match(/^ +title: /gm)?.length, 'every view has been found')
   const whole = (path: string): string =>
     path.replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? assert.fail(`no value for :${name}`))
   // A part that may be left out makes two addresses.

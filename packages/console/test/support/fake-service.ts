@@ -92,7 +92,7 @@ function answer(service: FakeService, request: IncomingMessage, response: Server
     service.asked.push(`${pathname.slice('/console/api'.length)}?${searchParams.toString()}`)
     send(response, answerOf(service, pathname.slice('/console/api'.length), searchParams), request)
   } else if (pathname === '/console/session') send(response, session(service))
-  else if (/^\/console\/\w+\.(?:js|css)$/.test(pathname)) {
+  else if (/^\/console\/[\w-]+\.(?:js|css)$/.test(pathname)) {
     const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/css'
     sendFile(response, pathname.slice('/console/'.length), type)
   } else if (/^\/console(?:\/[^.]*)?$/.test(pathname))

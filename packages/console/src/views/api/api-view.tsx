@@ -1,6 +1,7 @@
 /** The operations of the service, and a form to try each that the session may use. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { places } from '../../base.ts'
+import type { Query } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Field } from '../../parts/field.tsx'
@@ -8,6 +9,7 @@ import { hrefOf, serviceBase } from '../../root.ts'
 import { getOpenApi } from '../../service/operations/description.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { signedIn } from '../../session/session.ts'
+import { counted } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
 import { mayUse, needWords } from './may-use.ts'
 import { operationsOf, operationsWith } from './read-document.ts'
@@ -29,7 +31,7 @@ export function ApiView({ parts: { operationId }, query }: ViewProps) {
       <Answer of={document} what="the list of operations">
         {(value) => {
           const operations = operationsOf(value)
-          if (operationId === undefined) return <OperationList operations={operations} find={query['find']} />
+          if (operationId === undefined) return <OperationList operations={operations} query={query} />
           const one = operations.find(({ id }) => id === operationId)
           if (one === undefined) return <Empty title="The service has no such operation." />
           return <OneOperation key={operationId} operation={one} query={query} />
@@ -41,27 +43,45 @@ export function ApiView({ parts: { operationId }, query }: ViewProps) {
 
 interface ListProps {
   readonly operations: readonly ApiOperation[]
-  readonly find: string | undefined
+  readonly query: ViewProps['query']
 }
 
-function OperationList({ operations, find = '' }: ListProps) {
+/** Those that the session may use; the others on request, with what they need. */
+function OperationList({ operations, query: { find = '', others } }: ListProps) {
   const { route } = useLocation()
   const { key } = signedIn()
-  const tags = Object.entries(Object.groupBy(operationsWith(operations, find), ({ tag }) => tag))
+  const found = operationsWith(operations, find)
+  const usable = found.filter(({ scopes }) => mayUse(key, scopes))
+  const isAll = others === 'shown'
+  const tags = Object.entries(Object.groupBy(isAll ? found : usable, ({ tag }) => tag))
+  const show = (changes: Query): void =>
+    route(hrefOf(places.api(undefined, { find, others, ...changes })), true)
   return (
     <>
       <Field
         id="find-operation"
         name="Find an operation"
         value={find}
-        onValue={(text) => route(hrefOf(places.api(undefined, { find: text })), true)}
+        onValue={(text) => show({ find: text })}
       />
+      {usable.length < found.length && (
+        <p>
+          <label>
+            <input
+              type="checkbox"
+              checked={isAll}
+              onChange={({ currentTarget }) => show({ others: currentTarget.checked ? 'shown' : undefined })}
+            />{' '}
+            Show {counted(found.length - usable.length, 'operation')} for other keys
+          </label>
+        </p>
+      )}
       {tags.length === 0 && <Empty title="No operation has these words in its name, path or summary." />}
-      {tags.map(([tag, found = []]) => (
+      {tags.map(([tag, ofTag = []]) => (
         <section key={tag}>
           <h2>{tag}</h2>
           <ul>
-            {found.map(({ id, summary, method, path, scopes }) => (
+            {ofTag.map(({ id, summary, method, path, scopes }) => (
               <li key={id}>
                 <a href={hrefOf(places.api(id))}>{summary}</a>{' '}
                 <code>

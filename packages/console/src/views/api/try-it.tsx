@@ -1,5 +1,5 @@
 /** The form of an operation. The request is sent with the session, and its answer is shown unchanged. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { places } from '../../base.ts'
 import { Copy } from '../../parts/copy.tsx'

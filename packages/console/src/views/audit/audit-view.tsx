@@ -1,11 +1,12 @@
 /** Who changed what, newest first. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { places } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Filters } from '../../parts/filters.tsx'
 import { Table } from '../../parts/table.tsx'
+import { PlaceLink } from '../../parts/place-link.tsx'
 import { hrefOf } from '../../root.ts'
 import { readAudit } from '../../service/operations/records.ts'
 import { useAnswer } from '../../service/use-answer.ts'
@@ -58,9 +59,9 @@ export function AuditView({ parts: { tenantId }, query }: ViewProps) {
                       row.tenantId === null ? (
                         '–'
                       ) : (
-                        <a href={hrefOf(places.audit(row.tenantId))}>
+                        <PlaceLink place={places.audit(row.tenantId)}>
                           <code>{row.tenantId.slice(0, 8)}…</code>
-                        </a>
+                        </PlaceLink>
                       ),
                   },
                   { name: 'Details', cell: ({ detail }) => detailWords(detail, now.value) || '–' },

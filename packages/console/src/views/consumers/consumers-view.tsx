@@ -1,13 +1,16 @@
 /** Who reads the feeds of an agency, and what each lacks. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { isFeedName, places } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Age } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
+import { PlaceLink } from '../../parts/place-link.tsx'
 import { hrefOf } from '../../root.ts'
 import { listConsumers } from '../../service/operations/tenants.ts'
 import { useAnswer } from '../../service/use-answer.ts'
+import { mayAdminister } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { countText } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
@@ -41,11 +44,7 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
       <Answer of={consumers} what="the consumers">
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No key may read this feed.">
-              <p>
-                <a href={hrefOf(places.keys(tenantId))}>Issue a key</a> that may, and give it to the site.
-              </p>
-            </Empty>
+            <NoReader tenantId={tenantId} />
           ) : (
             <Table
               caption="Consumers"
@@ -77,10 +76,23 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
               ]}
               rows={consumerLines(items, now.value)}
               keyOf={({ consumer }) => `${consumer.keyId} ${consumer.name}`}
+              isSought={({ consumer }) => consumer.keyId === query['key']}
             />
           )
         }
       </Answer>
     </article>
+  )
+}
+
+function NoReader({ tenantId }: { readonly tenantId: string }) {
+  return (
+    <Empty title="No key may read this feed.">
+      {mayAdminister(signedIn().key, 'admin:manage', tenantId) && (
+        <p>
+          <PlaceLink place={places.keys(tenantId)}>Issue a key</PlaceLink> that may, and give it to the site.
+        </p>
+      )}
+    </Empty>
   )
 }

@@ -6,7 +6,7 @@ import { EventType } from '../../parts/code.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Answer } from '../../parts/answer.tsx'
-import { hrefOf } from '../../root.ts'
+import { PlaceLink } from '../../parts/place-link.tsx'
 import type { FeedEvent } from '../../service/answers.ts'
 import { readEvents } from '../../service/operations/feeds.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'
@@ -76,7 +76,7 @@ function Facts({ place, event }: { readonly place: FeedPlace; readonly event: Fe
         </dd>
         <dt>{feed === 'property' ? 'Property' : 'Contact'}</dt>
         <dd>
-          {subject === '' ? what : <a href={hrefOf(subjectPlace)}>{what}</a>} {price}
+          {subject === '' ? what : <PlaceLink place={subjectPlace}>{what}</PlaceLink>} {price}
         </dd>
         <dt>Event id</dt>
         <dd>

@@ -1,5 +1,5 @@
 /** A feed: the list of all its events, oldest first, and one of them beside it. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { isFeedName, places } from '../../base.ts'
 import type { Query } from '../../base.ts'

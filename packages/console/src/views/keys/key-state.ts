@@ -81,7 +81,11 @@ export interface KeyLine {
 }
 
 /** Newest first, each followed by those that it replaced. Keys that have ended are left out unless requested. */
-export function keyLines(keys: readonly Key[], nowMs: number, withEnded: boolean): readonly KeyLine[] {
+export function keyLines(
+  keys: readonly Key[],
+  nowMs: number,
+  withEnded: (key: Key) => boolean,
+): readonly KeyLine[] {
   const byId = new Map(keys.map((key) => [key.keyId, key]))
   const replacedBy = new Map(
     keys.flatMap(({ keyId, replaces }) => (replaces === null ? [] : [[replaces, keyId] as const])),
@@ -89,7 +93,7 @@ export function keyLines(keys: readonly Key[], nowMs: number, withEnded: boolean
   const lines: KeyLine[] = []
   const put = (key: Key, isOld: boolean): void => {
     const state = keyState(key, replacedBy.get(key.keyId), nowMs)
-    if (withEnded || !hasEnded(state)) lines.push({ key, state, isOld })
+    if (withEnded(key) || !hasEnded(state)) lines.push({ key, state, isOld })
   }
   const seen = new Set<string>()
   for (const key of keys.toReversed()) {

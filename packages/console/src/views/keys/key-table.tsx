@@ -14,12 +14,14 @@ import { useUsages } from './use-usages.ts'
 
 interface Props {
   readonly lines: readonly KeyLine[]
+  /** The id of the key that the user came for. */
+  readonly sought: string | undefined
   readonly tenantId: string | undefined
   readonly act: ((action: KeyAction) => void) | undefined
   readonly look: (action: KeyAction) => void
 }
 
-export function KeyTable({ lines, tenantId, act, look }: Props) {
+export function KeyTable({ lines, sought, tenantId, act, look }: Props) {
   const usages = useUsages(lines.map(({ key }) => key.keyId))
   const columns: readonly Column<KeyLine>[] = [
     { name: 'Label', isName: true, cell: (line) => <Label line={line} /> },
@@ -49,6 +51,7 @@ export function KeyTable({ lines, tenantId, act, look }: Props) {
       rows={lines}
       keyOf={({ key }) => key.keyId}
       classOf={({ isOld }) => (isOld ? 'old' : undefined)}
+      isSought={({ key }) => key.keyId === sought}
     />
   )
 }

@@ -1,11 +1,11 @@
 /** The keys of an agency, or of the operators: who uses them, which ones end, and how to create others. */
 import { useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { Answer } from '../../parts/answer.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import type { Key } from '../../service/answers.ts'
 import { useAnswer } from '../../service/use-answer.ts'
-import { listKeys } from '../../service/operations/keys.ts'
+import { getKey, listKeys } from '../../service/operations/keys.ts'
 import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
@@ -29,6 +29,10 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
   const session = signedIn()
   const keys = useAnswer(listKeys({ tenant: tenantId, limit, after: query['after'] }))
   const [action, act] = useState<KeyAction>()
+  const sought = query['key']
+  const isListed = sought === undefined || keys.value?.items.some(({ keyId }) => keyId === sought) !== false
+  // It may be on a later page, or open several agencies without being an operator's.
+  const found = useAnswer(isListed ? undefined : getKey(sought))
   const isEnded = query['ended'] === 'shown'
   const mayManage = mayAdminister(session.key, 'admin:manage', tenantId)
   const close = (): void => act(undefined)
@@ -48,7 +52,11 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
       </header>
       <Answer of={keys} what="the keys">
         {({ items, next }) => {
-          const shown = tenantId === undefined ? items.filter(({ operator }) => operator) : items
+          const listed = tenantId === undefined ? items.filter(({ operator }) => operator) : items
+          const shown = withSought(listed, sought, [
+            ...items,
+            ...(found.value === undefined ? [] : [found.value]),
+          ])
           return (
             <>
               <Filter
@@ -59,6 +67,7 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
               <KeyList
                 keys={shown}
                 isEnded={isEnded}
+                sought={sought}
                 tenantId={tenantId}
                 act={mayManage ? act : undefined}
                 look={act}
@@ -83,6 +92,16 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
   )
 }
 
+/** The key that the user came for, too, wherever it was found. */
+function withSought(
+  listed: readonly Key[],
+  sought: string | undefined,
+  among: readonly Key[],
+): readonly Key[] {
+  const isThere = listed.some(({ keyId }) => keyId === sought)
+  return isThere ? listed : [...listed, ...among.filter(({ keyId }) => keyId === sought)]
+}
+
 interface FilterProps {
   readonly all: readonly Key[]
   readonly isEnded: boolean
@@ -100,7 +119,7 @@ function Filter({ all, isEnded, show }: FilterProps) {
           checked={isEnded}
           onChange={({ currentTarget }) => show(currentTarget.checked)}
         />{' '}
-        with {counted(ended, 'key')} that {ended === 1 ? 'has' : 'have'} ended
+        Show {counted(ended, 'ended key')}
       </label>
     </p>
   )
@@ -109,14 +128,16 @@ function Filter({ all, isEnded, show }: FilterProps) {
 interface ListProps {
   readonly keys: readonly Key[]
   readonly isEnded: boolean
+  /** The id of the key that the user came for: it is shown even if it has ended. */
+  readonly sought: string | undefined
   readonly tenantId: string | undefined
   /** `undefined`: the session may not change keys. */
   readonly act: ((action: KeyAction) => void) | undefined
   readonly look: (action: KeyAction) => void
 }
 
-function KeyList({ keys, isEnded, tenantId, act, look }: ListProps) {
-  const lines = keyLines(keys, now.value, isEnded)
+function KeyList({ keys, isEnded, sought, tenantId, act, look }: ListProps) {
+  const lines = keyLines(keys, now.value, (key) => isEnded || key.keyId === sought)
   if (lines.length === 0) {
     return (
       <Empty title={keys.length === 0 ? 'There is no key yet.' : 'No key works: all of them have ended.'}>
@@ -124,5 +145,5 @@ function KeyList({ keys, isEnded, tenantId, act, look }: ListProps) {
       </Empty>
     )
   }
-  return <KeyTable lines={lines} tenantId={tenantId} act={act} look={look} />
+  return <KeyTable lines={lines} sought={sought} tenantId={tenantId} act={act} look={look} />
 }

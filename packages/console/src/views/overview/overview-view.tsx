@@ -1,11 +1,11 @@
 /** All tenants by their last publication, and what needs attention. A key of tenants sees where it can look. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { places } from '../../base.ts'
-import { TenantName, firstPlace } from '../../frame/tenant-switcher.tsx'
+import { TenantName } from '../../frame/tenant-switcher.tsx'
 import { Answer } from '../../parts/answer.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { Empty } from '../../parts/empty.tsx'
+import { Empty, Waiting } from '../../parts/empty.tsx'
 import { hrefOf } from '../../root.ts'
 import type { ListOf, Tenant } from '../../service/answers.ts'
 import { listFaults, listTenants, readHealth } from '../../service/operations/tenants.ts'
@@ -14,6 +14,7 @@ import { seesAllTenants } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { counted } from '../../words/numbers.ts'
+import { arrival, firstPlace } from '../open-places.ts'
 import type { ViewProps } from '../view.ts'
 import { Faults } from './faults.tsx'
 import { createFactsOfTenants } from './tenant-facts.ts'
@@ -159,19 +160,15 @@ PROPERTY_EVENTS_KEY=pev_… property-events publish listings.ndjson --url ${sign
   )
 }
 
-/** A key of one tenant goes straight to its feed. */
+/** A key of one tenant, or of none, goes straight to what it may see. */
 function OwnTenants() {
   const { key } = signedIn()
   const { route } = useLocation()
-  const [only] = key.grants
-  const isOne = key.grants.length === 1 && only !== undefined
+  const place = arrival(key)
   useEffect(() => {
-    if (isOne) route(hrefOf(firstPlace(key, only.tenantId)), true)
+    if (place !== undefined) route(hrefOf(place), true)
   }, [])
-  if (key.grants.length === 0)
-    return (
-      <Empty title="The key that you signed in with has no agency, and may not look at those of others." />
-    )
+  if (place !== undefined) return <Waiting what="what this key may see" />
   return (
     <>
       <h1>{counted(key.grants.length, 'agency', 'agencies')}</h1>

@@ -65,7 +65,10 @@ export function faultsOfTenant(
       key: `${furthest.keyId} ${furthest.name}`,
       sentence: `${name}: ${behind}`,
       remedy: undefined,
-      action: { name: 'Look at its consumers', place: places.consumers(tenantId) },
+      action: {
+        name: 'Look at its consumers',
+        place: places.consumers(tenantId, { key: furthest.keyId }),
+      },
       isBad: false,
     },
   ]
@@ -112,17 +115,20 @@ function sentenceOf(
   return code === 'key_ending' ? `key ${name} ends in ${span}, and is in use` : `${name}: ${code}`
 }
 
-function actionOf({ code, tenantId, keyId }: ServiceFault): Fault['action'] {
+function actionOf({ code, tenantId, keyId, feed }: ServiceFault): Fault['action'] {
   if (tenantId !== null && (code === 'publisher_silent' || code === 'publication_refused'))
     return {
       name: 'Look at what was published',
       place: places.publications(tenantId, { key: keyId ?? undefined }),
     }
   if (code === 'consumer_silent' && tenantId !== null)
-    return { name: 'Look at its consumers', place: places.consumers(tenantId) }
+    return {
+      name: 'Look at its consumers',
+      place: places.consumers(tenantId, { feed: feed ?? undefined, key: keyId ?? undefined }),
+    }
   const query = { key: keyId ?? undefined }
   return {
-    name: 'Look at its key',
+    name: 'View key',
     place: tenantId === null ? places.operatorKeys(query) : places.keys(tenantId, query),
   }
 }

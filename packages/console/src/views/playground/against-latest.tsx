@@ -1,7 +1,7 @@
 /** What a draft would change in the property as it is now. */
 import { places } from '../../base.ts'
+import { PlaceLink } from '../../parts/place-link.tsx'
 import type { FeedName } from '../../base.ts'
-import { hrefOf } from '../../root.ts'
 import { getSubject } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { countText } from '../../words/numbers.ts'
@@ -31,7 +31,7 @@ export function AgainstLatest({ tenantId, feed, draft }: Props) {
   return (
     <div class="property">
       <p>
-        Against <a href={hrefOf(places.property(tenantId, one.agentRef))}>its latest</a> (#
+        Against <PlaceLink place={places.property(tenantId, one.agentRef)}>its latest</PlaceLink> (#
         {countText(sequenceNumber)}):
         {differences.length === 0 && ' nothing changes.'}
       </p>

@@ -1,6 +1,6 @@
 /** A property: the answer on top, then what it is and what became of it. It takes two requests: its delivery and its history. */
 import { useMemo } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { places } from '../../base.ts'
 import { Empty, Waiting } from '../../parts/empty.tsx'
 import { Problem } from '../../parts/problem.tsx'

@@ -1,5 +1,5 @@
 /** What was published for an agency, minute by minute, and what was refused. */
-import { useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso/router'
 import { places } from '../../base.ts'
 import type { Query } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
@@ -7,6 +7,7 @@ import { LocalTime } from '../../parts/age.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Filters } from '../../parts/filters.tsx'
+import { PlaceLink } from '../../parts/place-link.tsx'
 import { Table } from '../../parts/table.tsx'
 import { hrefOf } from '../../root.ts'
 import { listKeys } from '../../service/operations/keys.ts'
@@ -126,7 +127,7 @@ function Became({ tenantId, minute }: { readonly tenantId: string; readonly minu
   const words = outcomeWords(minute)
   const { feed, firstNumber } = minute
   if (firstNumber === null) return <>{words}</>
-  return <a href={hrefOf(places.feed(tenantId, feed, { number: firstNumber }))}>{words}</a>
+  return <PlaceLink place={places.feed(tenantId, feed, { number: firstNumber })}>{words}</PlaceLink>
 }
 
 function Warned({ minute }: { readonly minute: PublicationMinute }) {

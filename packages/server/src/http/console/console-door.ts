@@ -18,7 +18,7 @@ import type { TokenBuckets } from '../token-bucket.ts'
 import { cookieNameOf, readSecrets } from './session-cookie.ts'
 
 export interface ConsoleOptions {
-  /** The folder with `index.html`, `console.js` and `console.css`. */
+  /** The folder with `index.html`, `console.js` with the parts that it loads, and `console.css`. */
   readonly folder: string
   /** Hosts whose pictures the page may show, over https: names, or `*.` and a name. Default: none. */
   readonly imageHosts?: readonly string[]

@@ -1,5 +1,5 @@
-/** The page of the console, its script and its style, as built, with the policy for browsers (PROTOCOL §15.1). */
-import { readFileSync } from 'node:fs'
+/** The page of the console, its scripts and its style, as built, with the policy for browsers (PROTOCOL §15.1). */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Headers } from '../exchange.ts'
 import { madeOnce, staticDocument } from '../operations/static-document.ts'
@@ -8,7 +8,8 @@ import type { ConsoleOptions } from './console-door.ts'
 
 export interface ConsoleFiles {
   readonly page: () => StaticDocument
-  readonly script: () => StaticDocument
+  /** By name: `console.js`, and the parts that it loads when a view is opened. */
+  readonly scripts: ReadonlyMap<string, () => StaticDocument>
   readonly style: () => StaticDocument
 }
 
@@ -31,9 +32,15 @@ export function readConsoleFiles(
     page: file('index.html', 'text/html; charset=utf-8', (text) =>
       text.replaceAll('"/console/', `"${basePath}/console/`),
     ),
-    script: file('console.js', 'text/javascript; charset=utf-8'),
+    scripts: new Map(
+      ['console.js', ...partsIn(folder)].map((name) => [name, file(name, 'text/javascript; charset=utf-8')]),
+    ),
     style: file('console.css', 'text/css; charset=utf-8'),
   }
+}
+
+function partsIn(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'console.js')
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The page of the console with its script and its style. Every path is a state of the page, which its script reads. */
+/** The page of the console with its scripts and its style. Every path is a state of the page, which its script reads. */
 import type { ConsoleFiles } from '../../console/console-files.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
@@ -10,11 +10,11 @@ import type { StaticDocument } from '../static-document.ts'
 
 type Limits = Pick<HttpContext, 'limits'>
 
-export function consolePages(context: Limits, { page, script, style }: ConsoleFiles): readonly Operation[] {
+export function consolePages(context: Limits, { page, scripts, style }: ConsoleFiles): readonly Operation[] {
   return [
     fileAt(context, '/console', 'text/html', page),
     fileAt(context, '/console/*', 'text/html', page),
-    fileAt(context, '/console/console.js', 'text/javascript', script),
+    ...[...scripts].map(([name, script]) => fileAt(context, `/console/${name}`, 'text/javascript', script)),
     fileAt(context, '/console/console.css', 'text/css', style),
   ]
 }

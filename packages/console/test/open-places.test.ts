@@ -1,0 +1,76 @@
+/** Where a session arrives, and what it is offered: for every set of scopes that a key can have. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { adminScopes, grantScopes } from '@property-events/protocol'
+import * as fc from 'fast-check'
+import { places } from '../src/base.ts'
+import type { Access } from '../src/session/access.ts'
+import { views } from '../src/views/index.ts'
+import { arrival, firstPlace, mayOpen } from '../src/views/open-places.ts'
+
+const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
+const other = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
+const agentRef = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
+const grantOf = (id: string, scopes: readonly string[]) => ({ tenantId: id, scopes })
+const keyWith = (...scopes: readonly string[]): Access => ({
+  operator: false,
+  scopes: [],
+  grants: [grantOf(tenantId, scopes)],
+})
+
+/** Any key: of operators, of one agency, of two. */
+const anyAccess: fc.Arbitrary<Access> = fc.oneof(
+  fc.subarray([...adminScopes], { minLength: 1 }).map((scopes) => ({ operator: true, scopes, grants: [] })),
+  fc.subarray([...grantScopes], { minLength: 1 }).map((scopes) => keyWith(...scopes)),
+  fc
+    .tuple(fc.subarray([...grantScopes], { minLength: 1 }), fc.subarray([...grantScopes], { minLength: 1 }))
+    .map(([one, two]) => ({
+      operator: false,
+      scopes: [],
+      grants: [grantOf(tenantId, one), grantOf(other, two)],
+    })),
+)
+
+describe('a session of any key', () => {
+  it('arrives at a view that it may see, whichever scopes its key has (D31)', () => {
+    fc.assert(
+      fc.property(anyAccess, (access) => {
+        const seen = [arrival(access), ...access.grants.map((grant) => firstPlace(access, grant.tenantId))]
+        for (const place of seen) if (place !== undefined) assert.ok(mayOpen(access, place), place)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('finds nothing in its menu that it may not see, for any agency (D31)', () => {
+    fc.assert(
+      fc.property(anyAccess, fc.constantFrom(undefined, tenantId, other), (access, chosen) => {
+        const entries = views.flatMap(({ menu }) => menu?.(access, chosen) ?? [])
+        for (const { name, place } of entries) assert.ok(mayOpen(access, place), name)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('arrives where its work is: a publisher at its publications, an eraser at erasures, others at the operations (D31)', () => {
+    assert.equal(arrival(keyWith('property:publish')), places.publications(tenantId))
+    assert.equal(arrival(keyWith('contact:publish')), places.publications(tenantId))
+    assert.equal(arrival(keyWith('property:erase')), places.erasures(tenantId))
+    assert.equal(arrival(keyWith('contact:read', 'property:publish')), places.feed(tenantId, 'contact'))
+    assert.equal(arrival(keyWith('tenant:inspect')), places.feed(tenantId, 'property'))
+    assert.equal(arrival(keyWith('tenant:manage')), places.api())
+    assert.equal(arrival({ operator: true, scopes: ['admin:audit'], grants: [] }), places.audit(undefined))
+    assert.equal(arrival({ operator: true, scopes: ['admin:erase'], grants: [] }), places.api())
+    assert.equal(arrival({ operator: true, scopes: ['admin:inspect'], grants: [] }), undefined)
+  })
+
+  it('is offered no link to what it may not see (D31)', () => {
+    const publisher = keyWith('property:publish')
+    assert.equal(mayOpen(publisher, places.feed(tenantId, 'property', { number: 7 })), false)
+    assert.equal(mayOpen(publisher, places.property(tenantId, agentRef)), false)
+    assert.equal(mayOpen(publisher, places.publications(tenantId, { key: 'x' })), true)
+    assert.equal(mayOpen(publisher, places.publications(other)), false)
+    assert.equal(mayOpen(publisher, places.api('publishPropertyEvents')), true)
+    assert.equal(mayOpen(publisher, '/nowhere'), false)
+  })
+})
