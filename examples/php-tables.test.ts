@@ -131,6 +131,9 @@ function assertSame(place: Place, file: string): void {
   }
 }
 
+/** Welsh, pounds, dashes, curled quotes, emoji, and words that run from right to left. */
+const words = 'Ŵy tŷ £5 – “it’s” — 🏡🍳 בית عربي'
+
 const refs = Array.from(
   { length: 40 },
   (_, index) => `7d1c3a54-5c1e-4c4f-8e0b-${String(index).padStart(12, '0')}`,
@@ -147,7 +150,7 @@ function shown(agentRef: string, random: Random): Publication {
       agent_ref: agentRef,
       published: true,
       reference: one('HC-1', 'Zoë’s № 5 🏡', undefined),
-      branch_id: one('b1', undefined),
+      branch_id: one('b1', `Caerdydd ${words}`, undefined),
       status: one(1, 2, 6, undefined),
       property_type: one(4, 28, undefined),
       new_home: one(true, false, undefined),
@@ -155,9 +158,10 @@ function shown(agentRef: string, random: Random): Publication {
       date_available: one('01-03-2026', undefined),
       principal: { principal_name: 'Jane Example' },
       address: {
-        house_name_number: one('12', 'Rose Cottage', ''),
-        address_2: 'Mill Lane',
-        town: one('Ely', 'Llanfairpwllgwyngyll \u202e\u0007'),
+        house_name_number: one('12', 'Rose Cottage', `Tŷ Gwyn ${words}`, ''),
+        address_2: one('Mill Lane', `Heol y Dŵr ${words}`),
+        display_address: one(undefined, words),
+        town: one('Ely', 'Llanfairpwllgwyngyll \u202e\u0007', words),
         postcode_1: 'cb7',
         postcode_2: one('4aa', ''),
         latitude: one(51.12345678901234, 0, undefined),
@@ -171,9 +175,9 @@ function shown(agentRef: string, random: Random): Publication {
       },
       details: {
         bedrooms: one(3, 0, undefined),
-        summary: one('A house.', '<b>Quiet</b> & calm', ''),
-        description: one('<p onclick="x()">By the mill.</p>', 'Lang und schön. '.repeat(3_000), ''),
-        features: one(['Garden', 'Café nearby'], [], undefined),
+        summary: one('A house.', '<b>Quiet</b> & calm', words, ''),
+        description: one('<p onclick="x()">By the mill.</p>', `${words} `.repeat(900), ''),
+        features: one(['Garden', words], [], undefined),
         council_tax_band: one('A', undefined),
         furnished_type: one(0, undefined),
         obligations: one<object>([], {}),
@@ -181,7 +185,7 @@ function shown(agentRef: string, random: Random): Publication {
       media: Array.from({ length: one(0, 1, 7) }, (_, index) => ({
         media_type: one(1, 1, 2, 3, 6),
         media_url: `https://photos.example/${index}-${pick(random, 1_000)}.jpg`,
-        caption: one('Front', 'Küche 🍳', undefined),
+        caption: one('Front', words, undefined),
         sort_order: pick(random, 9),
       })),
     },
@@ -189,7 +193,7 @@ function shown(agentRef: string, random: Random): Publication {
 }
 
 const change = (agentRef: string, random: Random): Publication =>
-  random() < 0.2 ? { remove: { agentRef, reason: 9 } } : shown(agentRef, random)
+  random() < 0.2 ? { remove: { agentRef, reason: random() < 0.5 ? 9 : words } } : shown(agentRef, random)
 
 for (const place of [sqlite(), mariadb()]) {
   const skip = place.missing === undefined ? false : `not tried: ${place.missing}`
@@ -321,6 +325,47 @@ function casesOf(place: Place): void {
     assert.match(stdout, /^Another sync has written to these tables meanwhile/)
     assert.equal(await php({}, '--allow-mass-removal'), undefined)
     assert.equal(rowsOfPhp(place)[0]?.length, 15)
+  })
+
+  it('writes all other homes where the database refuses one, and says which and why', async () => {
+    const refuse = `
+      $pdo = new PDO($argv[1], getenv('DB_USER') ?: null);
+      $sqlite = "BEGIN SELECT RAISE(ABORT, 'nid yw’n ei dderbyn'); END";
+      $mysql = "BEGIN IF NEW.caption = 'not taken' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'nid yw’n ei dderbyn'; END IF; END";
+      $isSqlite = str_starts_with($argv[1], 'sqlite');
+      $pdo->exec('CREATE TRIGGER not_taken BEFORE INSERT ON listing_media FOR EACH ROW ' . ($isSqlite ? "WHEN NEW.caption = 'not taken' $sqlite" : $mysql));`
+    const made = spawnSync('php', ['-r', refuse, place.target], { env: settings(), encoding: 'utf8' })
+    assert.equal(made.stdout + made.stderr, '')
+    const before = rowsOfPhp(place)[0]?.find(({ reference }) => reference === refs[30])
+    assert.ok(before !== undefined)
+    const media = [{ media_type: 1, media_url: 'https://photos.example/no.jpg', caption: 'not taken' }]
+    const refused = [refs[0] ?? '', refs[30] ?? '']
+    const all = [...refs.slice(0, 12), ...refused].map((agentRef): Publication => {
+      const { payload } = shown(agentRef, random) as { readonly payload: object }
+      return { payload: refused.includes(agentRef) ? { ...payload, media } : payload }
+    })
+    await publish(...all)
+    const stderr = await new Promise<string>((resolve, reject) =>
+      execFile('php', [program, place.target], { env: settings() }, (error, _, written) =>
+        error === null ? resolve(written) : reject(error),
+      ),
+    )
+    assert.equal(rowsOfPhp(place)[0]?.length, 26)
+    for (const reference of refused) {
+      assert.ok(stderr.includes(`${reference} is left as it is. The database refused it: `), stderr)
+    }
+    assert.match(stderr, /nid yw’n ei dderbyn/)
+    const after = rowsOfPhp(place)[0]?.find(({ reference }) => reference === refs[30])
+    assert.deepEqual(after, before)
+    // Nor does a read of the whole feed take it away; and once the database takes it, it is written.
+    await service.storage.startEpoch(2_000_000, 'cli:test')
+    assert.equal(await php(), undefined)
+    assert.deepEqual(rowsOfPhp(place)[0]?.length, 26)
+    const drop = `(new PDO($argv[1], getenv('DB_USER') ?: null))->exec('DROP TRIGGER not_taken');`
+    spawnSync('php', ['-r', drop, place.target], { env: settings() })
+    await service.storage.startEpoch(3_000_000, 'cli:test')
+    assert.equal(await php(), undefined)
+    assert.deepEqual(rowsOfPhp(place)[0]?.length, 27)
   })
 
   it('says what to do, and changes no table of others', async () => {

@@ -282,7 +282,7 @@ describe('a user of the PHP example is told in a sentence', () => {
     const none = await ran(folderFor(context), { environment: { FEED_URL: 'feed.example.com' } })
     assert.match(
       none.failure ?? '',
-      /must begin with https:\/\/ or http:\/\/, which "feed\.example\.com" does not/,
+      /must begin with https:\/\/ or http:\/\/ and have no blanks, unlike "feed\.example\.com"/,
     )
   })
 

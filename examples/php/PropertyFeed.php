@@ -15,9 +15,13 @@ declare(strict_types=1);
  * $load(): ?string gives back the checkpoint that was kept last, or null.
  *
  * $apply(array $changes, string $checkpoint, array $phase): void puts changes into the copy and keeps the checkpoint, BOTH
- * IN ONE TRANSACTION. Each change is ['kind' => 'upsert' | 'remove', 'ref', 'number', 'payload' (array), 'event'], at most
- * one for each property. $phase['startsOver']: the whole feed is read from here on, mark all rows as stale (an upsert makes
- * a row fresh). $phase['complete']: the whole feed has been read, remove the rows that are still stale.
+ * IN ONE TRANSACTION. Each change is ['kind' => 'upsert' | 'remove' | 'odd', 'ref', 'number', 'payload' (array), 'event'], at most
+ * one for each property. $phase['startsOver']: the whole feed is read from here on, mark all rows as stale (a change makes
+ * a row fresh). $phase['complete']: the whole feed has been read, remove the rows that are still stale. An odd change has a payload
+ * that cannot be read, and a 'reason': leave its row as it is, and make it fresh.
+ *
+ * Whatever a server sends, a sync keeps no more than some 64 MB of it in memory: a page, a run or an event of the feed that is
+ * larger than the protocol allows ends it with a sentence, a payload that is makes its property odd.
  *
  * $copy, a PropertyCopy, makes the breaker work: a sync stops with a MassRemovalException before it removes too much.
  *
@@ -32,6 +36,26 @@ final class PropertyFeed
     private const CONSUMERS = '/v1/property-consumers/';
     /** Results in one request, as many as a service takes. */
     private const RESULTS = 1000;
+    /** The longest line of a snapshot, and the longest answer of another kind, in bytes. */
+    private const LINE_BYTES = 4 * 2 ** 20;
+    private const ANSWER_BYTES = 24 * 2 ** 20;
+    /** Twice what a service takes: others that speak the contract may count otherwise. */
+    private const PAYLOAD_BYTES = 512 * 1024;
+    /** Lists and objects in an answer and in a payload, and signs of JSON outside of texts. Small texts are not counted. */
+    private const PARTS = 50_000;
+    private const PAYLOAD_PARTS = 10_000;
+    private const SIGNS = 512 * 1024;
+    private const PLAIN_BYTES = 64 * 1024;
+    /** Levels of an answer, and of a payload. */
+    private const LEVELS = 2_000;
+    private const PAYLOAD_LEVELS = 500;
+    /** Bytes that the changes of one batch take, about. */
+    private const BATCH_BYTES = 16 * 2 ** 20;
+    /** Requests for a page before another one is believed to be the answer. */
+    private const PAGE_ATTEMPTS = 4;
+    private const IS_CACHED = ' Is there a cache in front of the service that ignores the query?';
+    /** A text of JSON, the last one perhaps without its end. */
+    private const TEXT = '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"?';
     /** Seconds between two acknowledgements of a program that stays, and before a place is said once more, in case a node crashed. */
     private const SAID_EVERY = 10;
     private const SAID_AGAIN_AFTER = 60;
@@ -42,6 +66,8 @@ final class PropertyFeed
     private array $state = [];
     /** @var array<string, array<string, mixed>> the latest event of each property, not yet applied */
     private array $gathered = [];
+    /** Bytes of them, about. */
+    private int $gatheredBytes = 0;
     private ?PropertyCopy $copy = null;
     private bool $allowMassRemoval = false;
     /** Why there was no answer the last time. */
@@ -76,8 +102,9 @@ final class PropertyFeed
         private readonly ?string $consumer = null,
         private readonly bool $acknowledge = true,
     ) {
-        if (!preg_match('~^https?://[^/\s]~', $baseUrl)) {
-            throw new InvalidArgumentException("The address of the feed must begin with https:// or http://, which \"$baseUrl\" does not.");
+        if (!preg_match('~^https?://[^/\s]\S*\z~', $baseUrl) || parse_url($baseUrl, PHP_URL_HOST) === null) {
+            throw new InvalidArgumentException('The address of the feed must begin with https:// or http:// and have no blanks, unlike "'
+                . self::shown((string) preg_replace('~^(\w+://)?[^/?#]*@~', '$1', $baseUrl)) . '".');
         }
         if (!preg_match('/^[\x21-\x7e]+$/', $key)) {
             throw new InvalidArgumentException('The key must be as it was given to you: not empty, no blanks, no line breaks.');
@@ -103,7 +130,7 @@ final class PropertyFeed
         $this->wait = $wait;
         $this->copy = $copy;
         $this->allowMassRemoval = $allowMassRemoval;
-        $this->gathered = [];
+        $this->forgetGathered();
         $this->state = [];
         $this->state = $this->readCheckpoint($load());
         for ($resyncs = 0; $resyncs < 4; $resyncs++) {
@@ -112,7 +139,7 @@ final class PropertyFeed
                 $this->sayApplied();
                 return;
             }
-            $this->gathered = [];
+            $this->forgetGathered();
             $this->state = $this->freshState();
         }
         throw new PropertyFeedException('invalid_answer', 'The feed began anew again and again while it was read. Do several services answer at this address?');
@@ -132,9 +159,8 @@ final class PropertyFeed
         $path = self::CONSUMERS . ($this->consumer ?? 'default') . '/results';
         $receipt = ['stored' => 0, 'unknown' => []];
         foreach (array_chunk($all, self::RESULTS) as $some) {
-            [$status, $body, $headers] = $this->request($path, [], 0, ['POST', json_encode($some, JSON_THROW_ON_ERROR)]);
-            $answer = $status === 200 ? json_decode($body, true) : null;
-            if (!is_int($answer['stored'] ?? null) || !is_array($answer['unknown'] ?? null)) {
+            [$status, $body, $headers, $answer] = $this->request($path, [], 0, ['POST', json_encode($some, JSON_THROW_ON_ERROR)]);
+            if ($status !== 200 || !is_int($answer['stored'] ?? null) || !is_array($answer['unknown'] ?? null)) {
                 throw $this->refusal($path, $status, $body, $headers);
             }
             $receipt['stored'] += $answer['stored'];
@@ -159,10 +185,13 @@ final class PropertyFeed
         }
         $body = json_encode(['sequenceNumber' => $after, 'epoch' => $epoch], JSON_THROW_ON_ERROR);
         $path = self::CONSUMERS . ($this->consumer ?? 'default') . '/acknowledged';
-        $stream = $this->open($path, [], $status, $headers, 5 - $this->timeoutSeconds, ['PUT', $body]);
-        if ($stream !== null) {
-            fclose($stream);
+        try {
+            $sent = $this->open($path, [], 5 - $this->timeoutSeconds, ['PUT', $body]);
+        } catch (PropertyFeedException) {
+            $sent = null;
         }
+        $sent?->close();
+        [$status, $headers] = [$sent?->status ?? 0, $sent?->headers ?? []];
         if ($status >= 200 && $status < 300) {
             $this->said = ['after' => $after, 'epoch' => $epoch, 'times' => $isSame ? 2 : 1, 'at' => time()];
             $this->sayNotBefore = time() + ($this->wait > 0 ? self::SAID_EVERY : 0);
@@ -211,8 +240,8 @@ final class PropertyFeed
         if ($this->state['mode'] === 'numbers') {
             return true;
         }
-        [$status, $body] = $this->request('/v1/heads', []);
-        $heads = json_decode($body, true)['heads'] ?? null;
+        [$status, , , $answer] = $this->request('/v1/heads', []);
+        $heads = is_array($answer) ? $answer['heads'] ?? null : null;
         $has = $status === 200 && is_array($heads);
         $tenant = $has ? (array_column($heads, 'tenantId', 'feed')['property'] ?? null) : null;
         $tenant = is_string($tenant) ? $tenant : null;
@@ -240,7 +269,7 @@ final class PropertyFeed
                 $wait = 0;
             }
             $query = ['after' => $this->state['after'], 'epoch' => $this->state['epoch'], 'apiEventType' => $this->apiEventType];
-            [$status, $body, $headers] = $this->request('/v1/property-events', $query + ($wait > 0 ? ['wait' => $wait] : []), $wait);
+            [$status, $body, $headers, $json] = $this->request('/v1/property-events', $query + ($wait > 0 ? ['wait' => $wait] : []), $wait);
             if ($status === 409 || $status === 404) {
                 return true;
             }
@@ -250,18 +279,25 @@ final class PropertyFeed
                 continue;
             }
             $wait = 0;
-            $run = $this->decoded('/v1/property-events', $status, $body, ['next' => 'is_int', 'head' => 'is_int', 'epoch' => 'is_string', 'revision' => 'is_int'], $headers);
+            $members = ['next' => 'is_int', 'head' => 'is_int', 'epoch' => 'is_string', 'revision' => 'is_int'];
+            $run = $this->decoded('/v1/property-events', $status, $body, $members, $headers, $json);
+            unset($body, $json);
             // Another revision says that earlier events were reduced: a copy of the latest of each property needs nothing for it.
             if ($run['epoch'] !== $this->state['epoch']) {
                 return true;
             }
             $before = $this->state['after'];
-            $isRepeated = $run['items'] !== [] && min(array_column($run['items'], 'sequenceNumber')) <= $before;
+            $numbers = array_column($run['items'], 'sequenceNumber');
+            $isRepeated = $numbers !== [] && (min($numbers) <= $before || max($numbers) > $run['next'] || !self::rises($numbers));
             if ($isRepeated || ($run['next'] <= $before && $run['next'] < $run['head'])) {
                 // Applied, it could put an older event over a newer one; followed, it would be asked for for ever.
-                throw new PropertyFeedException('invalid_answer', "Asked for events behind $before, the service gave others or none. Is there a cache before it?");
+                throw new PropertyFeedException('invalid_answer', "Asked for events behind $before, the service gave others or none." . self::IS_CACHED);
             }
-            array_map([$this, 'gather'], $run['items']);
+            foreach ($run['items'] as $event) {
+                $this->gather($event);
+                $this->state['after'] = $event['sequenceNumber'];
+                $this->flushIfFull($apply);
+            }
             $this->state['after'] = max($before, $run['next']);
             if ($run['next'] >= $run['head']) {
                 $this->finish($apply, $this->state['after'] !== $before);
@@ -278,19 +314,22 @@ final class PropertyFeed
         $place = [];
         $revision = $furthest = 0;
         for ($attempt = 1; ; ) {
-            $stream = $this->open('/v1/property-events/snapshot', $place + ['apiEventType' => $this->apiEventType], $status, $headers);
-            $problem = $this->silence;
-            if ($stream !== null && $status === 200) {
+            $answer = $this->open('/v1/property-events/snapshot', $place + ['apiEventType' => $this->apiEventType]);
+            [$status, $headers, $problem] = [$answer?->status ?? 0, $answer?->headers ?? [], $this->silence];
+            if ($answer !== null && $status === 200) {
                 if ($place === []) {
                     [$place, $revision] = $this->placeOf($headers);
                 }
                 $begun = $place['after'];
                 [$events, $problem] = [0, 'The snapshot was cut off.'];
-                while (($line = fgets($stream)) !== false && str_ends_with($line, "\n")) {
-                    $value = json_decode($line, true);
+                while (($line = $answer->line(self::LINE_BYTES)) !== null) {
+                    if ($line === '') {
+                        throw $this->tooLong('/v1/property-events/snapshot', 'a line', self::LINE_BYTES);
+                    }
+                    $value = self::hasTooMany($line, self::PAYLOAD_PARTS) ? null : self::json($line);
                     $isEnd = is_array($value) && ($value['end'] ?? false) === true;
                     if ($isEnd && ($value['head'] ?? null) === $place['head'] && ($value['events'] ?? null) === $events) {
-                        fclose($stream);
+                        $answer->close();
                         $this->state = ['mode' => 'numbers', 'epoch' => $place['epoch'], 'revision' => $revision, 'after' => $place['head']] + $this->state;
                         return true;
                     }
@@ -310,17 +349,15 @@ final class PropertyFeed
                     $this->flushIfFull($apply);
                 }
             } elseif ($place !== [] && ($status === 404 || $status === 409)) {
-                fclose($stream);
+                $answer->close();
                 return false;
-            } elseif ($stream !== null) {
+            } elseif ($answer !== null) {
                 $problem = "The snapshot was answered with status $status.";
                 if (!in_array($status, self::PASSING, true)) {
-                    throw $this->refusal('/v1/property-events/snapshot', $status, (string) stream_get_contents($stream, 65_536), $headers);
+                    throw $this->refusal('/v1/property-events/snapshot', $status, $answer->body(self::PLAIN_BYTES) ?? '', $headers);
                 }
             }
-            if ($stream !== null) {
-                fclose($stream);
-            }
+            $answer?->close();
             $this->waitBefore(++$attempt, $headers, $problem);
         }
     }
@@ -344,11 +381,12 @@ final class PropertyFeed
             // Such a server holds no request.
             sleep($this->wait);
         }
-        $walk = ['available' => 0, 'started' => $this->state['newest'][1] ?? null, 'newest' => $this->state['newest'], 'saw' => false];
+        $check = new WalkCheck();
+        $walk = ['available' => 0, 'wanted' => null, 'started' => $this->state['newest'][1] ?? null, 'newest' => $this->state['newest'], 'saw' => false];
         [$furthest, $falls] = [0, 0];
         // A walk is always begun at page 1: what changed since the last run may stand before the page it had come to.
         for ($page = 1; ; ) {
-            $answer = $this->page($page);
+            $answer = $this->page($page, $check);
             $vanished = $page === 1 ? 0 : $walk['available'] - $answer['availableCount'];
             if ($vanished > 0) {
                 $falls++;
@@ -360,14 +398,18 @@ final class PropertyFeed
             } elseif ($page > $furthest) {
                 [$furthest, $falls] = [$page, 0];
             }
+            $check->note($answer);
             $events = $answer['items'];
             if ($page < $answer['totalPages'] && ($events === [] || ($page === 1 && $this->state['from'] === null))) {
                 // Where the newest events stand depends on the server's order: the first page or the last.
                 // Beside an empty page the last one tells a gap from a total that says too much.
-                $events = array_merge($events, $this->page($answer['totalPages'])['items']);
+                $last = $this->page($answer['totalPages'], $check)['items'];
+                $check->noteEvents($last);
+                $events = array_merge($events, $last);
             }
             foreach ($events as $event) {
                 $this->gather($event);
+                $this->flushIfFull($apply);
                 $walk['saw'] = $walk['saw'] || $event['id'] === ($this->state['newest'][0] ?? null);
                 if ($walk['newest'] === null || $event['createdDate'] >= $walk['newest'][1]) {
                     $walk['newest'] = [$event['id'], $event['createdDate']];
@@ -380,7 +422,17 @@ final class PropertyFeed
             if ($vanished > 0) {
                 $page = max(1, $page - (int) ceil($vanished / max(1, $answer['pageSize'])));
             } elseif ($events === [] || $page >= $answer['totalPages']) {
-                break;
+                $walk['wanted'] = min($walk['wanted'] ?? $answer['availableCount'], $answer['availableCount']);
+                $missing = $check->missing($walk['wanted'], $answer);
+                if ($missing <= 0) {
+                    break;
+                }
+                if ($check->isAgain) {
+                    throw new PropertyFeedException('invalid_answer', "The list says that it has {$walk['wanted']} events, and its pages did not show $missing "
+                        . 'of them: some pages came twice, or are old.' . self::IS_CACHED);
+                }
+                $check->again();
+                [$page, $walk['available']] = [1, 0];
             } else {
                 $page++;
             }
@@ -399,35 +451,165 @@ final class PropertyFeed
         return false;
     }
 
-    /** @return array<string, mixed> */
-    private function page(int $page): array
+    /**
+     * The page, and not another one that a cache gives: waiting mends that rarely, so it is asked for a few times at most.
+     *
+     * @return array<string, mixed>
+     */
+    private function page(int $page, WalkCheck $check): array
     {
         $query = ['apiEventType' => $this->apiEventType, 'page' => $page, 'pageSize' => $this->pageSize];
         if ($this->state['from'] !== null) {
             $query['from'] = $this->state['from'];
         }
-        [$status, $body, $headers] = $this->request(self::LIST, $query);
-        return $this->decoded(self::LIST, $status, $body, ['pageSize' => 'is_int', 'availableCount' => 'is_int', 'totalPages' => 'is_int'], $headers);
+        $members = ['page' => 'is_int', 'pageSize' => 'is_int', 'availableCount' => 'is_int', 'totalPages' => 'is_int'];
+        for ($attempt = 1; ; $attempt++) {
+            [$status, $body, $headers, $json] = $this->request(self::LIST, $query);
+            $answer = $this->decoded(self::LIST, $status, $body, $members, $headers, $json);
+            unset($body, $json);
+            $fault = self::otherPage($query, $answer) ?? $check->faultOf($answer);
+            if ($fault === null) {
+                return $answer;
+            }
+            if ($attempt >= min($this->attempts, self::PAGE_ATTEMPTS)) {
+                throw new PropertyFeedException('invalid_answer', $fault . self::IS_CACHED);
+            }
+            usleep(random_int(0, 250 * 2 ** $attempt) * 1000);
+        }
+    }
+
+    /** Why this cannot be the answer to the request. @param array<string, mixed> $query @param array<string, mixed> $answer */
+    private static function otherPage(array $query, array $answer): ?string
+    {
+        ['page' => $page, 'pageSize' => $size, 'items' => $items] = $answer;
+        if ($page !== $query['page']) {
+            return "The request was for page {$query['page']}, and the answer is page $page.";
+        }
+        if ($size < 1 || $size > $query['pageSize'] || count($items) > $size) {
+            return "The request was for pageSize {$query['pageSize']}, and the answer has pageSize $size and " . count($items) . ' items.';
+        }
+        // A day, since a server may read the bound in its own time.
+        $from = isset($query['from']) ? gmdate('Y-m-d\TH:i:s', strtotime("{$query['from']} UTC") - 86_400) : '';
+        foreach ($items as ['createdDate' => $createdDate]) {
+            if ($createdDate !== '' && $createdDate < $from) {
+                return "The request was for events from {$query['from']}, and the answer has one of $createdDate.";
+            }
+        }
+        return null;
+    }
+
+    /** @param list<int> $numbers */
+    private static function rises(array $numbers): bool
+    {
+        foreach ($numbers as $index => $number) {
+            if ($index > 0 && $number <= $numbers[$index - 1]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Keeps the latest event of each property, unless the copy has it or a later one. @param array<string, mixed> $event */
     private function gather(array $event): void
     {
-        $payload = json_decode((string) $event['payload'], true);
-        $named = is_array($payload) ? ($payload['agent_ref'] ?? '') : '';
+        $this->checkTenant($event);
+        [$payload, $event['payload'], $reason] = self::payloadOf($event['payload']);
+        $named = $payload === null ? self::referenceIn($event['payload']) : ($payload['agent_ref'] ?? '');
         $ref = strtolower(is_string($named) && $named !== '' ? $named : $event['transactionId']);
         $number = $event['sequenceNumber'];
         if ($number <= ($this->state['applied'][$ref][0] ?? -1) || $number <= ($this->gathered[$ref]['number'] ?? -1)) {
             return;
         }
-        $this->gathered[$ref] = ['kind' => $this->isRemoval($event, $payload) ? 'remove' : 'upsert', 'ref' => $ref,
-            'number' => $number, 'payload' => is_array($payload) ? $payload : [], 'event' => $event];
+        $kind = $this->isRemoval($event, $payload) ? 'remove' : ($payload === null ? 'odd' : 'upsert');
+        $this->gathered[$ref] = ['kind' => $kind, 'ref' => $ref, 'number' => $number, 'payload' => $payload ?? [], 'event' => $event]
+            + ($kind === 'odd' ? ['reason' => $reason] : []);
+        $text = $event['payload'];
+        $this->gatheredBytes += 2 * strlen($text) + 400 * (substr_count($text, '{') + substr_count($text, '['));
     }
 
-    /** @param array<string, mixed> $event */
-    private function isRemoval(array $event, mixed $payload): bool
+    private function forgetGathered(): void
     {
-        if (!is_array($payload) || $event['eventTypeShortCode'] === 'PropertyUnpublished') {
+        [$this->gathered, $this->gatheredBytes] = [[], 0];
+    }
+
+    /** Of every event: a cache or proxy may mix the answers of several agencies. @param array<string, mixed> $event */
+    private function checkTenant(array $event): void
+    {
+        $tenant = is_string($event['tenantId'] ?? null) ? $event['tenantId'] : '';
+        $this->state['tenant'] ??= $tenant === '' ? null : $tenant;
+        if ($tenant !== '' && strcasecmp($tenant, $this->state['tenant']) !== 0) {
+            throw new PropertyFeedException('invalid_answer', "The copy is of tenant {$this->state['tenant']}, and the answer has event {$event['sequenceNumber']} "
+                . 'of tenant ' . self::shown($tenant) . '. Is the key still the same? Is there a cache in front of the service that mixes answers?');
+        }
+    }
+
+    /**
+     * A payload as an array, null for one that cannot be read; its text; and why it cannot be read. A number beyond all numbers becomes
+     * null and half of a surrogate pair U+FFFD, since neither is a value that could be kept.
+     *
+     * @return array{array<string, mixed>|null, string, string}
+     */
+    private static function payloadOf(string $text): array
+    {
+        if (strlen($text) > self::PAYLOAD_BYTES) {
+            return [null, '', 'The payload is longer than ' . self::PAYLOAD_BYTES . ' bytes.'];
+        }
+        if (self::hasTooMany($text, self::PAYLOAD_PARTS)) {
+            return [null, '', 'The payload has more parts than a property can have.'];
+        }
+        $text = self::mended($text);
+        $payload = json_decode($text, true, self::PAYLOAD_LEVELS, JSON_INVALID_UTF8_SUBSTITUTE);
+        $problem = json_last_error();
+        return match (true) {
+            $problem === JSON_ERROR_DEPTH => [null, $text, 'The payload has more than ' . self::PAYLOAD_LEVELS . ' levels.'],
+            $problem !== JSON_ERROR_NONE => [null, $text, 'The payload is no JSON: ' . json_last_error_msg() . '.'],
+            is_string($payload) => [null, $text, 'The payload is a text: it was written as JSON twice, perhaps.'],
+            str_starts_with(ltrim($text), '{') => [$payload, $text, ''],
+            default => [null, $text, 'The payload is no object.'],
+        };
+    }
+
+    /** The reference in the text of a payload that cannot be read. */
+    private static function referenceIn(string $text): string
+    {
+        return preg_match('/"agent_ref\\\\?"\s*:\s*\\\\?"([^"\\\\]{1,200})\\\\?"/', $text, $match) === 1 ? $match[1] : '';
+    }
+
+    /** Where lists and objects would take much more memory than the text that they were read from. */
+    private static function hasTooMany(string $text, int $parts): bool
+    {
+        if (strlen($text) <= self::PLAIN_BYTES) {
+            return false;
+        }
+        $signs = preg_replace('/' . self::TEXT . '|\s++/s', '', $text);
+        return $signs === null || strlen($signs) > self::SIGNS || substr_count($signs, '{') + substr_count($signs, '[') > $parts;
+    }
+
+    /** JSON of an answer; null for what is none. */
+    private static function json(string $text): mixed
+    {
+        $value = json_decode(self::mended($text), true, self::LEVELS, JSON_INVALID_UTF8_SUBSTITUTE);
+        return json_last_error() === JSON_ERROR_NONE ? $value : null;
+    }
+
+    private static function mended(string $text): string
+    {
+        if (preg_match('/\d(?:[eE]\+?\d{3}|\d{308})/', $text) === 1) {
+            $number = '-?\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+';
+            $text = preg_replace_callback('/' . self::TEXT . "(*SKIP)(*FAIL)|$number/s", static fn (array $found): string => is_infinite((float) $found[0]) ? 'null' : $found[0], $text) ?? $text;
+        }
+        if (preg_match('/\\\\u[dD][89a-fA-F]/', $text) !== 1) {
+            return $text;
+        }
+        $pair = 'u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F][0-9a-fA-F]{2}';
+        $half = static fn (array $found): string => isset($found[1]) ? '\\ufffd' : $found[0];
+        return preg_replace_callback("/\\\\(?:$pair|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)/s", $half, $text) ?? $text;
+    }
+
+    /** @param array<string, mixed> $event @param array<string, mixed>|null $payload null: it cannot be read */
+    private function isRemoval(array $event, ?array $payload): bool
+    {
+        if ($event['eventTypeShortCode'] === 'PropertyUnpublished') {
             return true;
         }
         // Nothing is left to show. After a thinned event a later one of its property follows.
@@ -443,7 +625,8 @@ final class PropertyFeed
 
     private function flushIfFull(callable $apply): void
     {
-        if (count($this->gathered) >= max(self::BATCH, intdiv(count($this->state['applied'] ?? []), 8))) {
+        $isFull = count($this->gathered) >= max(self::BATCH, intdiv(count($this->state['applied'] ?? []), 8));
+        if ($isFull || $this->gatheredBytes > self::BATCH_BYTES) {
             $this->applyGathered($apply, false);
         }
     }
@@ -497,9 +680,8 @@ final class PropertyFeed
     private function differencesIn(string $prefix, array $own): array
     {
         $path = '/v1/property-events/digest';
-        [$status, $body, $headers] = $this->request($path, ['prefix' => $prefix, 'apiEventType' => $this->apiEventType]);
-        $answer = $status === 200 ? json_decode($body, true) : null;
-        if (!is_string($answer['digest'] ?? null)) {
+        [$status, $body, $headers, $answer] = $this->request($path, ['prefix' => $prefix, 'apiEventType' => $this->apiEventType]);
+        if ($status !== 200 || !is_string($answer['digest'] ?? null)) {
             throw $this->refusal($path, $status, $body, $headers);
         }
         if ($answer['digest'] === self::digest($own)) {
@@ -584,7 +766,7 @@ final class PropertyFeed
         // In the middle of a snapshot the place is not kept, so its first batch must be able to come again.
         $kept = $this->state['mode'] === 'start' ? $this->freshState() : $this->state;
         $apply($changes, json_encode($kept, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION), $phase);
-        $this->gathered = [];
+        $this->forgetGathered();
     }
 
     private function bound(string $createdDate, int $secondsBefore): string
@@ -598,14 +780,14 @@ final class PropertyFeed
      *
      * @param array<string, callable> $members
      * @param array<string, string> $headers
+     * @param mixed $value the body, read
      * @return array<string, mixed>
      */
-    private function decoded(string $path, int $status, string $body, array $members, array $headers): array
+    private function decoded(string $path, int $status, string $body, array $members, array $headers, mixed $value): array
     {
         if ($status !== 200) {
             throw $this->refusal($path, $status, $body, $headers);
         }
-        $value = json_decode($body, true);
         $isWhole = is_array($value) && is_array($value['items'] ?? null);
         foreach ($members as $name => $isRight) {
             $isWhole = $isWhole && $isRight($value[$name] ?? null);
@@ -625,11 +807,16 @@ final class PropertyFeed
      */
     private function eventOf(mixed $value): ?array
     {
-        if (!is_array($value) || !is_int($value['sequenceNumber'] ?? null) || !is_string($value['id'] ?? null) || $value['id'] === '') {
+        $isShort = static fn (mixed $text): bool => !is_string($text) || strlen($text) <= 1_000;
+        $isEvent = is_array($value) && is_int($value['sequenceNumber'] ?? null) && is_string($value['id'] ?? null) && $value['id'] !== ''
+            && $isShort($value['id']) && $isShort($value['transactionId'] ?? '') && $isShort($value['tenantId'] ?? '');
+        if (!$isEvent) {
             return null;
         }
         $payload = $value['payload'] ?? '';
-        $value['payload'] = is_array($payload) ? json_encode($payload, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION) : (is_string($payload) ? $payload : '');
+        // {} and [] are one in an array.
+        $payload = $payload === [] ? '{}' : $payload;
+        $value['payload'] = is_array($payload) ? (string) json_encode($payload, JSON_PRESERVE_ZERO_FRACTION, self::LEVELS) : (is_string($payload) ? $payload : '');
         $value['eventType'] = is_int($value['eventType'] ?? null) ? $value['eventType'] : -1;
         foreach (['transactionId', 'eventTypeShortCode', 'createdDate'] as $name) {
             $value[$name] = is_string($value[$name] ?? null) ? $value[$name] : '';
@@ -694,63 +881,64 @@ final class PropertyFeed
      * @param array<string, int|string> $query
      * @param int $wait seconds that the service may take for its answer, before it counts as silent
      * @param array{string, string}|null $sends method and body, JSON; null: GET
-     * @return array{int, string, array<string, string>} status, body and headers
+     * @return array{int, string, array<string, string>, mixed} status, body, headers, and the body read as JSON
      */
     private function request(string $path, array $query, int $wait = 0, ?array $sends = null): array
     {
         for ($attempt = 1; ; $attempt++) {
-            $stream = $this->open($path, $query, $status, $headers, $wait, $sends);
-            $body = $stream === null ? '' : (string) stream_get_contents($stream);
-            if ($stream !== null) {
-                fclose($stream);
+            $answer = $this->open($path, $query, $wait, $sends);
+            [$status, $headers, $body] = [$answer?->status ?? 0, $answer?->headers ?? [], $answer?->body(self::ANSWER_BYTES) ?? ''];
+            $answer?->close();
+            if ($answer?->isLonger === true) {
+                throw $this->tooLong($path, 'more', self::ANSWER_BYTES);
             }
-            $isWhole = strlen($body) === (int) ($headers['content-length'] ?? strlen($body));
-            $isCut = $status === 200 && (!$isWhole || (json_decode($body) === null && str_starts_with(ltrim($body), '{')));
+            if (self::hasTooMany($body, self::PARTS)) {
+                throw new PropertyFeedException('invalid_answer', "$path was answered with more parts than it can have. Ask for fewer events at once (pageSize), if they are right.");
+            }
+            $json = self::json($body);
+            $isCut = $status === 200 && (!$answer->isWhole || ($json === null && str_starts_with(ltrim($body), '{')));
             // What a 409 means stands in its body.
-            $isCut = $isCut || ($status === 409 && json_decode($body) === null);
+            $isCut = $isCut || ($status === 409 && $json === null);
             if (!$isCut && !in_array($status, self::PASSING, true)) {
-                return [$status, $body, $headers];
+                return [$status, $body, $headers, $json];
             }
-            $answer = "$path was answered with status $status" . ($isCut ? ', cut off.' : '.');
-            $this->waitBefore($attempt + 1, $headers, $status === 0 ? $this->silence : $answer);
+            $problem = "$path was answered with status $status" . ($isCut ? ', cut off.' : '.');
+            $this->waitBefore($attempt + 1, $headers, $status === 0 ? $this->silence : $problem);
         }
+    }
+
+    private function tooLong(string $path, string $what, int $bytes): PropertyFeedException
+    {
+        return new PropertyFeedException('invalid_answer', "$path was answered with $what than " . intdiv($bytes, 2 ** 20)
+            . ' MB, which is longer than it can be. Ask for fewer events at once (pageSize), if they are right.');
     }
 
     /**
      * @param array<string, int|string> $query
-     * @param array<string, string>|null $headers in lower case
      * @param array{string, string}|null $sends method and body, JSON; null: GET
-     * @return resource|null
      */
-    private function open(string $path, array $query, ?int &$status, ?array &$headers, int $wait = 0, ?array $sends = null)
+    private function open(string $path, array $query, int $wait = 0, ?array $sends = null): ?FeedAnswer
     {
-        $lines = ["x-api-key: {$this->key}", 'accept: */*', ...($this->consumer === null ? [] : ["x-feed-consumer: {$this->consumer}"])];
-        $body = $sends === null ? [] : ['method' => $sends[0], 'content' => $sends[1]];
-        $context = stream_context_create(['http' => $body + [
-            'header' => [...$lines, ...($sends === null ? [] : ['content-type: application/json'])], 'ignore_errors' => true,
-            'timeout' => $this->timeoutSeconds + $wait, 'follow_location' => 0, 'protocol_version' => 1.1]]);
+        $lines = ["x-api-key: {$this->key}", 'accept: */*', ...($this->consumer === null ? [] : ["x-feed-consumer: {$this->consumer}"]),
+            ...($sends === null ? [] : ['content-type: application/json'])];
         $text = $query === [] ? '' : '?' . http_build_query($query, '', '&', PHP_QUERY_RFC3986);
-        $warnings = [];
-        set_error_handler(static function (int $level, string $message) use (&$warnings): bool {
-            // "fopen(address): Failed to open stream: reason": the reason alone, since the address may have a password in it.
-            $warnings[] = preg_replace(['~^fopen\(.*?\): ~s', '~^Failed to open stream: ~i'], '', $message);
-            return true;
-        });
         try {
-            $stream = fopen(rtrim($this->baseUrl, '/') . $path . $text, 'r', false, $context);
-        } finally {
-            restore_error_handler();
+            $url = rtrim($this->baseUrl, '/') . $path . $text;
+            return FeedAnswer::to($url, $lines, $sends ?? ['GET', null], $this->timeoutSeconds + $wait);
+        } catch (FeedSilence $silence) {
+            $reason = rtrim(self::shown($silence->getMessage()), '.');
+            $this->silence = $this->address() . ' ' . match ($silence->problem) {
+                'certificate' => "shows a certificate that cannot be verified: $reason. Nothing was sent to it. See that the address is right; "
+                    . 'whoever runs the service can renew its certificate, and openssl.cafile in php.ini names the issuers that this PHP trusts.',
+                'tls' => "does not speak TLS as it should: $reason. See that https:// and the port are right.",
+                'invalid_answer' => "does not answer as a feed does: $reason.",
+                default => "does not answer: $reason. See that the address is right and that the service runs.",
+            };
+            if ($silence->isFinal) {
+                throw new PropertyFeedException($silence->problem, $this->silence);
+            }
+            return null;
         }
-        $reason = rtrim(self::shown($warnings[0] ?? 'nothing came'), '.');
-        $this->silence = $this->address() . " does not answer: $reason. See that the address is right and that the service runs.";
-        $lines = $stream === false ? [] : (stream_get_meta_data($stream)['wrapper_data'] ?? []);
-        $headers = [];
-        foreach ($lines as $line) {
-            [$name, $value] = array_pad(explode(':', $line, 2), 2, '');
-            $headers[strtolower($name)] = trim($value);
-        }
-        $status = preg_match('~^HTTP/\S+ (\d{3})~', $lines[0] ?? '', $match) ? (int) $match[1] : 0;
-        return $stream === false ? null : $stream;
     }
 
     /** @param array<string, string> $headers */
@@ -828,8 +1016,8 @@ final class RemovalBreaker
 class PropertyFeedException extends RuntimeException
 {
     /**
-     * @param string $problem unreachable, unavailable (it may pass), key_refused, redirected, refused, invalid_answer, checkpoint or
-     *   mass_removal
+     * @param string $problem unreachable, unavailable (it may pass), certificate, tls, key_refused, redirected, refused, invalid_answer,
+     *   checkpoint or mass_removal
      * @param int $status of the answer, if it was one
      */
     public function __construct(public readonly string $problem, string $message, public readonly int $status = 0)
@@ -863,5 +1051,356 @@ final class MassRemovalException extends PropertyFeedException
             . "and the limit is $limit. Nothing was removed, and updates have stopped until this is settled.";
         parent::__construct('mass_removal', $this->summary . ' If the removals are right, run the sync once with $allowMassRemoval. '
             . 'If they are a mistake, have them published again and run it as usual; nothing is lost by waiting.');
+    }
+}
+
+/** Whether the pages of one walk fit together: each continues the one before it, and together they have what the totals say. */
+final class WalkCheck
+{
+    /** So many neighbours in order show that a server orders its events by number; by chance that does not happen. */
+    private const CONVINCING = 20;
+
+    /** The same pages are walked once more. */
+    public bool $isAgain = false;
+    /** @var array<int, true> by number */
+    private array $seen = [];
+    /** @var array<int, int> by page, how many events fewer than its place in the list says: some servers leave events out of their pages */
+    private array $holes = [];
+    /** @var array{page: int, pageSize: int, availableCount: int, last: int|null}|null */
+    private ?array $before = null;
+    private int $rising = 0;
+    private int $falling = 0;
+
+    /** Why the page cannot follow the page before it. Changes nothing. @param array<string, mixed> $answer */
+    public function faultOf(array $answer): ?string
+    {
+        if ($this->before === null) {
+            return null;
+        }
+        ['page' => $page, 'pageSize' => $size, 'last' => $last] = $this->before;
+        if ($answer['pageSize'] !== $size) {
+            return "Page {$answer['page']} has pageSize {$answer['pageSize']}, and page $page had pageSize $size.";
+        }
+        [$rising, $falling] = $this->order($answer['items']);
+        $sign = $falling === 0 && $rising >= self::CONVINCING ? 1 : ($rising === 0 && $falling >= self::CONVINCING ? -1 : 0);
+        if ($answer['page'] !== $page + 1 || $sign === 0 || $last === null) {
+            return null;
+        }
+        $isRepeated = static fn (array $event): bool => $sign * ($event['sequenceNumber'] - $last) <= 0;
+        $repeated = array_values(array_filter($answer['items'], $isRepeated));
+        // Events that appeared on earlier pages meanwhile have moved as many to this one.
+        if (count($repeated) <= max(0, $answer['availableCount'] - $this->before['availableCount'])) {
+            return null;
+        }
+        return "The answer for page {$answer['page']} does not continue page $page, which ended with number $last: it has number "
+            . "{$repeated[0]['sequenceNumber']}.";
+    }
+
+    /** The events of a page have been read. @param array<string, mixed> $answer */
+    public function note(array $answer): void
+    {
+        [$this->rising, $this->falling] = $this->order($answer['items']);
+        $expected = min($answer['pageSize'], $answer['availableCount'] - ($answer['page'] - 1) * $answer['pageSize']);
+        $this->holes[$answer['page']] = max(0, $expected - count($answer['items']));
+        $this->noteEvents($answer['items']);
+        $last = $answer['items'] === [] ? null : $answer['items'][array_key_last($answer['items'])]['sequenceNumber'];
+        $this->before = ['last' => $last] + $answer;
+        unset($this->before['items']);
+    }
+
+    /** Events that were read out of turn, such as those of the last page. @param list<array<string, mixed>> $events */
+    public function noteEvents(array $events): void
+    {
+        $this->seen += array_fill_keys(array_column($events, 'sequenceNumber'), true);
+    }
+
+    /** How many events of `$total` no page has shown, given the walk's last page. @param array<string, mixed> $last */
+    public function missing(int $total, array $last): int
+    {
+        // After two empty pages, the ones between them were not asked for.
+        $notAsked = $last['page'] < $last['totalPages'] ? max(0, $last['availableCount'] - $last['page'] * $last['pageSize']) : 0;
+        return $total - count($this->seen) - array_sum($this->holes) - $notAsked;
+    }
+
+    public function again(): void
+    {
+        [$this->holes, $this->before, $this->isAgain] = [[], null, true];
+    }
+
+    /** @param list<array<string, mixed>> $events @return array{int, int} neighbours that rise and that fall, with those of earlier pages */
+    private function order(array $events): array
+    {
+        [$rising, $falling] = [$this->rising, $this->falling];
+        foreach (array_slice($events, 1) as $index => $event) {
+            $event['sequenceNumber'] > $events[$index]['sequenceNumber'] ? $rising++ : $falling++;
+        }
+        return [$rising, $falling];
+    }
+}
+
+/** There was no answer, and why. */
+final class FeedSilence extends RuntimeException
+{
+    /**
+     * @param string $problem unreachable, certificate, tls or invalid_answer
+     * @param bool $isFinal no further attempt would better it
+     */
+    public function __construct(string $message, public readonly string $problem = 'unreachable', public readonly bool $isFinal = false)
+    {
+        parent::__construct($message);
+    }
+}
+
+/**
+ * One answer over HTTP/1.1, read piece by piece and no further than asked. PHP's own reading keeps headers without end in memory, and does
+ * not say whether a body is whole.
+ */
+final class FeedAnswer
+{
+    private const HEADER_BYTES = 64 * 1024;
+    private const PIECE_BYTES = 64 * 1024;
+    /** For the headers, a body, a line: a byte from time to time is an answer that never comes. */
+    private const LONGEST_SECONDS = 300;
+    /** Of TLS, what waiting mends. */
+    private const PASSING = '/reset|broken pipe|timed out|unexpected eof/i';
+
+    /** The body is longer than was asked for. */
+    public bool $isLonger = false;
+    /** The body has been read to the end that its length names. */
+    public bool $isWhole = false;
+    public int $status = 0;
+    /** @var array<string, string> in lower case */
+    public array $headers = [];
+    private bool $isOver = false;
+    private bool $isChunked = false;
+    /** Bytes of the body, or of its chunk, that are still to come; null: as long as the connection lasts. */
+    private ?int $left = null;
+    /** What came and was not taken yet: of the connection, and of the body. */
+    private string $raw = '';
+    private string $buffer = '';
+    private float $endsAt = INF;
+
+    /** @param resource $stream */
+    private function __construct(private $stream)
+    {
+    }
+
+    /**
+     * @param list<string> $lines headers
+     * @param array{string, string|null} $sends method and body
+     * @param int $timeoutSeconds of silence
+     * @throws FeedSilence
+     */
+    public static function to(string $url, array $lines, array $sends, int $timeoutSeconds): self
+    {
+        $parts = parse_url($url);
+        $user = isset($parts['user']) ? rawurldecode($parts['user']) . ':' . rawurldecode($parts['pass'] ?? '') : null;
+        [$method, $body] = $sends;
+        $target = ($parts['path'] ?? '/') . (isset($parts['query']) ? "?{$parts['query']}" : '');
+        $head = [
+            "$method $target HTTP/1.1",
+            "host: {$parts['host']}" . (isset($parts['port']) ? ":{$parts['port']}" : ''),
+            'connection: close',
+            'user-agent: property-feed-php',
+            ...$lines,
+            ...($user === null ? [] : ['authorization: Basic ' . base64_encode($user)]),
+            ...($body === null ? [] : ['content-length: ' . strlen($body)]),
+        ];
+        $answer = new self(self::connect($parts, $timeoutSeconds));
+        $text = implode("\r\n", $head) . "\r\n\r\n$body";
+        for ($sent = 0; $sent < strlen($text); $sent += $written) {
+            $written = @fwrite($answer->stream, substr($text, $sent));
+            if ($written === false || $written === 0) {
+                // There may be an answer all the same.
+                break;
+            }
+        }
+        do {
+            $answer->readHead($timeoutSeconds);
+        } while ($answer->status >= 100 && $answer->status < 200);
+        return $answer;
+    }
+
+    /** @param array<string, mixed> $parts of the address @return resource */
+    private static function connect(array $parts, int $timeoutSeconds)
+    {
+        $isSecure = strtolower($parts['scheme']) === 'https';
+        $remote = ($isSecure ? 'ssl' : 'tcp') . "://{$parts['host']}:" . ($parts['port'] ?? ($isSecure ? 443 : 80));
+        $warnings = [];
+        set_error_handler(static function (int $level, string $message) use (&$warnings): bool {
+            $warnings[] = preg_replace('~^stream_socket_client\(\): ~', '', $message);
+            return true;
+        });
+        try {
+            $context = stream_context_create(['ssl' => ['peer_name' => trim($parts['host'], '[]')]]);
+            $stream = stream_socket_client($remote, $code, $reason, $timeoutSeconds, STREAM_CLIENT_CONNECT, $context);
+        } finally {
+            restore_error_handler();
+        }
+        if ($stream !== false) {
+            stream_set_timeout($stream, $timeoutSeconds);
+            return $stream;
+        }
+        $said = implode("\n", $warnings);
+        if (preg_match('/certificate|peer_name|did not match/i', $said) === 1) {
+            throw new FeedSilence(self::certificateFault($remote, $said), 'certificate', true);
+        }
+        if ($isSecure && preg_match('/SSL|crypto|TLS/', $said) === 1) {
+            $words = preg_match('/error:[^:]*:[^:]*:[^:]*:([^\n]+)/', $said, $match) === 1 ? $match[1] : ($warnings[0] ?? 'TLS failed');
+            throw new FeedSilence($words, 'tls', preg_match(self::PASSING, $words) !== 1);
+        }
+        $hasNoName = preg_match('/getaddrinfo.*(?:not known|No address|no such host|nodename)/i', "$reason $said") === 1;
+        throw new FeedSilence($hasNoName ? "there is no host with the name {$parts['host']}" : ($reason !== '' ? $reason : ($warnings[0] ?? 'nothing came')), isFinal: $hasNoName);
+    }
+
+    /** OpenSSL says only that it does not trust it, so the certificate is looked at; nothing is sent. */
+    private static function certificateFault(string $remote, string $said): string
+    {
+        $context = stream_context_create(['ssl' => ['verify_peer' => false, 'verify_peer_name' => false, 'capture_peer_cert' => true]]);
+        $stream = @stream_socket_client($remote, $code, $reason, 5, STREAM_CLIENT_CONNECT, $context);
+        $kept = $stream === false ? null : (stream_context_get_params($stream)['options']['ssl']['peer_certificate'] ?? null);
+        $facts = $kept === null ? false : openssl_x509_parse($kept);
+        $now = time();
+        return match (true) {
+            $facts === false => 'certificate verify failed',
+            $facts['validTo_time_t'] < $now => 'it expired on ' . gmdate('Y-m-d', $facts['validTo_time_t']),
+            $facts['validFrom_time_t'] > $now => 'it is not valid before ' . gmdate('Y-m-d', $facts['validFrom_time_t']),
+            str_contains($said, 'did not match') => 'it was made for another name than this one',
+            $facts['subject'] === $facts['issuer'] => 'it is signed by nobody but itself',
+            default => 'its issuer is not known here',
+        };
+    }
+
+    private function readHead(int $timeoutSeconds): void
+    {
+        [$this->headers, $bytes, $lines] = [[], 0, []];
+        $this->endsAt = self::now() + min(self::LONGEST_SECONDS, 2 * $timeoutSeconds);
+        do {
+            $line = $this->rawLine(self::HEADER_BYTES - $bytes);
+            if ($line === null) {
+                $isLong = strlen($this->raw) > self::HEADER_BYTES - $bytes;
+                $isSlow = stream_get_meta_data($this->stream)['timed_out'] || self::now() > $this->endsAt;
+                $this->close();
+                throw $isLong
+                    ? new FeedSilence('its headers are longer than 64 KB', 'invalid_answer', true)
+                    : new FeedSilence($isSlow ? "nothing came within $timeoutSeconds seconds" : 'the connection ended before an answer came');
+            }
+            $bytes += strlen($line);
+            $lines[] = rtrim($line, "\r\n");
+        } while (end($lines) !== '');
+        if (preg_match('~^HTTP/1\.[01] (\d{3})~', $lines[0], $match) !== 1) {
+            $this->close();
+            throw new FeedSilence('the answer is not HTTP/1.1');
+        }
+        $this->status = (int) $match[1];
+        foreach (array_slice($lines, 1, -1) as $line) {
+            [$name, $value] = array_pad(explode(':', $line, 2), 2, '');
+            $this->headers[strtolower($name)] = trim($value);
+        }
+        $this->isChunked = str_contains(strtolower($this->headers['transfer-encoding'] ?? ''), 'chunked');
+        $length = $this->headers['content-length'] ?? '';
+        $this->left = $this->isChunked ? 0 : (ctype_digit($length) ? (int) $length : null);
+        if ($this->status === 204 || $this->status === 304 || (!$this->isChunked && $this->left === 0)) {
+            $this->isOver = $this->isWhole = true;
+        }
+    }
+
+    /** The body, or what came of it, and no more than so many bytes. */
+    public function body(int $most): string
+    {
+        $this->endsAt = self::now() + self::LONGEST_SECONDS;
+        $body = '';
+        while (strlen($body) <= $most && ($piece = $this->piece()) !== '') {
+            $body .= $piece;
+        }
+        $this->isLonger = strlen($body) > $most;
+        return $this->isLonger ? '' : $body;
+    }
+
+    /** The next whole line; '' for one that is longer than so many bytes; null where there is none any more. */
+    public function line(int $most): ?string
+    {
+        $this->endsAt = self::now() + self::LONGEST_SECONDS;
+        for ($from = 0; ($end = strpos($this->buffer, "\n", $from)) === false; ) {
+            $from = strlen($this->buffer);
+            if ($from > $most) {
+                return '';
+            }
+            $piece = $this->piece();
+            if ($piece === '') {
+                return null;
+            }
+            $this->buffer .= $piece;
+        }
+        $line = substr($this->buffer, 0, $end + 1);
+        $this->buffer = substr($this->buffer, $end + 1);
+        return $line;
+    }
+
+    public function close(): void
+    {
+        $this->isOver = true;
+        if (is_resource($this->stream)) {
+            fclose($this->stream);
+        }
+    }
+
+    /** What comes next of the body; '' at its end, and where the connection ends or is silent. */
+    private function piece(): string
+    {
+        if ($this->isChunked && $this->left === 0 && !$this->isOver) {
+            $size = $this->rawLine(256);
+            $isSize = preg_match('/^([0-9a-f]{1,8})[ \t]*(?:;.*)?\r?\n\z/i', (string) $size, $match) === 1;
+            $this->left = $isSize ? (int) hexdec($match[1]) : 0;
+            [$this->isOver, $this->isWhole] = [$this->left === 0, $isSize && $this->left === 0];
+        }
+        if ($this->isOver) {
+            return '';
+        }
+        if ($this->raw === '' && !$this->fill()) {
+            $this->isOver = true;
+            $this->isWhole = $this->left === null && feof($this->stream) && !stream_get_meta_data($this->stream)['timed_out'];
+            return '';
+        }
+        $piece = $this->left === null ? $this->raw : substr($this->raw, 0, $this->left);
+        $this->raw = substr($this->raw, strlen($piece));
+        if ($this->left !== null) {
+            $this->left -= strlen($piece);
+            if ($this->left === 0 && $this->isChunked) {
+                $this->rawLine(2);
+            }
+            if ($this->left === 0 && !$this->isChunked) {
+                $this->isOver = $this->isWhole = true;
+            }
+        }
+        return $piece;
+    }
+
+    /** A line of the connection, without more than so many bytes before its end; null where none comes. */
+    private function rawLine(int $most): ?string
+    {
+        while (($end = strpos($this->raw, "\n")) === false) {
+            if (strlen($this->raw) > $most || !$this->fill()) {
+                return null;
+            }
+        }
+        if ($end > $most) {
+            return null;
+        }
+        $line = substr($this->raw, 0, $end + 1);
+        $this->raw = substr($this->raw, $end + 1);
+        return $line;
+    }
+
+    private function fill(): bool
+    {
+        $piece = self::now() > $this->endsAt ? '' : (string) @fread($this->stream, self::PIECE_BYTES);
+        $this->raw .= $piece;
+        return $piece !== '';
+    }
+
+    private static function now(): float
+    {
+        return hrtime(true) / 1e9;
     }
 }

@@ -14,7 +14,8 @@ require_once __DIR__ . '/PropertyListing.php';
  *     $tables->create();
  *     $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables);
  *
- * Rows and checkpoint are written in one transaction. Moments are in UTC, lists and the payload are JSON texts. Only the columns
+ * Rows and checkpoint are written in one transaction. A listing that the database refuses, or whose payload cannot be read, stays as it
+ * was, and `$refused` says why; all others are written. Moments are in UTC, lists and the payload are JSON texts. Only the columns
  * named `…_html` may stand in a page as they are; escape all others. docs/consuming.md explains the columns.
  */
 final class PropertyTables implements PropertyCopy
@@ -118,6 +119,13 @@ final class PropertyTables implements PropertyCopy
     private const AVAILABLE = 1;
     private const LARGEST_INTEGER = 2_147_483_647;
 
+    /** SQLSTATE of refusals that have to do with the values alone: they do not fit, break a rule, or a trigger does not want them. */
+    private const OF_VALUES = '/^(?:22|23|45)/';
+    /** The same of SQLite, which has no other: too big, a rule or a trigger, a wrong type. */
+    private const OF_VALUES_SQLITE = [18, 19, 20];
+
+    /** @var array<string, string> by reference, why its latest version was not written */
+    public array $refused = [];
     /** Number of batches that were written when the checkpoint was loaded, and since. */
     private int $writes = -1;
     /** @var array<string, PDOStatement> by their text */
@@ -208,10 +216,9 @@ final class PropertyTables implements PropertyCopy
                 $this->run("UPDATE {$this->prefix}listings SET is_stale = 1");
             }
             foreach ($changes as $change) {
-                if (!self::isUsable($change['ref'])) {
-                    continue;
+                if (self::isUsable($change['ref'])) {
+                    $this->take($change);
                 }
-                $change['kind'] === 'remove' ? $this->remove($change['ref'], $change) : $this->put($change);
             }
             foreach ($phase['complete'] ? $this->stale() : [] as $reference) {
                 $this->remove($reference, null);
@@ -223,6 +230,41 @@ final class PropertyTables implements PropertyCopy
                 $this->db->rollBack();
             }
             throw $problem;
+        }
+    }
+
+    /** @param array<string, mixed> $change */
+    private function take(array $change): void
+    {
+        unset($this->refused[$change['ref']]);
+        if ($change['kind'] === 'remove') {
+            $this->remove($change['ref'], $change);
+            return;
+        }
+        $refusal = $change['kind'] === 'odd' ? $change['reason'] : $this->refusalOf($change);
+        if ($refusal !== null) {
+            $this->refused[$change['ref']] = $refusal;
+            // It is not gone from the feed.
+            $this->run("UPDATE {$this->prefix}listings SET is_stale = 0 WHERE reference = ?", [$change['ref']]);
+        }
+    }
+
+    /** Puts it, or says why the database does not take it. @param array<string, mixed> $change */
+    private function refusalOf(array $change): ?string
+    {
+        $this->db->exec('SAVEPOINT one_listing');
+        try {
+            $this->put($change);
+            $this->db->exec('RELEASE SAVEPOINT one_listing');
+            return null;
+        } catch (PDOException $problem) {
+            [$state, $code] = $problem->errorInfo ?? ['', 0];
+            $isOfValues = $this->driver === 'sqlite' ? in_array($code, self::OF_VALUES_SQLITE, true) : preg_match(self::OF_VALUES, (string) $state) === 1;
+            if (!$isOfValues) {
+                throw $problem;
+            }
+            $this->db->exec('ROLLBACK TO SAVEPOINT one_listing');
+            return 'The database refused it: ' . ($problem->errorInfo[2] ?? $problem->getMessage());
         }
     }
 

@@ -42,6 +42,10 @@ final class FileCopy implements PropertyCopy
         foreach ($changes as $change) {
             if ($change['kind'] === 'remove') {
                 unset($properties[$change['ref']]);
+            } elseif ($change['kind'] === 'odd') {
+                // What the copy has of it stays.
+                unset($properties[$change['ref']]['stale']);
+                fwrite(STDERR, "{$change['ref']} is left as it is: {$change['reason']}\n");
             } else {
                 $properties[$change['ref']] = ['number' => $change['number'], 'payload' => $change['payload']];
             }

@@ -34,11 +34,20 @@ try {
         consumer: getenv('FEED_CONSUMER') ?: null,
     );
     $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
+    $told = [];
+    $tell = static function () use ($tables, &$told): void {
+        foreach (array_diff_assoc($tables->refused, $told) as $reference => $reason) {
+            fwrite(STDERR, "$reference is left as it is. $reason\n");
+        }
+        $told = $tables->refused;
+    };
     $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, $allowMassRemoval);
+    $tell();
     echo $tables->count(), " listings\n";
     while (in_array('--follow', $flags, true)) {
         // The service answers once there is something new, and after 25 seconds with nothing.
         $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, wait: 25);
+        $tell();
     }
 } catch (MassRemovalException $stopped) {
     fwrite(STDERR, "$stopped->summary
