@@ -62,6 +62,10 @@ describe('a contact is found by exactly', () => {
       'neill & sons ltd',
     ])
       assert.equal(finds('name', same), true, same)
+    const welsh = { first_name: 'Siân', last_name: 'Llŷr' }
+    for (const same of ['sian llyr', 'Siân Llŷr', 'SIÂN LLŶR', 'Sia\u0302n Lly\u0302r']) {
+      assert.equal(finds('name', same, welsh), true, same)
+    }
     for (const other of ['Jane', 'O’Neill', 'Neill', 'Jane O’Neil']) assert.equal(finds('name', other), false)
     assert.equal(contactMatch('name', ' '), undefined)
   })

@@ -39,7 +39,7 @@ describe('finding a property at the command line', () => {
       await using store = await withTenants(await openStorage(made))
       await publish(store, [
         home('a', mill),
-        home('b', { address_2: 'High \u001bStreet' }, { reference: 'MILL-7' }),
+        home('b', { address_2: 'High \u001bStreet', town: 'Tŷ-croes' }, { reference: 'MILL-7' }),
       ])
       await publish(store, [home('c', mill), removal({ subject: 'c' })])
       await publish(store, [home('d', mill)], { key: feedKey(tenantB) })
@@ -58,8 +58,13 @@ describe('finding a property at the command line', () => {
     const { stdout } = await run(['properties', 'find', 'cb7 4aa', ...place])
     assert.match(stdout, /4, Mill Lane, Ely +CB7 4AA +removed/)
     assert.ok(!stdout.includes(uuid('b')))
+    const welsh = await runJson<Found>(['properties', 'find', 'ty croes', ...place])
+    assert.deepEqual(
+      welsh.found.map(({ agentRef }) => agentRef),
+      [uuid('b')],
+    )
     const byId = await run(['properties', 'find', uuid('b'), ...place])
-    assert.match(byId.stdout, /High \\u001bStreet +MILL-7 +live/)
+    assert.match(byId.stdout, /High \\u001bStreet, Tŷ-croes +MILL-7 +live/)
     const none = await run(['properties', 'find', 'fell', ...place])
     assert.deepEqual([none.code, none.stdout], [0, 'None of 3 properties matches.\n'])
     const empty = await run(['properties', 'find', '...', ...place])

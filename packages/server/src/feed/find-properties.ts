@@ -105,13 +105,15 @@ export async function findProperty(
  * else was given.
  */
 export function searchText(text: string): string {
-  return (
-    text
-      .normalize('NFKD')
-      .toLowerCase()
-      // Accents stand apart in this form.
-      .replaceAll(/[^\p{L}\p{N}]+/gu, '')
-  )
+  return withoutAccents(text).replaceAll(/[^\p{L}\p{N}]+/gu, '')
+}
+
+/** In lower case, and with one form for the many in which a letter can be written. */
+export function withoutAccents(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .toLowerCase()
 }
 
 interface ReadProperty {

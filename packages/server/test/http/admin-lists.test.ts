@@ -35,6 +35,7 @@ onEngines('lists of administration', {}, (service) => {
       address: {
         house_name_number: String(n),
         address_2: 'Quay Street',
+        ...(n === 4 ? { town: 'Tŷ-croes' } : {}),
         postcode_1: 'NR23',
         postcode_2: `${n}XX`,
       },
@@ -93,6 +94,8 @@ onEngines('lists of administration', {}, (service) => {
     }
     assert.deepEqual(await search('nr231 1xx'), [[11], 12])
     assert.deepEqual(await search('ref 7'), [[7], 12])
+    assert.deepEqual(await search('ty croes'), [[4], 12])
+    assert.deepEqual(await search('TŶ CROES'), [[4], 12])
     assert.deepEqual(await search('3, quay'), [[3], 12])
     assert.deepEqual(await search('nowhere'), [[], 12])
     assert.deepEqual(await search(String(homes[5]?.agent_ref).toUpperCase()), [[5], 1])

@@ -244,14 +244,19 @@ onEngines('administration', {}, (service) => {
   })
 
   it('makes, finds, renames and suspends tenants (PROTOCOL §12.2)', async () => {
-    const name = `Hill & Co ${randomUUID()}`
+    const name = `Tŷ Hill & Co ${randomUUID()}`
     const reference = `crm-${randomUUID()}`
     const made = await post('/tenants', { name, reference })
     assert.equal(made.status, 201, made.text)
     const tenantId = String(jsonOf(made)['tenantId'])
     assert.equal(made.headers.location, `/v1/admin/tenants/${tenantId}`)
     assert.deepEqual(jsonOf(await get(`/tenants/${tenantId}`)), jsonOf(made))
-    for (const words of [name.toUpperCase(), reference.slice(4), tenantId.slice(0, 13)]) {
+    for (const words of [
+      name.toUpperCase(),
+      name.replace('Tŷ', 'ty'),
+      reference.slice(4),
+      tenantId.slice(0, 13),
+    ]) {
       const found = itemsOf(await get(`/tenants?search=${encodeURIComponent(words)}`))
       assert.deepEqual(
         found.map((one) => one['tenantId']),

@@ -1,6 +1,7 @@
 /** `/v1/admin/tenants`: listing, searching, making and changing tenants (PROTOCOL §12). */
 import type { ProblemError } from '@property-events/protocol'
 import { randomUUID } from 'node:crypto'
+import { withoutAccents } from '../../../feed/find-properties.ts'
 import type { PublishedTenant } from '../../../feed/last-published.ts'
 import type { Tenant, TenantPlace } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
@@ -37,7 +38,7 @@ export function listTenants(context: HttpContext): Operation {
     operationId: 'listTenants',
     summary: 'List tenants',
     description:
-      'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case. Ask again with `after` = `next` until `next` is null.',
+      'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case and accents. Ask again with `after` = `next` until `next` is null.',
     query: {
       limit: listSchemas.limit,
       after: { ...listSchemas.after, pattern: '^[0-9a-z.-]{1,60}$' },
@@ -138,14 +139,14 @@ async function tenantsWith(
 
 function isFound({ tenantId, name, reference = '' }: Tenant, search: string | undefined): boolean {
   if (search === undefined) return true
-  return [tenantId, name, reference].some((text) => text.toLowerCase().includes(search))
+  return [tenantId, name, reference].some((text) => withoutAccents(text).includes(search))
 }
 
-/** In lower case. */
+/** In lower case, without accents. */
 function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
   const text = values.get('search')
   if (text === undefined) return undefined
-  const search = text.trim().toLowerCase()
+  const search = withoutAccents(text.trim())
   if (search !== '' && search.length <= maxSearch) return search
   const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters.`
   errors.push({ parameter: 'search', code: 'not_allowed', message })
