@@ -48,7 +48,7 @@ export {
   UnavailableError,
 } from './service-errors.ts'
 export type { BreakerOptions } from './sync/breaker.ts'
-export type { Change, Removal, Upsert } from './sync/change.ts'
+export type { Change, OddEvent, Removal, Upsert } from './sync/change.ts'
 export { memoryCheckpoint } from './sync/checkpoint.ts'
 export type { Checkpoint, CheckpointStore } from './sync/checkpoint.ts'
 export type { Batch, CopyView, FollowOptions, SyncOptions, SyncProgress, SyncResult } from './sync/options.ts'

@@ -1,6 +1,6 @@
 /** One sync of one tenant into any place for a copy. */
 import { createClient, MassRemovalError } from '@property-events/client'
-import type { FeedName, SyncOptions, SyncResult } from '@property-events/client'
+import type { FeedName, OddEvent, SyncOptions, SyncResult } from '@property-events/client'
 import { outlastOutages, tellingOptions } from '../outage.ts'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
@@ -41,6 +41,7 @@ export async function runSync({ address, feed, type, output, keeper, ...run }: S
       progress.update(read.events, total === 0 ? undefined : done / total)
     },
     onResync: (reason) => output.say(readAgainSentence(reason)),
+    onOdd: (event) => output.say(oddSentence(event)),
     onTrouble: (error) => output.say(error instanceof Error ? error.message : String(error)),
     apply: (batch) => keeper.apply(batch),
     // A postponed write must not wait for the next change, which may take hours.
@@ -70,6 +71,11 @@ export async function runSync({ address, feed, type, output, keeper, ...run }: S
   } finally {
     progress.end()
   }
+}
+
+/** Each of them: it is somebody's mistake, and its home stays out of date until it is mended. */
+export function oddSentence({ subjectId, sequenceNumber }: OddEvent): string {
+  return `The payload of event ${sequenceNumber} cannot be read: ${JSON.stringify(subjectId.slice(0, 100))} stays as it was.`
 }
 
 export function readAgainSentence(reason: string): string {

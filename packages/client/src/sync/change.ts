@@ -39,8 +39,22 @@ export interface Removal {
 
 export type Change<F extends FeedName = FeedName> = Upsert<F> | Removal
 
+/**
+ * An event whose payload cannot be read: `null`, no JSON, or JSON that was encoded twice. Nothing of it can be shown, and nothing says that
+ * its subject has gone, so the copy keeps what it has.
+ */
+export interface OddEvent {
+  readonly kind: 'odd'
+  readonly subjectId: string
+  readonly sequenceNumber: number
+  readonly event: FeedEvent
+  readonly quirks: readonly Quirk[]
+}
+
 interface FeedReader<F extends FeedName> {
   readonly subjectField: string
+  /** Finds the subject in a payload that cannot be read: it must not be taken for one that the feed does not have. */
+  readonly subjectIn: RegExp
   readonly removingCode: string
   /** Its events show the subject, whatever `published` says (PROTOCOL §5.2). */
   readonly showingCodes: readonly string[]
@@ -50,12 +64,14 @@ interface FeedReader<F extends FeedName> {
 const readers: { readonly [F in FeedName]: FeedReader<F> } = {
   property: {
     subjectField: 'agent_ref',
+    subjectIn: /"agent_ref\\?"\s*:\s*\\?"([^"\\]{1,200})\\?"/,
     removingCode: 'PropertyUnpublished',
     showingCodes: ['PropertyPublished', 'PropertyUpdated'],
     read: readPropertyPayload,
   },
   contact: {
     subjectField: 'contact_ref',
+    subjectIn: /"contact_ref\\?"\s*:\s*\\?"([^"\\]{1,200})\\?"/,
     removingCode: 'ContactErased',
     showingCodes: ['ContactCreated', 'ContactUpdated'],
     read: readContactPayload,
@@ -67,44 +83,48 @@ const readers: { readonly [F in FeedName]: FeedReader<F> } = {
  * when a property is removed), the `transactionId`, which by default is the subject (D15).
  */
 export function subjectOf(feed: FeedName, event: FeedEvent): string {
-  return namedSubject(feed, parseJson(event.payload)) ?? event.transactionId.toLowerCase()
+  return namedSubject(feed, parseJson(event.payload), event) ?? event.transactionId.toLowerCase()
 }
 
-function namedSubject(feed: FeedName, payload: unknown): string | undefined {
-  const subject = isObject(payload) ? payload[readers[feed].subjectField] : undefined
+/** `payload`: read from that of the event. */
+function namedSubject(feed: FeedName, payload: unknown, event: FeedEvent): string | undefined {
+  const { subjectField, subjectIn } = readers[feed]
+  const subject = isObject(payload) ? payload[subjectField] : subjectIn.exec(event.payload)?.[1]
   return typeof subject === 'string' && subject !== '' ? subject.toLowerCase() : undefined
 }
 
 /** The change that an event makes when it is its subject's latest. */
-export function changeOf<F extends FeedName>(feed: F, subjectId: string, event: FeedEvent): Change<F> {
+export function changeOf<F extends FeedName>(
+  feed: F,
+  subjectId: string,
+  event: FeedEvent,
+): Change<F> | OddEvent {
   const reader: FeedReader<F> = readers[feed]
   const { value, quirks: found, raw } = reader.read(event.payload)
   const quirks: readonly Quirk[] =
-    namedSubject(feed, raw) === undefined
+    namedSubject(feed, raw, event) === undefined
       ? [...found, { code: 'subject_from_transaction', pointer: '', message: subjectMissing }]
       : found
   const { sequenceNumber } = event
-  if (value === undefined || isRemoval(reader, event, value)) {
-    return { kind: 'remove', subjectId, sequenceNumber, event, quirks }
-  }
+  if (isRemoval(reader, event, value)) return { kind: 'remove', subjectId, sequenceNumber, event, quirks }
+  if (value === undefined) return { kind: 'odd', subjectId, sequenceNumber, event, quirks }
   return { kind: 'upsert', subjectId, sequenceNumber, payload: value, event, quirks }
 }
 
 const subjectMissing = 'the payload names no subject; the transactionId was used'
 
-/**
- * With a payload that cannot be read, there is nothing to show: it counts as a removal, with the quirk `not_an_object`.
- */
-function isRemoval(
-  reader: FeedReader<FeedName>,
+/** `payload`: `undefined` if it cannot be read. Some services empty it when a property is removed. */
+function isRemoval<F extends FeedName>(
+  reader: FeedReader<F>,
   event: FeedEvent,
-  payload: PayloadOfFeed[FeedName],
+  payload: PayloadOfFeed[FeedName] | undefined,
 ): boolean {
   if (event.eventTypeShortCode === reader.removingCode) return true
   // Nothing is left to show. A later event follows for the subject of a thinned one (PROTOCOL §5.7).
-  if (payload.erased === true || payload.thinned === true) return true
+  if (payload?.erased === true || payload?.thinned === true) return true
   if (reader.showingCodes.includes(event.eventTypeShortCode)) return false
   // A service with other short codes. 1 removes in both known numberings of property events (D12).
+  if (payload === undefined) return reader.subjectField === 'agent_ref' && event.eventType === 1
   return (
     'published' in payload &&
     (payload.published === false || (payload.published === null && event.eventType === 1))

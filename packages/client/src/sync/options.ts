@@ -2,7 +2,7 @@
 import type { Transport } from '../live/ways.ts'
 import type { FeedName } from '../wire.ts'
 import type { BreakerOptions } from './breaker.ts'
-import type { Change } from './change.ts'
+import type { Change, OddEvent } from './change.ts'
 import type { Checkpoint, CheckpointStore } from './checkpoint.ts'
 import type { ResyncReason } from './plan.ts'
 
@@ -95,6 +95,10 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly isStored?: () => boolean
   /** Called when the whole feed is read again, with the reason. Not called for the first read. */
   readonly onResync?: (reason: ResyncReason) => void
+  /**
+   * Called with an event whose payload cannot be read. Its subject is in no batch: the copy keeps what it has until a later event of it.
+   */
+  readonly onOdd?: (event: OddEvent) => void
   /** Called while following, with a failure that will be retried. */
   readonly onTrouble?: (error: unknown) => void
   /** Ends the sync between two batches; applied changes are kept. */

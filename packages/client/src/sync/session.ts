@@ -1,7 +1,7 @@
 /** One running sync: its place in the feed, the collected events, and the one way in which a batch gets into the copy. */
 import type { Applied } from '../acknowledge.ts'
 import { changeOf, subjectOf } from './change.ts'
-import type { Change } from './change.ts'
+import type { Change, OddEvent } from './change.ts'
 import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { guardRemovals } from './guard-removals.ts'
@@ -158,8 +158,14 @@ async function flush<F extends FeedName>(state: State<F>, forgetBeforeMs = -Infi
   forgetBefore(numbers, forgetBeforeMs)
   const hasMoved = place.opens || JSON.stringify(place.reading) !== JSON.stringify(kept.reading)
   if (latest.length === 0 && !hasMoved) return
-  const changes = latest.map(({ subjectId, event }) => changeOf(feed, subjectId, event))
-  await applyBatch(state, changes)
+  const changes: Change<F>[] = []
+  const odd: OddEvent[] = []
+  for (const { subjectId, event } of latest) {
+    const change = changeOf(feed, subjectId, event)
+    if (change.kind === 'odd') odd.push(change)
+    else changes.push(change)
+  }
+  await applyBatch(state, changes, odd)
 }
 
 async function finish<F extends FeedName>(state: State<F>, forgetBeforeMs: number): Promise<void> {
@@ -186,7 +192,11 @@ async function staleOf<F extends FeedName>({
   return stale
 }
 
-async function applyBatch<F extends FeedName>(state: State<F>, changes: readonly Change<F>[]): Promise<void> {
+async function applyBatch<F extends FeedName>(
+  state: State<F>,
+  changes: readonly Change<F>[],
+  odd: readonly OddEvent[] = [],
+): Promise<void> {
   const { options, numbers, counts } = state
   const { checkpoint: store } = options
   state.broken = true
@@ -200,7 +210,8 @@ async function applyBatch<F extends FeedName>(state: State<F>, changes: readonly
     await store.save(announcing(state.kept, { reading, sweep, tenantId }, underWay))
   }
   state.place = batched(state.place, removals)
-  for (const { subjectId, sequenceNumber } of numbered) settle(numbers, subjectId, sequenceNumber)
+  for (const { subjectId, sequenceNumber } of [...numbered, ...odd])
+    settle(numbers, subjectId, sequenceNumber)
   const checkpoint = checkpointOf(state.kept, state.place, numbers)
   if (changes.length > 0 || startsOver || store.save === undefined) {
     await options.apply({ changes, startsOver, checkpoint })
@@ -210,6 +221,7 @@ async function applyBatch<F extends FeedName>(state: State<F>, changes: readonly
   counts.changes += changes.length
   counts.removals += changes.filter(({ kind }) => kind === 'remove').length
   state.broken = false
+  for (const event of odd) options.onOdd?.(event)
 }
 
 /** The breaker's window with the removals of this batch in it. Throws `MassRemovalError` when they are too many. */
