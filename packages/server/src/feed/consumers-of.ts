@@ -34,6 +34,8 @@ export interface ConsumersQuery {
   readonly key: FeedKey
   /** Only consumers of this key; `undefined`: of all keys. */
   readonly keyId: string | undefined
+  /** Only consumers that may read properties of these branches; `undefined`: all. */
+  readonly branches: readonly string[] | undefined
   readonly nowMs: number
 }
 
@@ -52,7 +54,8 @@ export async function consumersOf(
   further: readonly Named[] = [],
 ): Promise<readonly FeedConsumer[]> {
   const { key, keyId } = query
-  const records = await readersOf(store, key, keyId)
+  const found = await readersOf(store, key, keyId)
+  const records = found.filter((record) => mayRead(branchesOf(record, key), query.branches))
   const readings = Map.groupBy(await store.consumers.readings(key), nameOf)
   const acknowledgements = new Map(
     (await store.consumers.acknowledgements(key)).map((one) => [nameOf(one), one]),
@@ -83,7 +86,7 @@ export async function consumersOf(
       name: text.slice(record.keyId.length + 1),
       label: record.label,
       reading: record.reading,
-      branches: record.grants.find(({ tenantId }) => tenantId === key.tenantId)?.branches,
+      branches: branchesOf(record, key),
       keyEnd,
       opensOthers,
       readings: readings.get(text) ?? [],
@@ -92,6 +95,14 @@ export async function consumersOf(
       presence: presences.get(text),
     }))
   })
+}
+
+function branchesOf({ grants }: KeyRecord, key: FeedKey): readonly string[] | undefined {
+  return grants.find(({ tenantId }) => tenantId === key.tenantId)?.branches
+}
+
+function mayRead(granted: readonly string[] | undefined, wanted: readonly string[] | undefined): boolean {
+  return granted === undefined || wanted === undefined || granted.some((branch) => wanted.includes(branch))
 }
 
 function nameOf({ keyId, name }: Named): string {

@@ -1,6 +1,6 @@
 /** Who has seen the latest event of a property: assembles what is stored about each consumer that may read it (D28). */
 import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-events/protocol'
-import type { ConsumerDelivery, DeliveredEvent, FeedEvent } from '@property-events/protocol'
+import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../storage/event-json.ts'
 import { branchViewName } from '../storage/storage.ts'
 import type {
@@ -27,6 +27,8 @@ export type SeenStore = Pick<
 export interface Seen {
   readonly event: DeliveredEvent
   readonly head: Head
+  /** The time of the last event of the feed, or of the branches; `undefined`: there is none, or their view is being made. */
+  readonly lastCreated: Ticks | undefined
   /** Since when the feed's publisher has been silent for too long; `undefined`: it has not, or that is not for this reader. */
   readonly publisherSilentMs: number | undefined
   /** By key in the order of creation, then by name. */
@@ -38,7 +40,7 @@ export interface SeenQuery {
   readonly subjectId: string
   /** Only consumers of this key; `undefined`: of all keys. */
   readonly keyId: string | undefined
-  /** Only a property in these branches exists. */
+  /** Only a property in these branches exists, and only consumers that may read them. Nothing is then said of the feed's other events. */
   readonly branches: readonly string[] | undefined
   /** Only operators see the silence of a key that opens other tenants (PROTOCOL §14.7). */
   readonly isOperator: boolean
@@ -73,8 +75,22 @@ export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Se
       eventType: eventTypeOf(store, consumer, event),
     })
   })
-  const publisherSilentMs = query.keyId === undefined ? await silenceOfPublisher(store, key, head) : undefined
-  return { event: describe(event, places), head, publisherSilentMs, consumers: decided }
+  const isOfAll = query.keyId === undefined && branches === undefined
+  const publisherSilentMs = isOfAll ? await silenceOfPublisher(store, key, head) : undefined
+  const lastCreated = branches === undefined ? head.created : await lastOf(store, key, branches)
+  return { event: describe(event, places), head, lastCreated, publisherSilentMs, consumers: decided }
+}
+
+async function lastOf(
+  { events }: SeenStore,
+  key: FeedKey,
+  branches: readonly string[],
+): Promise<Ticks | undefined> {
+  const located = await unlessNotMade(events.locate({ key, view: branchViewName(branches, 'all') }))
+  const last = located === notMade ? 0 : (located?.range.count ?? 0)
+  if (located === notMade || located === undefined || last === 0) return undefined
+  const pieces = await events.readRange({ ...located.range, first: last, count: 1 })
+  return parseCreatedDate(parseEventJson(Buffer.concat(pieces).toString()).createdDate)
 }
 
 /** What came after the last look of the nodes has ended the silence, though nobody has told of that yet. */

@@ -67,7 +67,12 @@ export function listConsumers(context: HttpContext): Operation {
     },
     async answer({ access, tenant: { tenantId }, parameters: feed }) {
       const nowMs = Date.now()
-      const listed = await context.listConsumers({ key: { tenantId, feed }, keyId: undefined, nowMs })
+      const listed = await context.listConsumers({
+        key: { tenantId, feed },
+        keyId: undefined,
+        branches: undefined,
+        nowMs,
+      })
       if (listed === undefined) return noTenant
       const isOperator = reachedTenants(access, 'admin:inspect') === undefined
       const items = listed.map((one) => {

@@ -65,7 +65,7 @@ async function factsOf(context: HttpContext, tenantId: string, nowMs: number): P
     context.events.counts(tenantId),
     context.events.head(key),
     context.events.tally({ key, view: 'all', times: hoursOfDay(nowMs) }),
-    context.listConsumers({ key, keyId: undefined, nowMs }),
+    context.listConsumers({ key, keyId: undefined, branches: undefined, nowMs }),
   ])
   if (head === undefined || tally === undefined || consumers === undefined) return undefined
   return {

@@ -23,7 +23,7 @@ export function propertyConsumers(context: HttpContext): Operation {
       operationId: 'getPropertyConsumers',
       summary: 'See who has seen a property',
       description:
-        'What became of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, any other key itself. What another node has noted is in it within 35 s.',
+        'What became of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, or of its branches, any other key itself. What another node has noted is in it within 35 s.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: subjectParams('property'),
@@ -57,7 +57,7 @@ function publishesFor({ grants }: Access, tenantId: string): boolean {
 }
 
 export function seenAnswer(subjectId: string, seen: Seen, nowMs: number): object {
-  const { event, head, publisherSilentMs, consumers } = seen
+  const { event, head, lastCreated, publisherSilentMs, consumers } = seen
   const now = new Date(nowMs)
   return {
     agentRef: subjectId,
@@ -65,7 +65,7 @@ export function seenAnswer(subjectId: string, seen: Seen, nowMs: number): object
     feed: {
       sequenceNumber: head.sequenceNumber,
       epoch: head.epoch,
-      lastPublishedAt: head.created === undefined ? null : `${formatTicks(head.created).slice(0, 23)}Z`,
+      lastPublishedAt: lastCreated === undefined ? null : `${formatTicks(lastCreated).slice(0, 23)}Z`,
       silentSince: publisherSilentMs === undefined ? null : new Date(publisherSilentMs).toISOString(),
     },
     consumers: consumers.map((consumer) => ({
