@@ -46,8 +46,11 @@ export class AbortedError extends PropertyEventsError {
 /** The answer was cut off or does not follow the contract. */
 export class InvalidAnswerError extends PropertyEventsError {
   declare readonly code: CodeOf<'invalidAnswer'>
-  constructor(message: string, context?: ErrorContext) {
+  /** No more attempts than this are made of a request that is answered so, first one included. */
+  readonly attempts: number
+  constructor(message: string, context: ErrorContext & { readonly attempts?: number } = {}) {
     super('invalid_answer', message, context)
+    this.attempts = context.attempts ?? Infinity
   }
 }
 

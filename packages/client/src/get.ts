@@ -1,10 +1,12 @@
 /** Reads one event, and one subject: the contract's get (spec §4.2), and the service's own reads (PROTOCOL §11). */
+import { checkTenants, otherAnswer } from './answer-checks.ts'
 import type { Connection } from './connection.ts'
 import { decodeEvent, decodeHeads, decodeRun } from './decode.ts'
 import { InvalidAnswerError } from './errors.ts'
 import { requestJson } from './http.ts'
 import type { CodeOf } from './codes.ts'
 import { NotFoundError } from './service-errors.ts'
+import { namedSubject } from './sync/subject.ts'
 import { feedPaths, headsPath } from './wire.ts'
 import type { EventRun, FeedEvent, FeedHead, Heads } from './wire.ts'
 
@@ -21,8 +23,20 @@ export async function getEvent(
   const path = feedPaths[connection.feed].get + encodeURIComponent(eventId)
   return whenFound('event_not_found', async () => {
     const request = { method: 'GET', path } as const
-    return (await requestJson(connection, request, decodeEvent, options.signal)).value
+    const decode = (value: unknown) => {
+      const event = decodeEvent(value)
+      if (event !== undefined) checkOne(connection, event, eventId, event.id)
+      return event
+    }
+    return (await requestJson(connection, request, decode, options.signal)).value
   })
+}
+
+/** Throws `InvalidAnswerError` for another event than the one that was asked for. */
+function checkOne({ tenant }: Connection, event: FeedEvent, asked: string, given: string): void {
+  checkTenants(tenant, [event])
+  if (given.toLowerCase() === asked.toLowerCase()) return
+  throw otherAnswer(`The request was for ${asked}, and the answer is about ${given}.`)
 }
 
 /** The latest event of a property or contact, or `undefined` if the feed has none. Needs a service with PROTOCOL §11. */
@@ -34,7 +48,13 @@ export async function getSubject(
   const path = feedPaths[connection.feed].subjects + encodeURIComponent(subjectId)
   return whenFound('subject_not_found', async () => {
     const request = { method: 'GET', path } as const
-    return (await requestJson(connection, request, decodeEvent, options.signal)).value
+    const decode = (value: unknown) => {
+      const event = decodeEvent(value)
+      if (event === undefined) return undefined
+      checkOne(connection, event, subjectId, namedSubject(connection.feed, event) ?? subjectId)
+      return event
+    }
+    return (await requestJson(connection, request, decode, options.signal)).value
   })
 }
 
@@ -99,7 +119,7 @@ export async function requestRun(
   query: RunQuery,
   signal: AbortSignal | undefined,
 ): Promise<EventRun> {
-  const decode = (value: unknown) => runAfter(query.after, decodeRun(value))
+  const decode = (value: unknown) => runAfter(connection, query.after, decodeRun(value))
   const { types, ...rest } = query
   const request = { method: 'GET', path, query: { ...rest, types: types?.join(',') } } as const
   return (await requestJson(patientFor(connection, query.wait), request, decode, signal)).value
@@ -121,12 +141,12 @@ export function patientFor(connection: Connection, waitSeconds = 0): Connection 
  * The run, if it can be the answer to this request. A run with events at or below the number belongs to another request and comes from a
  * cache that ignores the query: its events may be older than the reader's. A run without progress would be requested endlessly.
  */
-function runAfter(after: number, run: EventRun | undefined): EventRun | undefined {
+function runAfter({ tenant }: Connection, after: number, run: EventRun | undefined): EventRun | undefined {
   if (run === undefined) return undefined
   const repeated = run.items.find(({ sequenceNumber }) => sequenceNumber <= after)
   if (repeated !== undefined) {
-    throw new InvalidAnswerError(
-      `The request was for events after ${after}, and the answer has number ${repeated.sequenceNumber}. Is there a cache in front of the service that ignores the query?`,
+    throw otherAnswer(
+      `The request was for events after ${after}, and the answer has number ${repeated.sequenceNumber}.`,
     )
   }
   if (run.next <= after && run.next < run.head) {
@@ -134,7 +154,25 @@ function runAfter(after: number, run: EventRun | undefined): EventRun | undefine
       `The request was for events after ${after}, and the answer says to continue after ${run.next}, although its head is ${run.head}: there is no progress.`,
     )
   }
+  checkNumbers(run)
+  checkTenants(tenant, run.items)
   return run
+}
+
+/** The numbers of a run rise, and end at its `next` at the latest: otherwise what comes in between would be skipped. */
+function checkNumbers({ items, next }: EventRun): void {
+  let last = 0
+  for (const { sequenceNumber } of items) {
+    if (sequenceNumber <= last) {
+      throw new InvalidAnswerError(
+        `The events of the answer are not in order: ${sequenceNumber} comes after ${last}.`,
+      )
+    }
+    last = sequenceNumber
+  }
+  if (last > next) {
+    throw new InvalidAnswerError(`The answer has number ${last}, and says to continue at next ${next}.`)
+  }
 }
 
 async function whenFound<T>(absent: CodeOf<'notFound'>, ask: () => Promise<T>): Promise<T | undefined> {

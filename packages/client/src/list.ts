@@ -1,9 +1,13 @@
 /** Lists a feed with the contract's own operation (spec §4.1): a page that can be awaited and iterated. */
 import type { Connection } from './connection.ts'
+import { checkPage, checkWindow, createTenantCheck } from './answer-checks.ts'
 import { decodePage } from './decode.ts'
 import { InvalidAnswerError } from './errors.ts'
 import { requestJson } from './http.ts'
 import type { Answer } from './http.ts'
+import { createFalls } from './sync/falls.ts'
+import type { Falls } from './sync/falls.ts'
+import { createWalkCheck, incomplete } from './walk-check.ts'
 import { feedPaths } from './wire.ts'
 import type { EventPage, FeedEvent } from './wire.ts'
 
@@ -43,22 +47,34 @@ export interface EventList extends Promise<EventPage>, AsyncIterable<FeedEvent> 
  * copes with that.
  */
 export function list(connection: Connection, query: ListQuery = {}): EventList {
-  const ask = pageAsker(connection, query)
   const firstPage = query.page ?? 1
+  const check = createWalkCheck(firstPage)
+  const checkTenant = createTenantCheck(connection.tenant)
+  const ask = pageAsker(connection, query, (page) => {
+    checkWindow(query, page.items)
+    checkTenant(page.items)
+    check.look(page)
+  })
   const first = ask(firstPage)
   // Iteration reports a failure itself; without this, Node would end the program first, because of an unhandled
   // rejection.
   first.catch(() => undefined)
 
   async function* pages(): AsyncGenerator<EventPage> {
+    const falls = createFalls(connection, query.signal)
     let page = await first
-    for (let number = firstPage; ;) {
-      if (page.items.length > 0) yield page
-      if (number >= page.totalPages) return
+    for (let total = page.availableCount; ;) {
+      check.note(page)
+      total = Math.min(total, page.availableCount)
+      const isGap = page.items.length === 0 && page.page < page.totalPages
       // The last page shows whether this is a gap or a total that is too large.
-      if (page.items.length === 0 && (await ask(page.totalPages)).items.length === 0) return
-      number += 1
-      page = await ask(number)
+      const isOver =
+        page.page >= page.totalPages || (isGap && (await ask(page.totalPages)).items.length === 0)
+      const missing = isOver ? check.missing(total, page) : 0
+      if (missing > 0) throw incomplete(missing, total)
+      if (page.items.length > 0) yield page
+      if (isOver) return
+      page = await pageAfter(page, ask, falls)
     }
   }
   async function* events(): AsyncGenerator<FeedEvent> {
@@ -67,11 +83,30 @@ export function list(connection: Connection, query: ListQuery = {}): EventList {
   return Object.assign(first, { pages, [Symbol.asyncIterator]: events })
 }
 
+/** The next page. A smaller total than that of the page before is believed when that page reports it as well. */
+async function pageAfter(
+  before: EventPage,
+  ask: (page: number) => Promise<EventPage>,
+  falls: Falls,
+): Promise<EventPage> {
+  for (;;) {
+    const page = await ask(before.page + 1)
+    const reading = { page: page.page, available: before.availableCount }
+    if (page.availableCount >= before.availableCount) return page
+    if ((await ask(before.page)).availableCount <= page.availableCount) return page
+    await falls.look(reading, page)
+  }
+}
+
 /** All pages of a list of current events are as of one moment, which the service names. */
-function pageAsker(connection: Connection, query: ListQuery): (page: number) => Promise<EventPage> {
+function pageAsker(
+  connection: Connection,
+  query: ListQuery,
+  check: (page: EventPage) => void,
+): (page: number) => Promise<EventPage> {
   let asOf: string | null | undefined
   return async (page) => {
-    const { value, headers } = await requestPage(connection, { ...query, page })
+    const { value, headers } = await requestPage(connection, { ...query, page }, check)
     const said = headers.get('x-current-as-of')
     asOf ??= said
     if (said === asOf) return value
@@ -81,8 +116,12 @@ function pageAsker(connection: Connection, query: ListQuery): (page: number) => 
   }
 }
 
-/** One page, with its headers. */
-export function requestPage(connection: Connection, query: ListQuery): Promise<Answer<EventPage>> {
+/** One page, with its headers. `check` throws for a page that does not fit others; it is then asked for again. */
+export function requestPage(
+  connection: Connection,
+  query: ListQuery,
+  check?: (page: EventPage) => void,
+): Promise<Answer<EventPage>> {
   const { apiEventType, page = 1, pageSize = 100, from, to, current } = query
   return requestJson(
     connection,
@@ -98,7 +137,13 @@ export function requestPage(connection: Connection, query: ListQuery): Promise<A
         current: current === undefined ? undefined : String(current),
       },
     },
-    decodePage,
+    (value) => {
+      const answer = decodePage(value)
+      if (answer === undefined) return undefined
+      checkPage(connection, query, answer)
+      check?.(answer)
+      return answer
+    },
     query.signal,
   )
 }

@@ -13,13 +13,17 @@ function readerOf(fetch: typeof globalThis.fetch, now = () => 0) {
   return createClient({ baseUrl: 'http://feed.example', key: 'k', fetch, now, sleep: async () => undefined })
 }
 
-/** A server with one page of given events; some further answers by path. */
+/** A server of given events, which are all in every window. */
 function fixedServer(events: () => readonly FeedEvent[]): typeof globalThis.fetch {
   return async (input) => {
     const url = new URL(input instanceof Request ? input.url : input)
     if (!url.pathname.endsWith('/getevents')) return new Response('no', { status: 404 })
-    const items = events()
-    return Response.json({ items, page: 1, pageSize: 1_000, availableCount: items.length, totalPages: 1 })
+    const [page, pageSize] = ['page', 'pageSize'].map((name) => Number(url.searchParams.get(name)))
+    assert.ok(page !== undefined && pageSize !== undefined)
+    const items = events().slice((page - 1) * pageSize, page * pageSize)
+    const availableCount = events().length
+    const totalPages = Math.ceil(availableCount / pageSize)
+    return Response.json({ items, page, pageSize, availableCount, totalPages })
   }
 }
 

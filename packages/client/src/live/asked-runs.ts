@@ -85,6 +85,7 @@ async function ask(
       `The request was for epoch ${epoch}, and the answer is of epoch ${run.epoch}.`,
     )
   }
+  place.checkTenant(run.items)
   place.after = Math.max(after, run.next)
   place.answers += 1
   return run

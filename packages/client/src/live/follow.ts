@@ -1,4 +1,5 @@
 /** `client.follow`: the events of a feed as they come, as an async iterable. */
+import { createTenantCheck } from '../answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { AbortedError, InvalidAnswerError, InvalidOptionError, PropertyEventsError } from '../errors.ts'
 import { ServiceError } from '../service-errors.ts'
@@ -130,18 +131,19 @@ async function placeOf(
   { after = 'head', epoch, signal }: FollowQuery,
   byPages: ByPages | undefined,
 ): Promise<Place> {
+  const { tenant } = connection
   // The service refuses a number whose epoch has ended, so nothing needs to be asked first.
-  if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch)
+  if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch, tenant)
   const head = await ownHead(connection, signal)
   if (head === undefined) {
     if (byPages === undefined) throw new InvalidAnswerError('The server does not answer /v1/heads.')
-    return { by: 'pages', place: byPages.placeAt(after), byPages }
+    return { by: 'pages', place: byPages.placeAt(after, tenant), byPages }
   }
-  return numbersAt(after === 'head' ? head.sequenceNumber : after, epoch ?? head.epoch)
+  return numbersAt(after === 'head' ? head.sequenceNumber : after, epoch ?? head.epoch, head.tenantId)
 }
 
-function numbersAt(after: number, epoch: string): Place {
-  return { by: 'numbers', place: { after, epoch, answers: 0 } }
+function numbersAt(after: number, epoch: string, tenant: string | undefined): Place {
+  return { by: 'numbers', place: { after, epoch, answers: 0, checkTenant: createTenantCheck(tenant) } }
 }
 
 function runsFrom(

@@ -7,6 +7,8 @@ export interface LivePlace {
   after: number
   readonly epoch: string
   answers: number
+  /** Throws when an event is of another tenant than the ones before. */
+  readonly checkTenant: (events: readonly FeedEvent[]) => void
 }
 
 export interface LiveQuery {

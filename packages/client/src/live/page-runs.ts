@@ -1,4 +1,5 @@
 /** Follows a server of the contract alone: reads all its pages, or those of a time window, again and again. */
+import { createTenantCheck } from '../answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
 import { ConflictError } from '../service-errors.ts'
@@ -20,12 +21,15 @@ export interface PagesPlace {
   next: number
   /** The creation time of each event that was read, by id: for the window and, during the first walk, for the whole feed. */
   readonly known: Map<string, number>
+  /** Throws when an event is of another tenant than the ones before. */
+  readonly checkTenant: (events: readonly FeedEvent[]) => void
 }
 
-export function pagesPlace(after: number | 'head'): PagesPlace {
+export function pagesPlace(after: number | 'head', tenant: string | undefined): PagesPlace {
   const next = after === 'head' ? 0 : after
   // Everything in the first walk is old to a reader who begins at the head.
-  return { reading: undefined, floor: after === 'head' ? Infinity : after, next, known: new Map() }
+  const floor = after === 'head' ? Infinity : after
+  return { reading: undefined, floor, next, known: new Map(), checkTenant: createTenantCheck(tenant) }
 }
 
 /** As in `sync`: how much older than the newest event a new one may be when it appears. */
@@ -47,6 +51,7 @@ export async function* pageRuns(
     const before = place.next
     for await (const walked of walk(connection, place.reading, round)) {
       if (walked.kind === 'startOver') throw anotherFeed()
+      place.checkTenant(walked.events)
       const items = newOf(place, walked.events).filter((event) => isOfTypes(event, types))
       place.reading = walked.reading
       if (items.length > 0) yield runOf(place, items)

@@ -137,6 +137,7 @@ function take(
   const { mark } = reading
   if (!hasNews) return undefined
   if (mark === undefined) throw new InvalidAnswerError('The stream does not begin with a mark.')
+  place.checkTenant(items)
   place.after = after
   return { items, next: after, head: Math.max(mark.head, after), epoch, revision: mark.revision }
 }

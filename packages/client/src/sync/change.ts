@@ -1,5 +1,4 @@
 /** Turns an event into a change of the copy. */
-import { isObject, parseJson } from '../decode.ts'
 import { readContactPayload } from '../payload/contact.ts'
 import type { Contact } from '../payload/contact.ts'
 import { readPropertyPayload } from '../payload/property.ts'
@@ -7,6 +6,7 @@ import type { Property } from '../payload/property.ts'
 import type { PayloadReading } from '../payload/read-payload.ts'
 import type { Quirk } from '../payload/quirk.ts'
 import type { FeedEvent, FeedName } from '../wire.ts'
+import { subjectIn } from './subject.ts'
 
 export interface PayloadOfFeed {
   readonly property: Property
@@ -52,9 +52,6 @@ export interface OddEvent {
 }
 
 interface FeedReader<F extends FeedName> {
-  readonly subjectField: string
-  /** Finds the subject in a payload that cannot be read: it must not be taken for one that the feed does not have. */
-  readonly subjectIn: RegExp
   readonly removingCode: string
   /** Its events show the subject, whatever `published` says (PROTOCOL §5.2). */
   readonly showingCodes: readonly string[]
@@ -63,34 +60,15 @@ interface FeedReader<F extends FeedName> {
 
 const readers: { readonly [F in FeedName]: FeedReader<F> } = {
   property: {
-    subjectField: 'agent_ref',
-    subjectIn: /"agent_ref\\?"\s*:\s*\\?"([^"\\]{1,200})\\?"/,
     removingCode: 'PropertyUnpublished',
     showingCodes: ['PropertyPublished', 'PropertyUpdated'],
     read: readPropertyPayload,
   },
   contact: {
-    subjectField: 'contact_ref',
-    subjectIn: /"contact_ref\\?"\s*:\s*\\?"([^"\\]{1,200})\\?"/,
     removingCode: 'ContactErased',
     showingCodes: ['ContactCreated', 'ContactUpdated'],
     read: readContactPayload,
   },
-}
-
-/**
- * The subject of an event in lower case: `agent_ref` or `contact_ref` of its payload. If the payload has none (some services empty it
- * when a property is removed), the `transactionId`, which by default is the subject (D15).
- */
-export function subjectOf(feed: FeedName, event: FeedEvent): string {
-  return namedSubject(feed, parseJson(event.payload), event) ?? event.transactionId.toLowerCase()
-}
-
-/** `payload`: read from that of the event. */
-function namedSubject(feed: FeedName, payload: unknown, event: FeedEvent): string | undefined {
-  const { subjectField, subjectIn } = readers[feed]
-  const subject = isObject(payload) ? payload[subjectField] : subjectIn.exec(event.payload)?.[1]
-  return typeof subject === 'string' && subject !== '' ? subject.toLowerCase() : undefined
 }
 
 /** The change that an event makes when it is its subject's latest. */
@@ -102,11 +80,11 @@ export function changeOf<F extends FeedName>(
   const reader: FeedReader<F> = readers[feed]
   const { value, quirks: found, raw } = reader.read(event.payload)
   const quirks: readonly Quirk[] =
-    namedSubject(feed, raw, event) === undefined
+    subjectIn(feed, raw, event) === undefined
       ? [...found, { code: 'subject_from_transaction', pointer: '', message: subjectMissing }]
       : found
   const { sequenceNumber } = event
-  if (isRemoval(reader, event, value)) return { kind: 'remove', subjectId, sequenceNumber, event, quirks }
+  if (isRemoval(feed, event, value)) return { kind: 'remove', subjectId, sequenceNumber, event, quirks }
   if (value === undefined) return { kind: 'odd', subjectId, sequenceNumber, event, quirks }
   return { kind: 'upsert', subjectId, sequenceNumber, payload: value, event, quirks }
 }
@@ -114,17 +92,14 @@ export function changeOf<F extends FeedName>(
 const subjectMissing = 'the payload names no subject; the transactionId was used'
 
 /** `payload`: `undefined` if it cannot be read. Some services empty it when a property is removed. */
-function isRemoval<F extends FeedName>(
-  reader: FeedReader<F>,
-  event: FeedEvent,
-  payload: PayloadOfFeed[FeedName] | undefined,
-): boolean {
+function isRemoval(feed: FeedName, event: FeedEvent, payload: PayloadOfFeed[FeedName] | undefined): boolean {
+  const reader: FeedReader<FeedName> = readers[feed]
   if (event.eventTypeShortCode === reader.removingCode) return true
   // Nothing is left to show. A later event follows for the subject of a thinned one (PROTOCOL §5.7).
   if (payload?.erased === true || payload?.thinned === true) return true
   if (reader.showingCodes.includes(event.eventTypeShortCode)) return false
   // A service with other short codes. 1 removes in both known numberings of property events (D12).
-  if (payload === undefined) return reader.subjectField === 'agent_ref' && event.eventType === 1
+  if (payload === undefined) return feed === 'property' && event.eventType === 1
   return (
     'published' in payload &&
     (payload.published === false || (payload.published === null && event.eventType === 1))

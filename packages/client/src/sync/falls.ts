@@ -18,7 +18,7 @@ export interface Falls {
   /**
    * What to do with an answer that reports fewer events than the previous one: ask again after a wait, or believe it.
    */
-  look(reading: PagesReading, page: EventPage): Promise<'askAgain' | 'goOn'>
+  look(reading: Pick<PagesReading, 'page' | 'available'>, page: EventPage): Promise<'askAgain' | 'goOn'>
   /** A new walk begins. */
   forget(): void
 }

@@ -1,4 +1,5 @@
 /** Continues after a sync has caught up: waits for events if the service supports it (PROTOCOL §13), otherwise polls. */
+import { createTenantCheck } from '../answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { PropertyEventsError } from '../errors.ts'
 import { nextPause, usualPauses } from '../live/asked-runs.ts'
@@ -93,7 +94,8 @@ async function readLive<F extends FeedName>(
 ): Promise<Failure | undefined> {
   const { apiEventType, signal } = round
   const query = { apiEventType, types: undefined, transport, signal }
-  const runs = liveRuns(connection, { epoch, after, answers: 1 }, query)
+  const checkTenant = createTenantCheck(connection.tenant)
+  const runs = liveRuns(connection, { epoch, after, answers: 1, checkTenant }, query)
   try {
     for (;;) {
       const news = await nextOf(runs)
@@ -104,7 +106,6 @@ async function readLive<F extends FeedName>(
       const step = runRead(reading, news)
       const isFar = news.items.length === 0 && news.head - news.next > farFromHead
       if (step.kind === 'startOver' || isFar) return undefined
-      session.checkTenant(news.items[0]?.tenantId ?? '')
       session.gather(news.items, step.reading)
       round.report('new', step.reading.after, news.head)
       await session.finish(-Infinity)

@@ -90,7 +90,7 @@ export function resumedAt(reading: PagesReading, page: EventPage): PagesReading 
 }
 
 /** How many events fewer the answer reports than the previous one of this walk. */
-export function vanishedBefore(reading: PagesReading, page: EventPage): number {
+export function vanishedBefore(reading: Pick<PagesReading, 'page' | 'available'>, page: EventPage): number {
   return reading.page === 1 ? 0 : Math.max(0, (reading.available ?? 0) - page.availableCount)
 }
 

@@ -36,7 +36,6 @@ export async function takeSnapshot(
       continue
     }
     at = { ...at, after: piece.events.at(-1)?.sequenceNumber ?? at.after }
-    session.checkTenant(piece.events[0]?.tenantId ?? '')
     session.gather(piece.events, at)
     round.report('whole', at.after, at.head)
     await session.flushIfFull()
@@ -68,7 +67,6 @@ export async function readNumbers(
     const run = await requestRun(connection, path, query, round.signal)
     const step = runRead(reading, run)
     if (step.kind === 'startOver') return step.reason
-    session.checkTenant(run.items[0]?.tenantId ?? '')
     session.gather(run.items, step.reading)
     round.report('new', step.reading.after, run.head)
     if (step.kind === 'caughtUp') {

@@ -1,6 +1,7 @@
 /** Reads with the contract's list alone (spec §4.1): a walk over the feed, later over a window of time. */
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
+import { createWalkCheck, incomplete } from '../walk-check.ts'
 import type { EventPage, FeedEvent } from '../wire.ts'
 import { createFalls } from './falls.ts'
 import { forgettableBeforeMs, pageRead, resumedAt, wantsLastPage } from './plan.ts'
@@ -33,7 +34,6 @@ export async function walkPages(
   for await (const walked of walk(connection, from, round)) {
     if (walked.kind === 'startOver') return walked.reason
     const { page, events, isCaughtUp } = walked
-    session.checkTenant(page.items[0]?.tenantId ?? '')
     session.gather(events, walked.reading)
     round.report(reading.from === undefined ? 'whole' : 'new', reading.page, Math.max(1, page.totalPages))
     if (isCaughtUp) await session.finish(forgettableBeforeMs(walked.reading, round.overlapMs))
@@ -44,48 +44,66 @@ export async function walkPages(
 }
 
 /**
- * Walks to the last page. A walk that an earlier run began is followed by one from page 1, because a service that lists
- * the newest events first has put new ones before the page where the walk was resumed.
+ * Walks to the last page, and once more over all pages if they have not shown as many events as the last one says. A walk that an earlier
+ * run began is continued with the page before, which shows whether the next one follows it, and is followed by one from page 1, because a
+ * service that lists the newest events first has put new ones before the page where the walk was resumed.
  */
 export async function* walk(
   connection: Connection,
   from: PagesReading,
   round: Omit<RoundOptions, 'report'>,
 ): AsyncGenerator<Walked, void, undefined> {
-  const ask = (page: number, bound: string | undefined) =>
-    requestPage(connection, {
-      page,
-      pageSize: round.pageSize,
-      apiEventType: round.apiEventType,
-      from: bound,
-      signal: round.signal,
-    })
-
-  const falls = createFalls(connection, round.signal)
   let wasBegunBefore = from.page > 1
-  for (let reading = from; ;) {
+  let reading: PagesReading = wasBegunBefore ? { ...from, page: from.page - 1 } : from
+  let check = createWalkCheck(reading.page)
+  /** Of a walk that is repeated because its pages lacked some: so many events it has to show. */
+  let wanted: number | undefined
+  const ask = (page: number, bound: string | undefined) => {
+    const { pageSize, apiEventType, signal } = round
+    return requestPage(connection, { page, pageSize, apiEventType, from: bound, signal }, check.look)
+  }
+  const falls = createFalls(connection, round.signal)
+  const begin = () => {
+    wasBegunBefore = false
+    wanted = undefined
+    check = createWalkCheck()
+    falls.forget()
+  }
+  for (;;) {
     const { value: page, headers } = await ask(reading.page, reading.from)
     if (wasBegunBefore && resumedAt(reading, page) !== reading) {
       reading = resumedAt(reading, page)
-      wasBegunBefore = false
+      begin()
       continue
     }
     if ((await falls.look(reading, page)) === 'askAgain') continue
+    check.note(page)
     const lastPage: readonly FeedEvent[] = wantsLastPage(reading, page)
       ? (await ask(page.totalPages, reading.from)).value.items
       : []
-    const mark = markOf(headers)
-    const step = pageRead(reading, { page, mark, lastPage, overlapMs: round.overlapMs })
+    check.noteEvents(lastPage)
+    const events = [...page.items, ...lastPage]
+    const step = pageRead(reading, { page, mark: markOf(headers), lastPage, overlapMs: round.overlapMs })
     if (step.kind === 'startOver') {
       yield step
       return
     }
+    if (wanted !== undefined) wanted = Math.min(wanted, page.availableCount)
+    const total = wanted ?? page.availableCount
+    const missing = step.kind === 'caughtUp' ? check.missing(total, page) : 0
+    if (missing > 0) {
+      if (wanted !== undefined) throw incomplete(missing, total)
+      wanted = total
+      check.again()
+      reading = { ...reading, page: 1 }
+      yield { kind: 'page', page, events, reading, isCaughtUp: false }
+      continue
+    }
     const isCaughtUp = step.kind === 'caughtUp'
-    yield { kind: 'page', page, events: [...page.items, ...lastPage], reading: step.reading, isCaughtUp }
+    yield { kind: 'page', page, events, reading: step.reading, isCaughtUp }
     if (isCaughtUp) {
       if (!wasBegunBefore) return
-      wasBegunBefore = false
-      falls.forget()
+      begin()
     }
     reading = step.reading
   }

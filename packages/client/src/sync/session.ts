@@ -1,6 +1,6 @@
 /** One running sync: its place in the feed, the collected events, and the one way in which a batch gets into the copy. */
 import type { Applied } from '../acknowledge.ts'
-import { changeOf, subjectOf } from './change.ts'
+import { changeOf } from './change.ts'
 import type { Change, OddEvent } from './change.ts'
 import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -26,6 +26,7 @@ import {
 import type { Numbers, Place } from './place.ts'
 import type { ResyncReason } from './plan.ts'
 import type { Reading } from './reading.ts'
+import { subjectOf } from './subject.ts'
 import type { FeedEvent, FeedName } from '../wire.ts'
 
 /** UTF-16 units of payload after which a batch is full, however few subjects it has: memory stays under about 50 MB. */
@@ -41,7 +42,10 @@ export interface Session {
    * feed does not have.
    */
   readonly applied: Applied | undefined
-  /** Takes the events of one answer, and the progress of reading once they are in the copy. */
+  /**
+   * Takes the events of one answer, and the progress of reading once they are in the copy. Throws `CheckpointError`, and takes none of
+   * them, when one is another tenant's.
+   */
   gather(events: readonly FeedEvent[], reading: Reading): void
   /** Applies the collected events if they are enough for a batch. */
   flushIfFull(): Promise<void>
@@ -135,6 +139,8 @@ async function holdsSomething<F extends FeedName>({ copy }: SyncOptions<F>): Pro
 }
 
 function gather<F extends FeedName>(state: State<F>, events: readonly FeedEvent[], reading: Reading): void {
+  // Before any of them is taken: an event of another tenant must not come in among others.
+  for (const { tenantId } of events) state.place = ofTenant(state.place, tenantId)
   for (const event of events) {
     const subjectId = subjectOf(state.feed, event)
     state.gathered.add(subjectId, event)

@@ -2,6 +2,7 @@
  * Reads a snapshot (PROTOCOL §11): the latest event of every subject as a stream of lines, resumed after an
  * interruption.
  */
+import { otherAnswer } from '../answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { decodeEvent, decodeSnapshotEnd, isWhole, parseJson } from '../decode.ts'
 import { InvalidAnswerError } from '../errors.ts'
@@ -60,6 +61,11 @@ export async function* readSnapshot(
       if (resume === undefined) {
         resume = { after: 0, head: opening.head, epoch: opening.epoch }
         yield opening
+      } else if (opening.head !== resume.head || opening.epoch !== resume.epoch) {
+        answer.close()
+        throw otherAnswer(
+          `The request was for the snapshot at ${resume.head}, and the answer is one at ${opening.head}.`,
+        )
       }
       const begun = resume.after
       for await (const events of eventsOf(answer, resume)) {
