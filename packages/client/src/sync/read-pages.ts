@@ -60,7 +60,9 @@ export async function* walk(
   let wanted: number | undefined
   const ask = (page: number, bound: string | undefined) => {
     const { pageSize, apiEventType, signal } = round
-    return requestPage(connection, { page, pageSize, apiEventType, from: bound, signal }, check.look)
+    return requestPage(connection, { page, pageSize, apiEventType, from: bound, signal }, (answer) =>
+      check.look(answer),
+    )
   }
   const falls = createFalls(connection, round.signal)
   const begin = () => {
