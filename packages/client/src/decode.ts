@@ -1,4 +1,6 @@
 /** Turns answers into values: everything a server sends is checked before it is used. `undefined`: the value does not have that shape. */
+import { InvalidAnswerError } from './errors.ts'
+import { maxPayloadLength, tooLong } from './size-limits.ts'
 import type { EventPage, EventRun, FeedEvent, FeedHead, Heads, ProblemFault, PublishReceipt } from './wire.ts'
 
 /** A JSON object whose members have not been checked. */
@@ -25,15 +27,31 @@ export function decodeEvent(value: unknown): FeedEvent | undefined {
   if (!isObject(value)) return undefined
   const { sequenceNumber, eventType, id } = value
   if (!isWhole(sequenceNumber) || typeof id !== 'string' || id === '') return undefined
+  const payload = payloadOf(value['payload'])
+  if (payload.length > maxPayloadLength) {
+    throw tooLong(
+      `The payload of event ${sequenceNumber} has ${payload.length} characters, and may have ${maxPayloadLength}.`,
+    )
+  }
   return {
     tenantId: textOf(value['tenantId']),
     sequenceNumber,
     eventType: isWhole(eventType) ? eventType : -1,
     eventTypeShortCode: textOf(value['eventTypeShortCode']),
-    payload: isObject(value['payload']) ? JSON.stringify(value['payload']) : textOf(value['payload']),
+    payload,
     transactionId: textOf(value['transactionId']),
     id,
     createdDate: textOf(value['createdDate']),
+  }
+}
+
+function payloadOf(value: unknown): string {
+  if (!isObject(value)) return textOf(value)
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    // Thousands of levels.
+    throw new InvalidAnswerError('A payload cannot be written as text.', { cause, attempts: 1 })
   }
 }
 

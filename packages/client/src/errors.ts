@@ -6,6 +6,8 @@ export interface ErrorContext {
   /** The id that the service gave the request; quote it to the operator. */
   readonly requestId?: string | undefined
   readonly cause?: unknown
+  /** No more attempts than this are made of a request that fails so, first one included. */
+  readonly attempts?: number | undefined
 }
 
 /** Every error that this package throws itself. Errors of `apply` or of a checkpoint store pass through unchanged. */
@@ -15,12 +17,15 @@ export class PropertyEventsError extends Error {
   /** Whether another try may help. A request with `later` was repeated before the error was thrown. */
   readonly again: Again
   readonly requestId: string | undefined
+  /** No more attempts than this are made of a request that fails so, first one included: waiting mends it rarely. */
+  readonly attempts: number
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause })
     this.name = new.target.name
     this.code = code
     this.again = againOf(code)
     this.requestId = context.requestId
+    this.attempts = context.attempts ?? Infinity
   }
 }
 
@@ -46,11 +51,8 @@ export class AbortedError extends PropertyEventsError {
 /** The answer was cut off or does not follow the contract. */
 export class InvalidAnswerError extends PropertyEventsError {
   declare readonly code: CodeOf<'invalidAnswer'>
-  /** No more attempts than this are made of a request that is answered so, first one included. */
-  readonly attempts: number
-  constructor(message: string, context: ErrorContext & { readonly attempts?: number } = {}) {
+  constructor(message: string, context?: ErrorContext) {
     super('invalid_answer', message, context)
-    this.attempts = context.attempts ?? Infinity
   }
 }
 

@@ -7,6 +7,7 @@ import { AbortedError, InvalidAnswerError } from './errors.ts'
 import { redirectErrorOf } from './redirect.ts'
 import { beginAttempts } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
+import { checkValues, maxAnswerBytes, tooLong } from './size-limits.ts'
 import type { ProblemFault } from './wire.ts'
 
 export interface Request {
@@ -16,6 +17,8 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: string
   readonly contentType?: string
+  /** The longest answer that is read: 12 MiB by default. */
+  readonly maxBytes?: number
   /** Its name in messages; method and path by default. */
   readonly name?: string | undefined
   /**
@@ -40,8 +43,6 @@ export interface OpenAnswer {
   readonly lift: () => void
 }
 
-/** Longest body that is kept in memory: 1,000 events of 256 KiB, the largest page that a service may send. */
-const maxBodyBytes = 300 * 2 ** 20
 /** Enough for a problem document with 100 faults. */
 const maxProblemBytes = 64 * 2 ** 10
 
@@ -74,7 +75,8 @@ async function attemptJson<T>(
   deadline: number,
 ): Promise<Answer<T>> {
   const answer = await openAnswer(connection, request, signal, deadline)
-  const text = await readText(answer, maxBodyBytes)
+  const text = await readText(answer, request.maxBytes ?? maxAnswerBytes)
+  checkValues(text)
   const value = decode(parseJson(text))
   if (value === undefined) {
     throw new InvalidAnswerError(
@@ -185,7 +187,7 @@ async function readText(answer: OpenAnswer, maxBytes: number): Promise<string> {
   let bytes = 0
   for await (const chunk of answer.chunks()) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new InvalidAnswerError(`The answer is longer than ${maxBytes} bytes.`)
+    if (bytes > maxBytes) throw tooLong(`The answer is longer than ${maxBytes} bytes.`)
     text += decodeUtf8(decoder, chunk)
   }
   return text + decodeUtf8(decoder)

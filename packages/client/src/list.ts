@@ -5,6 +5,7 @@ import { decodePage } from './decode.ts'
 import { InvalidAnswerError } from './errors.ts'
 import { requestJson } from './http.ts'
 import type { Answer } from './http.ts'
+import { pageBytes } from './size-limits.ts'
 import { createFalls } from './sync/falls.ts'
 import type { Falls } from './sync/falls.ts'
 import { createWalkCheck, incomplete } from './walk-check.ts'
@@ -128,6 +129,7 @@ export function requestPage(
     {
       method: 'GET',
       path: feedPaths[connection.feed].list,
+      maxBytes: pageBytes(pageSize),
       query: {
         apiEventType,
         page,

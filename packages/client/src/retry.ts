@@ -1,5 +1,5 @@
 /** Repeats requests: which failures to retry, how long to wait, and the one retry loop. */
-import { AbortedError, InvalidAnswerError, PropertyEventsError } from './errors.ts'
+import { AbortedError, PropertyEventsError } from './errors.ts'
 import { ServiceError } from './service-errors.ts'
 
 export interface RetryOptions {
@@ -47,8 +47,7 @@ function delayBefore(
   limits: RetryLimits,
   random: () => number,
 ): number | undefined {
-  if (attempt > limits.attempts) return undefined
-  if (error instanceof InvalidAnswerError && attempt > error.attempts) return undefined
+  if (attempt > Math.min(limits.attempts, error.attempts)) return undefined
   const jittered = random() * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (attempt - 2))
   const asked = error instanceof ServiceError ? error.retryAfterMs : undefined
   if (asked === undefined) return jittered

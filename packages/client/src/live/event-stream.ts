@@ -1,6 +1,6 @@
 /** Reads `text/event-stream` as the HTML standard defines it (§9.2.6), from bytes that may be cut anywhere. */
-import { InvalidAnswerError } from '../errors.ts'
 import { decodeUtf8 } from '../http.ts'
+import { maxLineLength, tooLong } from '../size-limits.ts'
 
 /** A message that a blank line ended. */
 export interface StreamMessage {
@@ -19,9 +19,6 @@ export interface EventStreamParser {
   /** The last `retry`, in milliseconds. */
   readonly retryMs: number | undefined
 }
-
-/** UTF-16 units of one message. An event has 1.6 million at most: 256 KiB of payload, all of it escapes. */
-const longestMessage = 4 * 2 ** 20
 
 /** What has arrived of the next message. */
 interface Fields {
@@ -73,8 +70,8 @@ export function createEventStreamParser(): EventStreamParser {
         endLine(messages)
       }
       line += text.slice(from)
-      if (line.length + fields.length > longestMessage) {
-        throw new InvalidAnswerError(`A message of the stream is longer than ${longestMessage} characters.`)
+      if (line.length + fields.length > maxLineLength) {
+        throw tooLong(`A message of the stream is longer than ${maxLineLength} characters.`)
       }
       return messages
     },

@@ -9,6 +9,7 @@ import { InvalidAnswerError } from '../errors.ts'
 import { decodeUtf8, openAnswer } from '../http.ts'
 import type { OpenAnswer } from '../http.ts'
 import { beginAttempts } from '../retry.ts'
+import { maxLineLength, tooLong } from '../size-limits.ts'
 import { feedPaths } from '../wire.ts'
 import type { FeedEvent } from '../wire.ts'
 
@@ -139,6 +140,9 @@ async function* linesOf(answer: OpenAnswer): AsyncGenerator<readonly string[]> {
   for await (const chunk of answer.chunks()) {
     const lines = (rest + decodeUtf8(decoder, chunk)).split('\n')
     rest = lines.pop() ?? ''
+    if (rest.length > maxLineLength) {
+      throw tooLong(`A line of the snapshot is longer than ${maxLineLength} characters.`)
+    }
     if (lines.length > 0) yield lines
   }
 }
