@@ -96,6 +96,9 @@ export function beginAttempts(
 /** Waits; an abort ends the wait with `AbortedError`. */
 export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>
 
+/** A timer that is to wait longer fires at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 export const sleep: Sleep = (ms, signal) =>
   new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -106,9 +109,12 @@ export const sleep: Sleep = (ms, signal) =>
       clearTimeout(timer)
       reject(new AbortedError({ cause: signal?.reason }))
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      },
+      Math.min(ms, longestTimerMs),
+    )
     signal?.addEventListener('abort', onAbort, { once: true })
   })

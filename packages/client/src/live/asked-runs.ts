@@ -15,6 +15,9 @@ export interface Pauses {
 
 export const usualPauses: Pauses = { minIntervalMs: 1_000, maxIntervalMs: 30_000 }
 
+/** The first doubling leads to the shortest pause. */
+const intervalAtFirst = usualPauses.minIntervalMs / 2
+
 /** An empty answer that comes sooner than this did not wait: something in between answers for the service, or the service is stopping. */
 export const tooSoonMs = 500
 
@@ -29,13 +32,18 @@ export async function* waitRuns(
   isOver: () => boolean,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventRun, void, undefined> {
+  let intervalMs = intervalAtFirst
   while (!isOver()) {
+    const before = place.after
     const askedMs = connection.now()
     const wait = place.answers === 0 ? undefined : connection.ways.waitSeconds
     const run = await ask(connection, place, query, signal, wait)
     const isTooSoon = wait !== undefined && connection.now() - askedMs < tooSoonMs
     yield run
-    if (run.items.length === 0 && isTooSoon) await pause(connection, usualPauses.minIntervalMs, signal)
+    const isFruitless = run.items.length === 0 && isTooSoon
+    intervalMs =
+      isFruitless && place.after === before ? nextPause(intervalMs, false, usualPauses) : intervalAtFirst
+    if (isFruitless) await pause(connection, Math.max(usualPauses.minIntervalMs, intervalMs), signal)
   }
 }
 

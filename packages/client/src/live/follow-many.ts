@@ -40,11 +40,18 @@ async function* eventsOf(
   const { signal, after = 'head' } = query
   const watch = createWatch(connection, query, places)
   try {
+    let hadNews = true
     for (let isFirst = true; ; isFirst = false) {
-      const heads = await watch.next()
+      const heads = await watch.next(hadNews)
+      hadNews = false
       const ofFeed = heads.filter(({ feed }) => feed === connection.feed)
       noteHeads(places, ofFeed, isFirst ? after : 0)
-      while (places.unread.size > 0) yield* readSome(connection, query, places)
+      while (places.unread.size > 0) {
+        for await (const event of readSome(connection, query, places)) {
+          hadNews = true
+          yield event
+        }
+      }
     }
   } catch (error) {
     if (error instanceof AbortedError && signal?.aborted === true) return
@@ -59,20 +66,18 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
   let since: string | undefined
   let intervalMs = usualPauses.minIntervalMs
   let waits = true
+  let wasTooSoon = false
 
   async function ask(wait: number | undefined): Promise<Heads['heads']> {
     // A waiting request is made once: the next one, which does not wait, shows what is wrong.
     const retry = wait === undefined ? connection.retry : { ...connection.retry, attempts: 1 }
     const askedMs = connection.now()
-    const isFirst = since === undefined
     const { heads, next } = await getMovedHeads({ ...connection, retry }, since, {
       wait,
       ...(signal === undefined ? {} : { signal }),
     })
     since = next
-    const isTooSoon = wait === undefined || connection.now() - askedMs < tooSoonMs
-    intervalMs = nextPause(intervalMs, heads.length > 0, usualPauses)
-    if (!isFirst && heads.length === 0 && isTooSoon) await pause(connection, intervalMs, signal)
+    wasTooSoon = wait === undefined || connection.now() - askedMs < tooSoonMs
     return heads
   }
 
@@ -82,7 +87,10 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
   }
 
   return {
-    async next(): Promise<Heads['heads']> {
+    /** `hadNews`: the last heads led to events. A feed may be named again and again without one. */
+    async next(hadNews: boolean): Promise<Heads['heads']> {
+      intervalMs = nextPause(intervalMs, hadNews, usualPauses)
+      if (since !== undefined && !hadNews && wasTooSoon) await pause(connection, intervalMs, signal)
       for (;;) {
         const wait = waitNow()
         waits = true
@@ -94,7 +102,8 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
           else if (wait !== undefined) {
             waits = false
             const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0
-            await pause(connection, Math.max(usualPauses.minIntervalMs, askedMs), signal)
+            const longestMs = connection.retry.maxRetryAfterMs
+            await pause(connection, Math.max(usualPauses.minIntervalMs, Math.min(longestMs, askedMs)), signal)
           } else if (since === undefined) throw error
           else {
             onTrouble?.(error)

@@ -4,7 +4,7 @@ import { InvalidAnswerError, NetworkError } from '../errors.ts'
 import { beginAttempts } from '../retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import type { EventRun } from '../wire.ts'
-import { isUnknownParameter, pause, pollRuns, waitRuns } from './asked-runs.ts'
+import { isUnknownParameter, pollRuns, usualPauses, waitRuns } from './asked-runs.ts'
 import { isOfTypes } from './live-place.ts'
 import type { LivePlace, LiveQuery } from './live-place.ts'
 import { streamRuns } from './stream-runs.ts'
@@ -18,6 +18,8 @@ export interface LiveOptions extends LiveQuery {
 
 /** Used if a service with too many waiting requests does not say how long to wait. */
 const usualCrowdMs = 5_000
+/** A stream of this length was of use, even if it brought nothing. */
+const usefulMs = 30_000
 
 /**
  * The events after `place` as they come, for ever: in order, each once, in runs that say how far the reader is. It reconnects by itself.
@@ -31,6 +33,7 @@ export async function* liveRuns(
   const { ways, retry, sleep, random } = connection
   const { transport, signal } = options
   const attempts = beginAttempts(connection, signal)
+  const streams: Streams = { fruitless: 0 }
   let isCrowded = false
   for (;;) {
     const way = isCrowded ? 'polls' : transport === 'auto' ? ways.best : transport
@@ -38,7 +41,8 @@ export async function* liveRuns(
     const isOver = (): boolean => isCrowded || (transport === 'auto' && ways.best !== way)
     const answersBefore = place.answers
     try {
-      for await (const run of runsBy(way, connection, place, options, isOver)) yield ofTypes(run, options)
+      for await (const run of runsBy(way, connection, place, options, { streams, isOver }))
+        yield ofTypes(run, options)
       isCrowded = false
       attempts.renew()
     } catch (error) {
@@ -48,7 +52,8 @@ export async function* liveRuns(
       if (place.answers > answersBefore && !(error instanceof InvalidAnswerError)) attempts.renew()
       if (isTooCrowded(error) && transport === 'auto') {
         isCrowded = true
-        const waitMs = (error.retryAfterMs ?? usualCrowdMs) * (1 + random() / 2)
+        const waitMs =
+          boundedMs(error.retryAfterMs ?? usualCrowdMs, retry.maxRetryAfterMs) * (1 + random() / 2)
         retry.onWait?.(error, waitMs)
         await sleep(waitMs, signal)
       } else await attempts.failed(error)
@@ -56,20 +61,29 @@ export async function* liveRuns(
   }
 }
 
+/** Streams in a row that ended soon and brought no event. */
+interface Streams {
+  fruitless: number
+}
+
 async function* runsBy(
   way: Transport,
   connection: Connection,
   place: LivePlace,
   options: LiveOptions,
-  isOver: () => boolean,
+  { streams, isOver }: { readonly streams: Streams; readonly isOver: () => boolean },
 ): AsyncGenerator<EventRun, void, undefined> {
   const { signal } = options
   if (way === 'polls') yield* pollRuns(connection, place, options, isOver, signal)
   else if (way === 'wait') yield* waitRuns(connection, place, options, isOver, signal)
   else {
+    const begunMs = connection.now()
     const end = yield* streamRuns(connection, place, options, signal)
-    if (end.kind === 'ended') await pause(connection, end.retryMs, signal)
-    else if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
+    if (end.kind === 'ended') {
+      const isFruitless = !end.hadEvents && connection.now() - begunMs < usefulMs
+      streams.fruitless = isFruitless ? streams.fruitless + 1 : 0
+      await connection.sleep(pauseAfter(end.retryMs, streams.fruitless, connection.random), signal)
+    } else if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
     else connection.ways.giveUp('stream')
   }
 }
@@ -106,4 +120,17 @@ function isTooCrowded(error: unknown): error is ServiceError {
 function ofTypes(run: EventRun, { types }: LiveQuery): EventRun {
   if (types === undefined) return run
   return { ...run, items: run.items.filter((event) => isOfTypes(event, types)) }
+}
+
+/** Before the next stream: as long as the service says, twice as long after each that brought nothing, and at least a second. */
+function pauseAfter(retryMs: number, fruitless: number, random: () => number): number {
+  const { minIntervalMs, maxIntervalMs } = usualPauses
+  const askedMs = boundedMs(retryMs, maxIntervalMs)
+  const ms = Math.min(maxIntervalMs, askedMs * 2 ** Math.max(0, fruitless - 1))
+  return Math.max(minIntervalMs, ms * (0.75 + random() / 2))
+}
+
+/** A wait that a service asks for is neither nothing, which would be a request after another, nor for days. */
+function boundedMs(askedMs: number, mostMs: number): number {
+  return Math.min(mostMs, Math.max(usualPauses.minIntervalMs, askedMs))
 }

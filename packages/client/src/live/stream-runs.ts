@@ -14,7 +14,7 @@ import type { LivePlace, LiveQuery } from './live-place.ts'
 /** How a stream ended. */
 export type StreamEnd =
   /** It worked, and is over or was cut; the next one continues after it. */
-  | { readonly kind: 'ended'; readonly retryMs: number }
+  | { readonly kind: 'ended'; readonly retryMs: number; readonly hadEvents: boolean }
   /** No stream comes through here. */
   | { readonly kind: 'missing'; readonly reason: string }
 
@@ -39,12 +39,14 @@ export async function* streamRuns(
   if (answer === undefined) return { kind: 'missing', reason: missing }
   const parser = createEventStreamParser()
   const reading: StreamReading = { mark: undefined, isOver: false }
+  let hadEvents = false
   try {
     for await (const chunk of answer.chunks()) {
       const run = take(reading, place, parser.push(chunk))
       if (run === undefined) continue
       answer.lift()
       place.answers += 1
+      hadEvents ||= run.items.length > 0
       yield run
       if (reading.isOver) break
     }
@@ -54,7 +56,7 @@ export async function* streamRuns(
     if (reading.mark === undefined || !(error instanceof NetworkError)) throw error
   }
   if (reading.mark === undefined) throw new NetworkError('network', 'The stream ended before its first mark.')
-  return { kind: 'ended', retryMs: parser.retryMs ?? usualRetryMs }
+  return { kind: 'ended', retryMs: parser.retryMs ?? usualRetryMs, hadEvents }
 }
 
 const heldBack = `No mark of the stream came within ${firstMarkMs / 1_000} s, or none after it within ${silenceMs / 1_000} s. A proxy in between seems to hold answers back before it passes them on.`
