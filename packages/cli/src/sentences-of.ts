@@ -15,7 +15,7 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (['StorageRefusal', 'PepperRefusal', 'ErasureListFault'].includes(error.name))
     return plainText(error.message, { multiline: true })
   if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
-  if (error instanceof NetworkError)
+  if (error instanceof NetworkError && (error.code === 'network' || error.code === 'deadline'))
     return `${plainText(error.message).replace(/\.$/, '')}. Is the service running, and is --url right?`
   if (error instanceof PropertyEventsError) return plainText(error.message)
   if (error.name === 'StorageFailure') return failureSentence(error, dataFolder)

@@ -39,6 +39,7 @@ export function readerFromSettings(reader: SettingReader): ServiceAddress {
 /** The reason for the failure of a client's call. If there was no answer, a sentence that says what to check. */
 export function noAnswerOf(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof NetworkError)) return error
+  if (error.code !== 'network' && error.code !== 'deadline') return new Refusal(plainText(error.message))
   return new Refusal(
     `${baseUrl} does not answer (${networkReason(error)}). Is the service running, and is --url right?`,
   )

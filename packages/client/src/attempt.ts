@@ -2,6 +2,7 @@
 import type { Connection } from './connection.ts'
 import { AbortedError, NetworkError } from './errors.ts'
 import type { PropertyEventsError } from './errors.ts'
+import { transportFaultOf } from './transport-faults.ts'
 
 export interface Attempt {
   /** Ends the request when one of the limits is reached, or `end` is called. */
@@ -68,6 +69,10 @@ export function beginAttempt(
           'deadline',
           `${name}: the call reached its deadlineMs of ${connection.deadlineMs} ms before the answer was complete.`,
         )
+      }
+      const fault = transportFaultOf(cause, connection.baseUrl)
+      if (fault !== undefined) {
+        return new NetworkError(fault.code, `${name}: ${fault.sentence}`, cause, fault.attempts)
       }
       return new NetworkError('network', `${name}: ${reasonOf(cause)}`, cause)
     },

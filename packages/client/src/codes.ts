@@ -103,6 +103,10 @@ const codes = {
 
   network: ['network', 'later'],
   deadline: ['network', 'later'],
+  unknown_host: ['network', 'later'],
+  certificate: ['network', 'never'],
+  tls: ['network', 'never'],
+  not_http: ['network', 'never'],
   invalid_answer: ['invalidAnswer', 'later'],
   aborted: ['aborted', 'never'],
   invalid_option: ['invalidOption', 'never'],

@@ -104,7 +104,7 @@ function readBaseUrl(value: string | URL): string {
     url = new URL(value)
   } catch (cause) {
     throw new InvalidOptionError(
-      `baseUrl must be an absolute address such as https://feed.example.com, not "${String(value)}".`,
+      `baseUrl must be an absolute address such as https://feed.example.com, not "${withoutPassword(String(value))}".`,
       { cause },
     )
   }
@@ -115,6 +115,11 @@ function readBaseUrl(value: string | URL): string {
     throw new InvalidOptionError('baseUrl must not contain a user name, a password, a query or a fragment.')
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+/** A password in an address is not repeated: messages are logged. */
+function withoutPassword(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/*)?.*@/is, '$1…@')
 }
 
 function readKey(key: string): string {

@@ -31,12 +31,14 @@ export class PropertyEventsError extends Error {
 
 /**
  * There was no complete answer. `network`: the connection failed or broke. `deadline`: nothing arrived for
- * `attemptTimeoutMs`, or the call as a whole took longer than `deadlineMs`.
+ * `attemptTimeoutMs`, or the call as a whole took longer than `deadlineMs`. `unknown_host`: the name of the service is not known, also
+ * after a few attempts. Waiting does not mend the rest: a `certificate` that cannot be verified, another reason why no `tls` connection
+ * is possible, or an answer that is `not_http`.
  */
 export class NetworkError extends PropertyEventsError {
   declare readonly code: CodeOf<'network'>
-  constructor(code: CodeOf<'network'>, message: string, cause?: unknown) {
-    super(code, message, { cause })
+  constructor(code: CodeOf<'network'>, message: string, cause?: unknown, attempts?: number) {
+    super(code, message, { cause, attempts })
   }
 }
 

@@ -3,11 +3,12 @@ import { beginAttempt } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
-import { AbortedError, InvalidAnswerError } from './errors.ts'
+import { AbortedError, InvalidAnswerError, NetworkError } from './errors.ts'
 import { redirectErrorOf } from './redirect.ts'
 import { beginAttempts } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
 import { checkValues, maxAnswerBytes, tooLong } from './size-limits.ts'
+import { wantsTls } from './transport-faults.ts'
 import type { ProblemFault } from './wire.ts'
 
 export interface Request {
@@ -127,10 +128,11 @@ export async function openAnswer(
 
 async function send(
   { fetch, key, tenant, consumer }: Connection,
-  { method, body, contentType }: Request,
+  request: Request,
   url: string,
   attempt: Attempt,
 ): Promise<Response> {
+  const { method, body, contentType } = request
   try {
     return await fetch(url, {
       method,
@@ -147,7 +149,11 @@ async function send(
       signal: attempt.signal,
     })
   } catch (cause) {
-    throw attempt.explain(cause)
+    const error = attempt.explain(cause)
+    if (error.code !== 'network' || !(await wantsTls(fetch, cause, url))) throw error
+    const sentence =
+      'The server takes no request without TLS. Does its address begin with https:// in place of http://?'
+    throw new NetworkError('not_http', `${nameOf(request)}: ${sentence}`, cause)
   }
 }
 

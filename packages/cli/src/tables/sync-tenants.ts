@@ -192,7 +192,7 @@ function teller(output: Output) {
 }
 
 function isCommon(error: unknown): boolean {
-  return error instanceof TablesAway || error instanceof NetworkError
+  return error instanceof TablesAway || (error instanceof NetworkError && error.again !== 'never')
 }
 
 function sentenceOf(error: unknown, name: string): string {

@@ -31,7 +31,7 @@ async function read(): Promise<string> {
     case 'follow':
       return await follow(3)
     case 'get':
-      return String(await client.get('e1'))
+      return (await client.get('e1'))?.id ?? 'none'
     case 'sync':
       return (await client.sync(options)).ended
     default:
