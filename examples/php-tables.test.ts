@@ -132,7 +132,7 @@ function assertSame(place: Place, file: string): void {
 }
 
 /** Welsh, pounds, dashes, curled quotes, emoji, and words that run from right to left. */
-const words = 'Ŵy tŷ £5 – “it’s” — 🏡🍳 בית عربي'
+const words = 'Ŵy tŷ £5 – “it’s” — 🏡🍳 בית عربي T&ycirc; &#150; &pound;5 caf&eacute &#146;'
 
 const refs = Array.from(
   { length: 40 },
@@ -184,7 +184,7 @@ function shown(agentRef: string, random: Random): Publication {
       },
       media: Array.from({ length: one(0, 1, 7) }, (_, index) => ({
         media_type: one(1, 1, 2, 3, 6),
-        media_url: `https://photos.example/${index}-${pick(random, 1_000)}.jpg`,
+        media_url: `https://photos.example/${index}-${pick(random, 1_000)}${one('', "'s", ' tŷ “1”|{2}')}.jpg`,
         caption: one('Front', words, undefined),
         sort_order: pick(random, 9),
       })),

@@ -8,7 +8,8 @@
  */
 import { parseArgs } from 'node:util'
 import { createClient, MassRemovalError } from '@property-events/client'
-import type { Batch, PropertyMedia } from '@property-events/client'
+import type { Batch } from '@property-events/client'
+import { listing } from '@property-events/client/listing'
 import { Client } from 'pg'
 
 process.on('uncaughtException', (error) => {
@@ -58,13 +59,6 @@ const putAll = `
     display_address = excluded.display_address, bedrooms = excluded.bedrooms, photograph = excluded.photograph,
     payload = excluded.payload`
 
-/** The first photograph: media come in any order, and `sort_order` says where each belongs. Without one it belongs last. */
-function mainPhotograph(media: readonly PropertyMedia[]): string | null {
-  const place = (item: PropertyMedia) => item.sort_order ?? Number.MAX_SAFE_INTEGER
-  const photographs = media.filter(({ media_type: type, media_url: url }) => type === 1 && url !== null)
-  return photographs.toSorted((one, other) => place(one) - place(other))[0]?.media_url ?? null
-}
-
 async function apply({ changes, checkpoint }: Batch<'property'>): Promise<void> {
   const rows = changes.flatMap((change) => {
     if (change.kind === 'remove') return []
@@ -76,7 +70,7 @@ async function apply({ changes, checkpoint }: Batch<'property'>): Promise<void> 
       price: payload.price_information?.price,
       display_address: payload.address?.display_address,
       bedrooms: payload.details?.bedrooms,
-      photograph: mainPhotograph(payload.media),
+      photograph: listing(payload).photographs[0]?.url ?? null,
       payload: JSON.parse(event.payload),
     }
   })

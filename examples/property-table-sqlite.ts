@@ -9,7 +9,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { createClient, MassRemovalError } from '@property-events/client'
-import type { Batch, Change, PropertyMedia } from '@property-events/client'
+import type { Batch, Change } from '@property-events/client'
+import { listing } from '@property-events/client/listing'
 
 process.on('uncaughtException', (error) => {
   if (error instanceof MassRemovalError) {
@@ -62,20 +63,13 @@ const countThese = database.prepare(
 )
 const everySubject = database.prepare('SELECT agent_ref FROM property')
 
-/** The first photograph: media come in any order, and `sort_order` says where each belongs. Without one it belongs last. */
-function mainPhotograph(media: readonly PropertyMedia[]): string | null {
-  const place = (item: PropertyMedia) => item.sort_order ?? Number.MAX_SAFE_INTEGER
-  const photographs = media.filter(({ media_type: type, media_url: url }) => type === 1 && url !== null)
-  return photographs.toSorted((one, other) => place(one) - place(other))[0]?.media_url ?? null
-}
-
 function applyChange(change: Change<'property'>): void {
   if (change.kind === 'remove') {
     remove.run(change.subjectId)
     return
   }
   const { subjectId, sequenceNumber, payload, event } = change
-  const { status, price_information: price, address, details, media } = payload
+  const { status, price_information: price, address, details } = payload
   put.run(
     subjectId,
     sequenceNumber,
@@ -84,7 +78,7 @@ function applyChange(change: Change<'property'>): void {
     address?.display_address ?? null,
     details?.bedrooms ?? null,
     details?.summary ?? null,
-    mainPhotograph(media),
+    listing(payload).photographs[0]?.url ?? null,
     event.payload,
   )
 }

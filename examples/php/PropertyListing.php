@@ -762,6 +762,9 @@ final class PropertyDescription
     private const ESCAPED_TAG = '/' . PropertyText::ESCAPED_LESS . '\/?(?:' . self::USUAL_NAMES . ')'
         . '(?:[\s\/]*+' . PropertyText::ANY_MORE . '|\s++[a-z-]++\s*+=)/i';
     private const ESCAPED_MARK = '/&(?:amp|lt|gt|quot|apos|#0*+(?:34|38|39|60|62)|#x0*+(?:22|26|27|3c|3e));/i';
+    /** The tags of blocks and lines, which nobody writes about: escaped among others that are not, they are meant as tags, too. */
+    private const ESCAPED_BLOCK = '/' . PropertyText::ESCAPED_LESS . '(\/?(?:p|br|ul|ol|li|div|span|strong|em|h[1-6])'
+        . '(?:[\s\p{Z}\x{FEFF}][^<>]{0,200}?|\/)?)' . PropertyText::ANY_MORE . '/iu';
     /** Nobody escapes a text more often. */
     private const MOST_ESCAPES = 3;
     private const BLANKS = '[\s\p{Z}\x{FEFF}]+';
@@ -818,7 +821,7 @@ final class PropertyDescription
         for ($times = 0; $times < self::MOST_ESCAPES && self::isEscaped($markup); $times++) {
             $markup = PropertyText::unwrap(preg_replace_callback(self::ESCAPED_MARK, $decode, $markup) ?? '');
         }
-        return preg_replace([self::COMMENTS, self::HIDDEN], ['', ' '], $markup) ?? '';
+        return preg_replace([self::ESCAPED_BLOCK, self::COMMENTS, self::HIDDEN], ['<$1>', '', ' '], $markup) ?? '';
     }
 
     /** Whether a text is HTML that was escaped as a whole: it has escaped tags, and no others but the `<br>` of its line ends. */

@@ -28,6 +28,11 @@ const usualNames =
 /** A tag that was escaped, so that readers would see it. */
 const escapedTag = new RegExp(`${escapedLess}/?(?:${usualNames})(?:[\\s/]*${anyMore}|\\s+[a-z-]+\\s*=)`, 'i')
 const escapedMark = /&(?:amp|lt|gt|quot|apos|#0*(?:34|38|39|60|62)|#x0*(?:22|26|27|3c|3e));/gi
+/** The tags of blocks and lines, which nobody writes about: escaped among others that are not, they are meant as tags, too. */
+const escapedBlock = new RegExp(
+  `${escapedLess}(/?(?:p|br|ul|ol|li|div|span|strong|em|h[1-6])(?:\\s[^<>]{0,200}?|/)?)${anyMore}`,
+  'gi',
+)
 /** Nobody escapes a text more often. */
 const mostEscapes = 3
 
@@ -49,7 +54,7 @@ function cleaned(source: string): string {
   for (let times = 0; times < mostEscapes && isEscaped(markup); times += 1) {
     markup = unwrap(markup.replaceAll(escapedMark, (mark) => decodeEntities(mark)))
   }
-  return markup.replaceAll(comments, '').replaceAll(hidden, ' ')
+  return markup.replaceAll(escapedBlock, '<$1>').replaceAll(comments, '').replaceAll(hidden, ' ')
 }
 
 /** Whether a text is HTML that was escaped as a whole: it has escaped tags, and no others but the `<br>` of its line ends. */

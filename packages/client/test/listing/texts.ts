@@ -63,6 +63,10 @@ export const markedTexts: Readonly<Record<string, string>> = {
   '&lt;![CDATA[Hall]]&gt;': '<p>Hall</p>',
   '&lt;script&gt;alert(1)&lt;/script&gt;Hall': '<p>Hall</p>',
   '&lt;a href=&quot;javascript:alert(1)&quot;&gt;Hall&lt;/a&gt;': '<p>Hall</p>',
+  '<p>Hall&lt;br /&gt;Loft&lt;br&gt;Attic</p>&lt;p class=&quot;x&quot;&gt;Barn&lt;/p&gt;':
+    '<p>Hall<br>Loft<br>Attic</p><p>Barn</p>',
+  '<div>&lt;ul&gt;&lt;li&gt;T&ycirc;&lt;/li&gt;&lt;/ul&gt;</div>': '<ul><li>Tŷ</li></ul>',
+  '<p>Hall &lt;br, &lt;property&gt; &lt;p</p>': '<p>Hall &lt;br, &lt;property&gt; &lt;p</p>',
   // What is marked up already, and what only looks a little like a tag, was not escaped as a whole.
   '<p>Write &lt;b&gt; for bold</p>': '<p>Write &lt;b&gt; for bold</p>',
   'Rooms &lt; 3, area &lt;b, &lt;Flat 3&gt; &lt;3': '<p>Rooms &lt; 3, area &lt;b, &lt;Flat 3&gt; &lt;3</p>',

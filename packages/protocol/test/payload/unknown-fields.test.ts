@@ -121,6 +121,7 @@ describe('what consumers need of a property that is shown', () => {
       [null],
       [{ ...photograph, media_type: 2 }],
       [{ media_type: 1 }],
+      [{ ...photograph, media_url: 'https://pictures.example:99999/1.jpg' }],
     ]) {
       assert.deepEqual(told({ price_information: { price: 1 }, media }), ['/media no_photographs'])
     }
