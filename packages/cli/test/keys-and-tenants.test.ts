@@ -28,6 +28,7 @@ interface KeyJson {
   readonly revoked: string | null
   readonly rate: { readonly perSecond: number; readonly burst: number } | null
   readonly eventTypes: string | null
+  readonly referenceIds: boolean
   readonly current: boolean
 }
 
@@ -51,11 +52,11 @@ async function becomes(key: string, status: number): Promise<void> {
 const createKey = (...args: readonly string[]) =>
   runJson<KeyJson>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', ...args, ...data])
 
-async function publishPayloads(payloads: readonly object[]): Promise<void> {
+async function publishPayloads(payloads: readonly object[], around: object = {}): Promise<void> {
   const answer = await fetch(`${market.url}/v1/property-events`, {
     method: 'POST',
     headers: { 'x-api-key': market.publishKey, 'content-type': 'application/json' },
-    body: JSON.stringify(payloads.map((payload) => ({ payload }))),
+    body: JSON.stringify(payloads.map((payload) => ({ payload, ...around }))),
   })
   assert.equal(answer.status, 201, await answer.text())
 }
@@ -232,6 +233,33 @@ describe('keys, while the service runs', () => {
     removeFolder(copies)
     const text = await run(['keys', 'list', ...data])
     assert.match(text.stdout, new RegExp(`^${key.keyId} .* published-0, current\\b`, 'm'))
+  })
+
+  it('a key for the public importer is shown references as transaction ids, and is proposed by its label (D12, D15)', async () => {
+    const create = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'property:read', ...data]
+    const key = await runJson<KeyJson>([...create, '--reader', 'wordpress-importer'])
+    assert.deepEqual([key.eventTypes, key.current, key.referenceIds], ['published-0', true, true])
+    const finder = await createKey('--reference-ids')
+    assert.deepEqual([finder.eventTypes, finder.current, finder.referenceIds], [null, false, true])
+    const payload = { agent_ref: uuidOf('home 7'), published: true }
+    await publishPayloads([payload], { transactionId: uuidOf('another') })
+    const idsWith = async (text: string) => {
+      const { body } = await listEvents(market.url, text, 'pageSize=1000')
+      return body.items.map((item) => item['transactionId']).at(-1)
+    }
+    const ids = await Promise.all([key, finder, await createKey()].map((one) => idsWith(one.key)))
+    assert.deepEqual(ids, [payload.agent_ref, payload.agent_ref, uuidOf('another')])
+    const { stdout } = await run(['keys', 'list', ...data])
+    assert.match(stdout, new RegExp(`^${key.keyId} .* published-0, current, reference-ids\\b`, 'm'))
+
+    const said = async (...args: readonly string[]) => (await run([...create, ...args])).stderr
+    assert.match(await said('--label', 'WordPress importer'), /make it with --reader wordpress-importer/)
+    assert.doesNotMatch(
+      await said('--label', 'WordPress importer', '--reader', 'wordpress-importer'),
+      /make it with/,
+    )
+    assert.doesNotMatch(await said('--label', 'website'), /make it with/)
+    assert.match(await said('--reader', 'wordpress'), /must be wordpress-importer/)
   })
 
   it('a key reads the roles and fields of contacts it was made for, which the list shows (D11)', async () => {

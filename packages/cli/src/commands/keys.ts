@@ -7,7 +7,13 @@ import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
 import { addContactOptions, readContactLimits } from '../key-contact.ts'
 import { addExpectConsumer } from './expect.ts'
 import { addUsage } from './keys-usage.ts'
-import { addReadingOptions, readReading, readingText, refuseUnknownTypes } from '../key-reading.ts'
+import {
+  addReadingOptions,
+  proposalFor,
+  readReading,
+  readingText,
+  refuseUnknownTypes,
+} from '../key-reading.ts'
 import {
   gather,
   gatherWhole,
@@ -106,6 +112,8 @@ function addCreate(keys: Command, context: CommandContext): void {
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
       if (grants.length > 1)
         output.say('The key covers several tenants: name one in the header x-tenant, or with --key-tenant.')
+      const proposal = scopes.includes('property:read') ? proposalFor(label, reading) : undefined
+      if (proposal !== undefined) output.say(proposal)
       output.say('This is the key. It is shown once and cannot be read back:')
       return output.write(`${issued.text}\n`)
     })

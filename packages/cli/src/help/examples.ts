@@ -75,8 +75,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'keys create --tenant "Hill & Co" --tenant Dale --scope property:read',
     ],
     [
-      'for an importer that knows only event types 0 and 1, and reads the whole list each time',
-      'keys create --tenant "Hill & Co" --scope property:read --event-types published-0 --current',
+      'for the public property importer for WordPress',
+      'keys create --tenant "Hill & Co" --scope property:read --reader wordpress-importer',
     ],
     [
       'for a partner, some of some contacts',

@@ -1,9 +1,9 @@
 /**
  * The form in which a reader sees events, if it differs from the stored one. Only this file changes stored bytes when they are read: the
- * numbers of event types (D12), and what a key sees of contacts (D11).
+ * numbers of event types (D12), transaction ids (D15), and what a key sees of contacts (D11).
  */
 import { hash } from 'node:crypto'
-import { usualContactFields } from '@property-events/protocol'
+import { feeds, usualContactFields } from '@property-events/protocol'
 import type { ContactLimits, EventTypeCatalogue, FeedName } from '@property-events/protocol'
 import { freeBytes } from '../free-bytes.ts'
 import type { KeyReading, StoredEvent } from '../storage/storage.ts'
@@ -11,12 +11,15 @@ import { narrower, narrowJoined } from './narrowing.ts'
 import type { Narrow } from './narrowing.ts'
 import { numberingsOver, renumber } from './numbering.ts'
 import type { Numbering } from './numbering.ts'
+import { showReferences } from './references.ts'
 import type { TypeFilter } from './type-filter.ts'
 
 /** For one feed. Readers with one form read the same bytes (P9): caches and tags carry its name. */
 export interface ReaderForm {
   readonly name: string
   readonly numbering: Numbering | undefined
+  /** The member of payloads whose value is shown as the transaction id (D15). `undefined`: it is the one that was sent. */
+  readonly references: string | undefined
   /** Changes the lengths of events. `undefined`: they keep their stored lengths. */
   readonly narrow: Narrow | undefined
 }
@@ -34,30 +37,23 @@ export type FormOf = (by: ReadBy, feed: FeedName) => ReaderForm | undefined
 /** `catalogue`: the store's. */
 export function formsOver(catalogue: EventTypeCatalogue): FormOf {
   const numberingOf = numberingsOver(catalogue)
-  const numberings = new Map<Numbering, ReaderForm>()
-  const byLimits = new WeakMap<ContactLimits, Map<Numbering | undefined, ReaderForm>>()
+  const plain = new Map<string, ReaderForm>()
+  const byLimits = new WeakMap<ContactLimits, Map<string, ReaderForm>>()
 
-  const numbered = (numbering: Numbering): ReaderForm => {
-    const known = numberings.get(numbering)
-    if (known !== undefined) return known
-    const made = { name: numbering.name, numbering, narrow: undefined }
-    numberings.set(numbering, made)
-    return made
-  }
-  const narrowed = (limits: ContactLimits, numbering: Numbering | undefined): ReaderForm => {
-    const forms = byLimits.get(limits) ?? new Map<Numbering | undefined, ReaderForm>()
-    byLimits.set(limits, forms)
-    const known = forms.get(numbering)
-    if (known !== undefined) return known
-    const name = [numbering?.name, limitsName(limits)].filter((part) => part !== undefined).join('-')
-    const made = { name, numbering, narrow: narrower(limits, catalogue) }
-    forms.set(numbering, made)
-    return made
-  }
   return ({ reading, contact }, feed) => {
     const numbering = numberingOf(reading?.eventTypes, feed)
-    if (feed === 'contact' && contact !== undefined) return narrowed(contact, numbering)
-    return numbering && numbered(numbering)
+    const references = reading?.references === true ? feeds[feed].subjectField : undefined
+    const limits = feed === 'contact' ? contact : undefined
+    if (numbering === undefined && references === undefined && limits === undefined) return undefined
+    const forms = limits === undefined ? plain : (byLimits.get(limits) ?? new Map<string, ReaderForm>())
+    if (limits !== undefined) byLimits.set(limits, forms)
+    const known = forms.get(`${feed} ${numbering?.name} ${references}`)
+    if (known !== undefined) return known
+    const parts = [numbering?.name, references && 'references', limits && limitsName(limits)]
+    const name = parts.filter((part) => part !== undefined).join('-')
+    const made = { name, numbering, references, narrow: limits && narrower(limits, catalogue) }
+    forms.set(`${feed} ${numbering?.name} ${references}`, made)
+    return made
   }
 }
 
@@ -70,10 +66,11 @@ function limitsName({ roles, fields = usualContactFields }: ContactLimits): stri
 /** One event, or several joined by commas. The bytes belong to the caller: they are changed in place, or freed. */
 export function formed(bytes: Uint8Array, form: ReaderForm | undefined): Uint8Array {
   if (form === undefined) return bytes
-  const { numbering, narrow } = form
+  const { numbering, references, narrow } = form
   const shown = narrow === undefined ? bytes : narrowJoined(bytes, narrow)
   if (shown !== bytes) freeBytes(bytes)
   if (numbering !== undefined) renumber(shown, numbering)
+  if (references !== undefined) showReferences(shown, references)
   return shown
 }
 

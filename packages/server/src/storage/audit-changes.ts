@@ -111,7 +111,7 @@ function stageOf(state: MoveState): AuditedMove {
 /** One row for each tenant, so that what one tenant sees reveals nothing about another. */
 export function keyCreated(record: KeyRecord): Changes {
   const { keyId, operator, grants, expiresMs, revokedMs, rate, adminScopes = [], networks, reading } = record
-  const said = reading && { reading: { eventTypes: reading.eventTypes ?? null, current: reading.current } }
+  const said = reading && { reading: { ...reading, eventTypes: reading.eventTypes ?? null } }
   const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined, ...said }
   const created = overTenants(grants, (grant) => {
     const detail = {

@@ -57,7 +57,12 @@ interface AuditDetails {
     readonly expiresMs: number | null
     readonly revoked: boolean
     /** Left out: the key reads in the usual way. */
-    readonly reading?: { readonly eventTypes: NumberingName | null; readonly current: boolean }
+    readonly reading?: {
+      readonly eventTypes: NumberingName | null
+      readonly current: boolean
+      /** Left out: it is not shown references as transaction ids. */
+      readonly references?: boolean
+    }
     /** Left out: the key reads all contact data. */
     readonly contact?: ContactLimits
   }

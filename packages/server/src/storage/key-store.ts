@@ -52,13 +52,21 @@ export interface KeyReading {
   readonly eventTypes: NumberingName | undefined
   /** Its lists show current events only, unless a request says otherwise. */
   readonly current: boolean
+  /** The `transactionId` of each event is the reference of its subject (D15). */
+  readonly references?: boolean
 }
 
 /** From the columns of a store. */
-export function keyReadingOf(eventTypes: string | null, current: boolean): Pick<KeyRecord, 'reading'> {
-  if (eventTypes === null) return current ? { reading: { eventTypes: undefined, current } } : {}
-  if (!isNumberingName(eventTypes)) throw new Error('a key has event types that this program does not know')
-  return { reading: { eventTypes, current } }
+export function keyReadingOf(
+  eventTypes: string | null,
+  current: boolean,
+  references: boolean,
+): Pick<KeyRecord, 'reading'> {
+  if (eventTypes === null && !current && !references) return {}
+  if (eventTypes !== null && !isNumberingName(eventTypes))
+    throw new Error('a key has event types that this program does not know')
+  const reading = { eventTypes: eventTypes ?? undefined, current }
+  return { reading: references ? { ...reading, references } : reading }
 }
 
 /** A key as stored: never its text (D11). */

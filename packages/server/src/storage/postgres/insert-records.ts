@@ -34,10 +34,10 @@ const insertViews: Statement = {
 const insertKeyRows: Statement = {
   name: 'keys-insert',
   text: `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-      rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only)
+      rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only, reference_ids)
     SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::boolean[], $6::bigint[], $7::bigint[],
       $8::bigint[], $9::bigint[], $10::integer[], $11::integer[], $12::text[], $13::text[], $14::text[],
-      $15::text[], $16::boolean[])
+      $15::text[], $16::boolean[], $17::boolean[])
     ON CONFLICT (key_id) DO NOTHING RETURNING key_id`,
 }
 const insertGrants: Statement = {
@@ -96,6 +96,7 @@ export async function insertKeys(session: Session, records: readonly KeyRecord[]
     texts(records.map(({ replaces }) => replaces ?? null)),
     texts(records.map(({ reading }) => reading?.eventTypes ?? null)),
     booleans(records.map(({ reading }) => reading?.current === true)),
+    booleans(records.map(({ reading }) => reading?.references === true)),
   ])
   if (inserted.length < records.length) return inserted.length
   const grants = records.flatMap(({ keyId, grants: own }) =>

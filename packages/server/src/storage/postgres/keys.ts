@@ -13,7 +13,7 @@ const selectTenants: Statement = {
 
 /** A key with its grants in one row, so that they come from one state. */
 export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-  rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only,
+  rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only, reference_ids,
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT g.branches FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS branches,
@@ -62,6 +62,7 @@ export interface KeyRow {
   readonly replaces: string | null
   readonly event_types: string | null
   readonly current_only: boolean
+  readonly reference_ids: boolean
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly branches: readonly (string | null)[]
@@ -135,7 +136,7 @@ export function recordOf(row: KeyRow): KeyRecord {
     lastUsedMs: numberOf(row.last_used_ms),
     rate: keyRateOf(row.rate_per_second, row.rate_burst),
     ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
-    ...keyReadingOf(row.event_types, row.current_only),
+    ...keyReadingOf(row.event_types, row.current_only, row.reference_ids),
   }
 }
 

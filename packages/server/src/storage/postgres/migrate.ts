@@ -68,6 +68,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0038-warning-places.sql'),
   filesOf('0039-late-results.sql'),
   filesOf('0040-counted-appends.sql'),
+  filesOf('0041-references.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -61,8 +61,8 @@ function keyInserter(db: Connection): RecordInserter['key'] {
   const insertKey = db.prepare(
     `INSERT INTO key (key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
         rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types,
-        current_only)
-      VALUES (${nextNumber('key')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        current_only, reference_ids)
+      VALUES (${nextNumber('key')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertGrant = db.prepare(
     'INSERT INTO key_grant (key_no, grant_no, tenant, scopes, branches) VALUES (?, ?, ?, ?, ?)',
@@ -85,6 +85,7 @@ function keyInserter(db: Connection): RecordInserter['key'] {
       record.replaces ?? null,
       record.reading?.eventTypes ?? null,
       record.reading?.current === true ? 1 : 0,
+      record.reading?.references === true ? 1 : 0,
     ).lastInsertRowid
     for (const [grantNo, grant] of record.grants.entries()) {
       const { scopes, branches } = grantColumns(grant)

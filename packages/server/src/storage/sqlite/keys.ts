@@ -43,6 +43,7 @@ export interface KeyRow {
   readonly replaces: string | null
   readonly event_types: string | null
   readonly current_only: number
+  readonly reference_ids: number
 }
 
 export interface GrantRow extends GrantColumns {
@@ -55,7 +56,8 @@ export interface GrantRow extends GrantColumns {
 
 export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
 export const keyColumns = `key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms,
-  last_used_ms, rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only`
+  last_used_ms, rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only,
+  reference_ids`
 
 export function keyReads(db: Connection): KeyReads {
   const selectTenants = db.prepare<[], TenantRow>(`SELECT ${tenantColumns} FROM tenant ORDER BY tenant_no`)
@@ -131,6 +133,6 @@ export function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     lastUsedMs: row.last_used_ms ?? undefined,
     rate: keyRateOf(row.rate_per_second, row.rate_burst),
     ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
-    ...keyReadingOf(row.event_types, row.current_only === 1),
+    ...keyReadingOf(row.event_types, row.current_only === 1, row.reference_ids === 1),
   }
 }

@@ -44,6 +44,7 @@ const migrations: readonly string[] = [
   '0031-silence.sql',
   '0032-warning-places.sql',
   '0033-late-results.sql',
+  '0034-references.sql',
 ]
 
 /** The schema this program reads and writes. */

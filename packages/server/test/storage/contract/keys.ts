@@ -127,8 +127,11 @@ export function keysContract(factory: StoreFactory): void {
       })
       const operator = record('operator', { operator: true, grants: [] })
       const importer = record('importer', { reading: { eventTypes: 'published-0', current: true } })
+      const finder = record('finder', {
+        reading: { eventTypes: undefined, current: false, references: true },
+      })
       const lister = record('lister', { reading: { eventTypes: undefined, current: true } })
-      const all = [full, operator, importer, lister, record('plain')]
+      const all = [full, operator, importer, finder, lister, record('plain')]
       for (const key of all) {
         assert.equal(await store.keys.insertKey(key, 'cli:test'), 'created')
         assert.deepEqual(plain((await store.keys.findKey(key.keyId))?.record), key)
