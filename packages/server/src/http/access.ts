@@ -14,6 +14,7 @@ import { retryAfter } from './rate-limit.ts'
 import { clientAddress, clientNetwork } from './requests/client-address.ts'
 import type { Bucket } from './token-bucket.ts'
 import { chosenTenant, tenantHeader } from './requests/tenant-choice.ts'
+import { isViewBeingMade, viewBeingMade, whenViewMade } from './when-view-made.ts'
 
 /**
  * What an administration operation needs: an operator key with the scope, or a key with what `mayAdminister` wants for some tenant; the
@@ -94,7 +95,7 @@ async function requireSession(
   const entered = await context.door?.enter(exchange.request)
   if (entered?.kind !== 'session') return refusalAtDoor(entered, bucket)
   const { verdict, open } = entered
-  const access = admitKey(context, exchange, need, verdict)
+  const access = await admitKey(context, exchange, need, verdict)
   return access.kind === 'refused' ? access : { ...access, session: open }
 }
 
@@ -132,13 +133,22 @@ function admitKey(
   exchange: Exchange,
   need: AccessNeed,
   verdict: Exclude<KeyVerdict, { kind: 'unknown' }>,
-): Access | Refused {
+): Access | Refused | Promise<Access | Refused> {
   const { keyLimits } = context
   exchange.keyId = verdict.key.keyId
   const refusal = keyLimits.admit(exchange, verdict.key)
   if (refusal !== undefined) return refusal
   const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
-  const access = decideAccess(context, exchange.request, verdict, need, tenant)
+  const decide = (given: KeyVerdict) => decideAccess(context, exchange.request, given, need, tenant)
+  const access = decide(verdict)
+  if (!isViewBeingMade(access)) return admitTenant(context, exchange, access)
+  const { keyId } = verdict.key
+  return whenViewMade(context, exchange.request, keyId, access, decide).then((made) =>
+    admitTenant(context, exchange, made),
+  )
+}
+
+function admitTenant({ keyLimits }: HttpContext, exchange: Exchange, access: Access | Refused) {
   if (access.kind === 'refused' || access.tenantId === undefined) return access
   exchange.tenantId = access.tenantId
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
@@ -173,9 +183,6 @@ export function isFromItsNetwork(
 ): boolean {
   return networks?.has(addressOf(context, request)) !== false
 }
-
-/** Filling a view takes a minute or so for a feed of a million events, and a second for an agency's feed. */
-const viewBeingMade = { code: 'view_being_made', headers: { 'retry-after': '2' } } as const
 
 const publishingEnded = {
   code: 'key_disabled',

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, it } from 'node:test'
+import { feeds } from '@property-events/protocol'
 import { moveBranch } from '../../src/index.ts'
 import { branchKey } from '../support/branch-key.ts'
 import { FeedModel } from '../support/branch-model.ts'
 import { checkEveryRead, readParts } from '../support/branch-reads.ts'
 import type { BranchReader, SeenPart } from '../support/branch-reads.ts'
-import { call, problemOf, publish } from '../support/http-client.ts'
+import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { randomOf } from '../support/random-requests.ts'
@@ -106,6 +107,31 @@ onEngines(`keys of branches (seed ${seed})`, { byNode: isLongRun }, (service) =>
       }
     }
     for (const reader of readers) await checkEveryRead(reader)
+  })
+
+  it('answer their first request, with everything or of an empty branch, on any route (PROTOCOL §2.9)', async () => {
+    const { publishPath } = feeds.property
+    const targets = [listPath, `${publishPath}?after=0`, `${publishPath}/snapshot`, `${publishPath}/digest`]
+    await publish(service(), { payload: property({ branch_id: 'Tŷ £ – 🏡' }) })
+    const asked = targets.flatMap((target) => [
+      { target, branch: 'Tŷ £ – 🏡', isEmpty: false },
+      { target, branch: `none ${randomUUID()}`, isEmpty: true },
+    ])
+    const answers = await Promise.all(
+      asked.map(async (one) => {
+        // A set of its own for each, so that each request is the first.
+        const key = await issue([one.branch, `alone ${randomUUID()}`])
+        return { ...one, answer: await call(service(), one.target, { key }) }
+      }),
+    )
+    for (const { target, isEmpty, answer } of answers) {
+      assert.equal(answer.status, 200, `${target}: ${answer.text}`)
+      assert.match(
+        answer.text,
+        isEmpty ? /"(?:availableCount|events|count)":0|"items":\[\]/ : /🏡|"count":1/,
+        target,
+      )
+    }
   })
 
   it('have to wait while their events are collected, and erasures meanwhile show only where they belong (PROTOCOL §7, D17)', async () => {
