@@ -45,8 +45,9 @@ export function makePluginZip(folder: string): Archive {
 
 /** The version stands where WordPress looks for it. */
 function stamped(path: string, bytes: Buffer, version: string): Buffer {
-  if (path !== `${name}.php`) return bytes
   const text = bytes.toString()
+  if (path === 'readme.txt') return Buffer.from(text.replace(/^(Stable tag: ).*$/m, `$1${version}`))
+  if (path !== `${name}.php`) return bytes
   const versioned = text
     .replace(/^( \* Version: ).*$/m, `$1${version}`)
     .replace(/^(const VERSION = ').*(';)$/m, `$1${version}$2`)

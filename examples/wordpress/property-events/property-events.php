@@ -8,6 +8,7 @@
  * License: MIT
  * License URI: https://opensource.org/license/mit
  * Text Domain: property-events
+ * Domain Path: /languages
  */
 
 declare(strict_types=1);
@@ -46,9 +47,13 @@ register_deactivation_hook(__FILE__, static function (): void {
 });
 
 add_action('init', static function (): void {
+    load_plugin_textdomain('property-events', false, dirname(plugin_basename(__FILE__)) . '/languages');
     Schema::bringUpToDate();
     ListingType::register();
     ListingsPage::register();
+    if (is_admin()) {
+        ListingColumns::register();
+    }
 });
 Schedule::register();
 Removed::register();

@@ -1,6 +1,10 @@
 /** What an administrator and a visitor of the site see and may do, in a real WordPress and a real browser: in `test:long` alone. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import axe from 'axe-core'
@@ -133,10 +137,10 @@ describe('the pages of the plugin in WordPress', inLongRuns, () => {
     const editor = await cookiesOf('editor', 'a-password-for-tests')
     const page = await pageWith(administrator)
     assert.equal((await fetch(settingsPage(), { headers: { cookie: editor } })).status, 403)
-    for (const action of ['save', 'check', 'run', 'allow', 'resync', 'page']) {
+    for (const action of ['save', 'check', 'run', 'allow', 'resync', 'page', 'pictures']) {
       const own = nonceOf(page, action)
       const other = nonceOf(page, action === 'save' ? 'run' : 'save')
-      assert.ok((own !== '' || action === 'allow') && other !== '')
+      assert.ok((own !== '' || action === 'allow' || action === 'pictures') && other !== '')
       const fields = { url: 'https://evil.example.com', key: 'x', post_type: 'post', interval_minutes: '1' }
       assert.equal((await send(administrator, action, fields)).status, 403, `${action} without a nonce`)
       assert.equal(
@@ -250,6 +254,153 @@ describe('the pages of the plugin in WordPress', inLongRuns, () => {
       assert.equal(site.complaints(), '')
     },
   )
+
+  it(
+    'show in wp-admin which homes there are, what is missing and why, and what cannot be changed there',
+    withBrowser,
+    async (context) => {
+      await beginAnew(site, service.url, service.tenant.readKey)
+      const home = (index: number, fields: Readonly<Record<string, unknown>> = {}) =>
+        property({
+          agent_ref: randomUUID(),
+          reference: `TŶ-${index}`,
+          address: { display_address: `Tŷ Gwyn ${index} – Llŷn`, town: 'Ely' },
+          price_information: { price: 250_000 + index },
+          media: [{ media_type: 1, media_url: `${pictures.url}/house-${index}.png` }],
+          ...fields,
+        })
+      const rent = { price_information: { price: 950, rent_frequency: 12 } }
+      const gone = ['/page.html', '/drawing.svg.png'].map((path) => ({
+        media_type: 1,
+        media_url: `${pictures.url}${path}`,
+      }))
+      const homes = [
+        home(1),
+        home(2),
+        home(3, rent),
+        home(4, { media: gone }),
+        home(5, { reference: 'REFUSE-ME' }),
+      ]
+      await publish(
+        service,
+        homes.map((payload) => ({ payload })),
+      )
+      assert.equal((await site.command(['sync'], { memoryLimit: '64M' })).code, 0)
+      const browser = await startBrowser()
+      context.after(() => browser.close())
+      const { page } = await watched(browser)
+      await logIn(page)
+      const listings = `${site.url}/wp-admin/edit.php?post_type=property_listing`
+      await page.goto(listings)
+      const rows = page.locator('#the-list tr')
+      const ours = homes.slice(0, 4).map(({ agent_ref: ref }) => ref)
+      assert.ok((await rows.count()) >= ours.length)
+      for (const heading of ['Picture', 'Reference', 'Price', 'Status']) {
+        assert.equal(await page.locator('thead th', { hasText: heading }).count(), 1, heading)
+      }
+      const row = rows.filter({ hasText: 'Tŷ Gwyn 2 – Llŷn' })
+      assert.match((await row.textContent()) ?? '', /TŶ-2.*£250,002.*Available/s)
+      assert.equal(await row.locator('img').count(), 1)
+      await look(page, 'wp-admin-listings', '#property_events_category, .property_events_price')
+      await page.selectOption('#property_events_category', 'lettings')
+      await page.click('#post-query-submit')
+      await page.waitForURL(/property_events_category=lettings/)
+      await page.locator('.tablenav.bottom').waitFor()
+      assert.equal(await rows.count(), 1)
+      assert.match((await rows.first().textContent()) ?? '', /Tŷ Gwyn 3 .*£950 pcm/s)
+      await page.setViewportSize({ width: 1100, height: 1200 })
+      await page.goto(settingsPage())
+      assert.match(
+        (await page.locator('.property-events-listings').textContent()) ?? '',
+        /1The site does not want it\./,
+      )
+      assert.match(
+        (await page.locator('.property-events-pictures').textContent()) ?? '',
+        /2It is no JPEG, PNG, WebP or GIF\./,
+      )
+      await page.getByRole('button', { name: 'Try these pictures again' }).click()
+      assert.match((await page.locator('.notice-success').textContent()) ?? '', /2 pictures are tried again/)
+      // The right address of all listings, whatever the site's permalinks are.
+      assert.equal(await page.getByRole('link', { name: `${site.url}/listings/` }).count(), 1)
+      await site.php(`update_option('permalink_structure', ''); return true;`)
+      const constants = join(site.folder, 'constants.php')
+      writeFileSync(
+        constants,
+        `<?php define('PROPERTY_EVENTS_URL', '${service.url}'); define('PROPERTY_EVENTS_KEY', '${service.tenant.readKey}');`,
+      )
+      context.after(() => {
+        rmSync(constants)
+        return site.php(`update_option('permalink_structure', '/%postname%/'); return true;`)
+      })
+      await page.goto(settingsPage())
+      const plain = `${site.url}/?post_type=property_listing`
+      assert.equal(await page.getByRole('link', { name: plain }).count(), 1)
+      const archive = await (await fetch(plain)).text()
+      assert.ok(archive.includes('Tŷ Gwyn 1 – Llŷn'), 'and there they are')
+      for (const [field, constant] of [
+        ['#pe-url', 'PROPERTY_EVENTS_URL'],
+        ['#pe-key', 'PROPERTY_EVENTS_KEY'],
+      ] as const) {
+        assert.equal(await page.locator(field).getAttribute('readonly'), '')
+        const said = await page.locator(`${field}-words`).textContent()
+        assert.equal(said, `Set in wp-config.php as ${constant}, and cannot be changed here.`)
+      }
+      await look(page, 'settings-fixed', '.wrap')
+      await page.getByRole('button', { name: 'Save' }).click()
+      assert.match((await page.locator('.notice-success').textContent()) ?? '', /^Saved\./)
+      assert.equal(site.complaints(), '')
+    },
+  )
+
+  it('speak the language of the site', async () => {
+    const words = await site.php<readonly string[]>(`
+      add_filter('gettext', fn ($translated, $text, $domain) => $domain === 'property-events' ? "[$text]" : $translated, 10, 3);
+      return [...array_keys(\\PropertyEvents\\WordPress\\Status::now()->lines()), do_shortcode('[property_events_listings category="sales"]')];`)
+    assert.ok(
+      words.slice(0, 4).every((name) => name.startsWith('[')),
+      words.join(),
+    )
+  })
+
+  it('take pictures from the address of the service, also on this machine, and say why from no other', async (context) => {
+    // One address for the feed and its pictures, as the demo has it.
+    const both = createServer((request, response) => {
+      const path = request.url ?? ''
+      const from = path.startsWith('/good-') ? pictures.url : service.url
+      void passOn(`${from}${path}`, String(request.headers['x-api-key'] ?? ''), response)
+    })
+    await new Promise<void>((resolve) => both.listen(0, '127.0.0.1', resolve))
+    context.after(() => void both.close())
+    const url = `http://127.0.0.1:${(both.address() as AddressInfo).port}`
+    const ref = randomUUID()
+    const media = [url, pictures.url].map((from, place) => ({
+      media_type: 1,
+      media_url: `${from}/good-${ref}-${place}.png`,
+      sort_order: place,
+    }))
+    await beginAnew(site, url, service.tenant.readKey)
+    await publish(service, { payload: property({ agent_ref: ref, media }) })
+    const { code, stderr } = await site.command(['sync'], { environment: { STRANGERS_ONLY: '1' } })
+    assert.equal(code, 0, stderr)
+    const found = await site.php<readonly (readonly [string, string])[]>(
+      `global $wpdb; return array_map('array_values', $wpdb->get_results("SELECT state, reason FROM {$wpdb->prefix}property_events_images WHERE url LIKE '%${ref}%' ORDER BY url LIKE '%-1.png'", ARRAY_A));`,
+    )
+    assert.deepEqual(found[0], ['kept', ''])
+    assert.equal(found[1]?.[0], 'refused')
+    assert.match(found[1]?.[1] ?? '', /^WordPress fetches nothing from this address: /)
+    assert.equal(pictures.asked.get(`/good-${ref}-1.png`), undefined)
+  })
+
+  async function passOn(url: string, key: string, response: ServerResponse): Promise<void> {
+    const method = url.includes('/acknowledged') ? 'PUT' : 'GET'
+    const answer = await fetch(url, { method, headers: { 'x-api-key': key } })
+    const body = Buffer.from(await answer.arrayBuffer())
+    const headers = [...answer.headers].filter(
+      ([name]) => name.startsWith('x-') || name === 'content-type' || name === 'etag',
+    )
+    response.writeHead(answer.status, { ...Object.fromEntries(headers), connection: 'close' })
+    response.end(body)
+  }
 
   async function logIn(page: Page): Promise<void> {
     await page.goto(`${site.url}/wp-login.php`)

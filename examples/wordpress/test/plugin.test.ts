@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { templateOf } from '../../../scripts/wordpress-pot.ts'
 import { makePluginZip, pluginFiles } from '../../../scripts/wordpress-zip.ts'
 import { webAddresses } from '../../../packages/protocol/test/payload/web-addresses.ts'
 import { picture } from './picture-server.ts'
@@ -26,7 +27,8 @@ const withUnzip = {
 function php(code: string): unknown {
   const start = `spl_autoload_register(fn ($class) => require '${source}/' . basename(str_replace('\\\\', '/', $class)) . '.php');
     use PropertyEvents\\WordPress\\{Budget, PictureException, PictureFile, PostContent, Settings};
-    require '${join(root, 'examples/php/PropertyListing.php')}';`
+    require '${join(root, 'examples/php/PropertyListing.php')}';
+    function __(string $text) { return $text; }`
   const { status, stdout, stderr } = spawnSync(
     'php',
     ['-d', 'error_reporting=-1', '-d', 'display_errors=stderr', '-r', `${start} echo json_encode(${code});`],
@@ -46,6 +48,8 @@ describe('the zip of the plugin', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
     assert.ok(files.get('property-events/property-events.php')?.includes(` * Version: ${version}\n`))
     assert.ok(files.get('property-events/property-events.php')?.includes(`const VERSION = '${version}';`))
+    assert.ok(files.get('property-events/readme.txt')?.includes(`\nStable tag: ${version}\n`))
+    assert.match(files.get('property-events/readme.txt') ?? '', /^Tested up to: \d+\.\d+$/m)
     assert.equal(files.get('property-events/LICENSE'), readFileSync(join(root, 'LICENSE'), 'utf8'))
     for (const name of ['PropertyFeed.php', 'PropertyListing.php', 'CodeNames.php']) {
       assert.equal(
@@ -57,6 +61,17 @@ describe('the zip of the plugin', () => {
       [...files.keys()].filter((path) => /test|node_modules/.test(path)),
       [],
     )
+  })
+
+  it('carries a template for translations with every text that a person sees', () => {
+    const files = pluginFiles().map(({ path, bytes }) => ({ path, text: Buffer.from(bytes).toString() }))
+    const kept = files.find(({ path }) => path.endsWith('languages/property-events.pot'))?.text
+    assert.equal(kept, templateOf(files), 'write it again: npm run wordpress-pot')
+    // What stands in the pages is a text of the template: a sentence that begins a paragraph, heading or label is none of PHP's own.
+    const pages = files.filter(({ path }) => /(?:Page|Columns|Status|Type)\.php$/.test(path))
+    for (const { path, text } of pages) {
+      assert.doesNotMatch(text, /<(?:p|h1|h2|th|label|button)[^>]*>(?!Property Events<)[A-Z][a-z]+/, path)
+    }
   })
 
   it('unpacks as it was packed', withUnzip, () => {

@@ -207,6 +207,26 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     assert.equal((await postsOf(site)).get(ref)?.status, 'draft')
   })
 
+  it('tells a receiver all verdicts again once the feed is of another epoch, as after a restore (issue 39, 3)', async (context) => {
+    const service = await begun(context)
+    const payload = property({ media: [] })
+    await publish(service, { payload })
+    assert.equal((await site.command(['sync'])).code, 0)
+    const told = () =>
+      site.php<number>(`
+        $receiver = new class implements \\PropertyEvents\\WordPress\\VerdictReceiver {
+          public int $told = 0;
+          public function receive(array $verdicts): void { $this->told += count($verdicts); }
+        };
+        add_filter('property_events_verdict_receiver', fn () => $receiver);
+        (new \\PropertyEvents\\WordPress\\Verdicts(\\PropertyEvents\\WordPress\\Store::open()))->deliver();
+        return $receiver->told;`)
+    assert.deepEqual([await told(), await told()], [1, 0])
+    await service.storage.startEpoch(0, 'cli:test')
+    assert.equal((await site.command(['sync'])).code, 0)
+    assert.deepEqual([await told(), await told()], [1, 0])
+  })
+
   it('fetches a picture again that was replaced at its address (issue 39, 1)', async (context) => {
     const service = await begun(context)
     const ref = randomUUID()

@@ -37,11 +37,11 @@ final class Command
             [$outcome, $message] = Run::once($isEndless ? Budget::withoutEnd() : null, $allow);
             Memory::forget();
             if ($outcome === Run::MORE) {
-                \WP_CLI::log(Status::now()->lines()['Listings']);
+                \WP_CLI::log(Status::now()->listings());
             }
         } while ($outcome === Run::MORE && !isset($flags['once']));
         match ($outcome) {
-            Run::CAUGHT_UP => \WP_CLI::success('The site has what the feed has. ' . Status::now()->lines()['Listings'] . '.'),
+            Run::CAUGHT_UP => \WP_CLI::success('The site has what the feed has. ' . Status::now()->listings() . '.'),
             Run::MORE => \WP_CLI::log('There is work left for the next run.'),
             Run::HELD => \WP_CLI::error("$message (wp property-events sync --allow-mass-removal)"),
             default => \WP_CLI::error($message),

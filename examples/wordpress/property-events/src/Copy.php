@@ -42,6 +42,8 @@ final class Copy implements \PropertyCopy
             $state = ['checkpoint' => $checkpoint];
             if ($phase['startsOver']) {
                 $this->store->run('UPDATE ' . $this->listings() . ' SET stale = 1 WHERE removed_at = 0');
+                // Who was told may have been restored from a backup together with the service.
+                $this->store->run('UPDATE ' . $this->listings() . ' SET told_at = 0');
                 $state['whole_since'] = time();
             }
             $this->put(array_filter($changes, static fn (array $change): bool => $change['kind'] === 'upsert'));

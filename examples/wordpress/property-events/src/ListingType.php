@@ -13,11 +13,11 @@ final class ListingType
     {
         register_post_type(self::NAME, [
             'labels' => [
-                'name' => 'Listings',
-                'singular_name' => 'Listing',
-                'edit_item' => 'Listing (the feed writes over changes made here)',
-                'search_items' => 'Search listings',
-                'not_found' => 'No listings yet.',
+                'name' => __('Listings', 'property-events'),
+                'singular_name' => __('Listing', 'property-events'),
+                'edit_item' => __('Listing (the feed writes over changes made here)', 'property-events'),
+                'search_items' => __('Search listings', 'property-events'),
+                'not_found' => __('No listings yet.', 'property-events'),
             ],
             'public' => true,
             'has_archive' => 'listings',

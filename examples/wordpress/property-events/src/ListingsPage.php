@@ -38,7 +38,7 @@ final class ListingsPage
         ]);
         wp_enqueue_style('property-events');
         if ($query->posts === []) {
-            return '<p class="property-events-none">There are no listings at the moment.</p>';
+            return '<p class="property-events-none">' . esc_html__('There are no listings at the moment.', 'property-events') . '</p>';
         }
         $cards = implode('', array_map(self::card(...), $query->posts));
         return "<ul class=\"property-events-listings\">$cards</ul>" . self::pages($page, (int) $query->max_num_pages);
@@ -62,11 +62,12 @@ final class ListingsPage
 
     private static function facts(\WP_Post $post): string
     {
-        $count = static function (string $field, string $one, string $many) use ($post): string {
-            $number = property_events_field($field, $post);
-            return $number === '' || $number === '0' ? '' : $number . ' ' . ($number === '1' ? $one : $many);
-        };
-        $parts = [property_events_field('type', $post), $count('bedrooms', 'bedroom', 'bedrooms'), $count('bathrooms', 'bathroom', 'bathrooms')];
+        [$bedrooms, $bathrooms] = [(int) property_events_field('bedrooms', $post), (int) property_events_field('bathrooms', $post)];
+        $parts = [
+            property_events_field('type', $post),
+            $bedrooms === 0 ? '' : sprintf(_n('%d bedroom', '%d bedrooms', $bedrooms, 'property-events'), $bedrooms),
+            $bathrooms === 0 ? '' : sprintf(_n('%d bathroom', '%d bathrooms', $bathrooms, 'property-events'), $bathrooms),
+        ];
         return implode(' · ', array_filter($parts, 'strlen'));
     }
 
@@ -81,10 +82,10 @@ final class ListingsPage
             'current' => $page,
             'total' => $pages,
             'type' => 'list',
-            'prev_text' => 'Previous',
-            'next_text' => 'Next',
+            'prev_text' => __('Previous', 'property-events'),
+            'next_text' => __('Next', 'property-events'),
         ]);
-        return '<nav class="property-events-pages" aria-label="Pages of listings">' . $links . '</nav>';
+        return '<nav class="property-events-pages" aria-label="' . esc_attr__('Pages of listings', 'property-events') . '">' . $links . '</nav>';
     }
 
     /** Price, photographs and facts around the text of a listing on its own page. */
@@ -99,7 +100,7 @@ final class ListingsPage
         $head = '<p class="property-events-price">' . esc_html(property_events_field('price_text', $post)) . '</p>'
             . '<p class="property-events-facts">' . esc_html(implode(' · ', array_filter([self::facts($post), property_events_field('status', $post)], 'strlen'))) . '</p>';
         return '<div class="property-events-single">' . $head . self::pictures($post, 'photograph', '') . $content
-            . self::features($post) . self::particulars($post) . self::pictures($post, 'floor_plan', 'Floor plans') . self::documents($post) . '</div>';
+            . self::features($post) . self::particulars($post) . self::pictures($post, 'floor_plan', __('Floor plans', 'property-events')) . self::documents($post) . '</div>';
     }
 
     private static function pictures(\WP_Post $post, string $kind, string $heading): string
@@ -123,13 +124,13 @@ final class ListingsPage
             return '';
         }
         $items = array_map(static fn (mixed $feature): string => '<li>' . esc_html((string) $feature) . '</li>', $features);
-        return '<h2>Features</h2><ul>' . implode('', $items) . '</ul>';
+        return '<h2>' . esc_html__('Features', 'property-events') . '</h2><ul>' . implode('', $items) . '</ul>';
     }
 
     private static function particulars(\WP_Post $post): string
     {
-        $names = ['tenure' => 'Tenure', 'furnished' => 'Furnishing', 'deposit' => 'Deposit', 'available_on' => 'Available from',
-            'council_tax_band' => 'Council tax band', 'energy_rating' => 'Energy rating', 'agent_reference' => 'Reference'];
+        $names = ['tenure' => __('Tenure', 'property-events'), 'furnished' => __('Furnishing', 'property-events'), 'deposit' => __('Deposit', 'property-events'), 'available_on' => __('Available from', 'property-events'),
+            'council_tax_band' => __('Council tax band', 'property-events'), 'energy_rating' => __('Energy rating', 'property-events'), 'agent_reference' => __('Reference', 'property-events')];
         $rows = '';
         foreach ($names as $field => $name) {
             $value = property_events_field($field, $post);
@@ -140,19 +141,19 @@ final class ListingsPage
             };
             $rows .= $value === '' ? '' : '<dt>' . esc_html($name) . '</dt><dd>' . esc_html($value) . '</dd>';
         }
-        return $rows === '' ? '' : "<h2>Details</h2><dl class=\"property-events-particulars\">$rows</dl>";
+        return $rows === '' ? '' : '<h2>' . esc_html__('Details', 'property-events') . "</h2><dl class=\"property-events-particulars\">$rows</dl>";
     }
 
     private static function documents(\WP_Post $post): string
     {
         $items = '';
-        foreach (['tours' => 'Tour', 'documents' => 'Document'] as $field => $name) {
+        foreach (['tours' => __('Tour', 'property-events'), 'documents' => __('Document', 'property-events')] as $field => $name) {
             $links = get_post_meta($post->ID, PostContent::META . $field, true);
             foreach (is_array($links) ? $links : [] as $link) {
                 $words = ($link['caption'] ?? '') === '' ? $name : $link['caption'];
                 $items .= '<li><a rel="nofollow noopener noreferrer" href="' . esc_url((string) ($link['url'] ?? ''), ['http', 'https']) . '">' . esc_html($words) . '</a></li>';
             }
         }
-        return $items === '' ? '' : "<h2>More</h2><ul>$items</ul>";
+        return $items === '' ? '' : '<h2>' . esc_html__('More', 'property-events') . "</h2><ul>$items</ul>";
     }
 }

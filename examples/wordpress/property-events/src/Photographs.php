@@ -30,8 +30,8 @@ final class Photographs
             if (!self::$isOurDeletion) {
                 $store = Store::open();
                 $store->run(
-                    'UPDATE ' . $store->table('images') . " SET state = 'refused', attachment_id = 0, reason = 'Deleted from the media library.'
-                    WHERE attachment_id = %d",
+                    'UPDATE ' . $store->table('images') . " SET state = 'refused', attachment_id = 0, reason = %s WHERE attachment_id = %d",
+                    __('Deleted from the media library.', 'property-events'),
                     $attachmentId,
                 );
             }
@@ -87,6 +87,15 @@ final class Photographs
     public function retry(): int
     {
         return $this->store->run("UPDATE {$this->images()} SET state = 'wanted', tries = 0, next_try_at = 0, reason = '' WHERE state = 'refused'");
+    }
+
+    /** Why pictures are not here, the most frequent reason first. @return list<array{reason: string, pictures: string, example: string}> */
+    public function refusals(): array
+    {
+        return $this->store->rows(
+            "SELECT reason, count(*) AS pictures, max(url) AS example FROM {$this->images()}
+            WHERE state = 'refused' OR (state = 'wanted' AND reason <> '') GROUP BY reason ORDER BY pictures DESC, reason LIMIT 20",
+        );
     }
 
     /**

@@ -37,7 +37,7 @@ final class PictureFile
             }
         }
         if (!wp_mkdir_p(dirname($stem))) {
-            throw new PictureException('The folder of uploads cannot be written.');
+            throw new PictureException(__('The folder of uploads cannot be written.', 'property-events'));
         }
         try {
             self::fetch($url, "$stem.part", $budget);
@@ -48,7 +48,7 @@ final class PictureFile
             [$mimeType, $width, $height] = self::check("$stem.part");
             $path = "$stem." . self::TYPES[$mimeType];
             if (!rename("$stem.part", $path)) {
-                throw new PictureException('The folder of uploads cannot be written.');
+                throw new PictureException(__('The folder of uploads cannot be written.', 'property-events'));
             }
             chmod($path, 0644);
         } finally {
@@ -88,8 +88,30 @@ final class PictureFile
         return is_wp_error($editor) ? $metadata : $metadata + ['sizes' => $editor->multi_resize($sizes)];
     }
 
-    /** Never an address of the site's own network: WordPress refuses those. */
+    /**
+     * Never an address of the site's own network: WordPress refuses those. But for that of the service, which the administrator has given
+     * and the site asks anyhow: its demo has its pictures there.
+     */
     private static function fetch(string $url, string $path, Budget $budget): void
+    {
+        $service = parse_url(Settings::load()->url);
+        $isService = static function (string $host, ?int $port) use ($service): bool {
+            return is_array($service) && $host === ($service['host'] ?? '') && $port === ($service['port'] ?? null);
+        };
+        $itsHost = static fn (bool $is, string $host, string $at): bool => $is || $isService($host, parse_url($at, PHP_URL_PORT));
+        $itsPort = static fn (array $ports, string $host, string $at): array => $isService($host, parse_url($at, PHP_URL_PORT))
+            ? [...$ports, parse_url($at, PHP_URL_PORT)] : $ports;
+        add_filter('http_request_host_is_external', $itsHost, 10, 3);
+        add_filter('http_allowed_safe_ports', $itsPort, 10, 3);
+        try {
+            self::fetchInto($url, $path, $budget);
+        } finally {
+            remove_filter('http_request_host_is_external', $itsHost);
+            remove_filter('http_allowed_safe_ports', $itsPort);
+        }
+    }
+
+    private static function fetchInto(string $url, string $path, Budget $budget): void
     {
         $answer = wp_safe_remote_get($url, [
             'timeout' => max(1, min(self::TIMEOUT_SECONDS, (int) ceil(min($budget->secondsLeft(), 3600)))),
@@ -101,8 +123,10 @@ final class PictureFile
         ]);
         if (is_wp_error($answer)) {
             // WordPress says with this code that it does not go there.
-            throw new PictureException($answer->get_error_message(), $answer->get_error_code() === 'http_request_failed'
-                && wp_http_validate_url($url) === false);
+            $isRefused = $answer->get_error_code() === 'http_request_failed' && wp_http_validate_url($url) === false;
+            throw new PictureException($isRefused
+                ? __('WordPress fetches nothing from this address: no host has its name, it is in the site’s own network, or its port is none of 80, 443 and 8080.', 'property-events')
+                : $answer->get_error_message(), $isRefused);
         }
         $status = (int) wp_remote_retrieve_response_code($answer);
         if ($status !== 200) {
@@ -111,7 +135,7 @@ final class PictureFile
         $expected = wp_remote_retrieve_header($answer, 'content-length');
         clearstatcache(true, $path);
         if (is_string($expected) && ctype_digit($expected) && (int) $expected <= self::MAX_BYTES && filesize($path) < (int) $expected) {
-            throw new PictureException('The picture was cut off.');
+            throw new PictureException(__('The picture was cut off.', 'property-events'));
         }
     }
 
@@ -137,7 +161,7 @@ final class PictureFile
         rename("$path.joined", $path);
         clearstatcache(true, $path);
         if ($left > 0 || $line === false) {
-            throw new PictureException('The picture was cut off.');
+            throw new PictureException(__('The picture was cut off.', 'property-events'));
         }
     }
 
@@ -151,16 +175,16 @@ final class PictureFile
     {
         $bytes = (int) filesize($path);
         if ($bytes === 0 || $bytes > self::MAX_BYTES) {
-            throw new PictureException($bytes === 0 ? 'The picture is empty.' : self::TOO_LARGE, true);
+            throw new PictureException($bytes === 0 ? __('The picture is empty.', 'property-events') : self::TOO_LARGE, true);
         }
         $facts = @getimagesize($path);
         $mimeType = is_array($facts) ? $facts['mime'] : '';
         if (!isset(self::TYPES[$mimeType])) {
-            throw new PictureException('It is no JPEG, PNG, WebP or GIF.', true);
+            throw new PictureException(__('It is no JPEG, PNG, WebP or GIF.', 'property-events'), true);
         }
         [$width, $height] = $facts;
         if ($width < 1 || $height < 1 || $width * $height > self::MAX_PIXELS) {
-            throw new PictureException('The picture has more than 50 million pixels, or none.', true);
+            throw new PictureException(__('The picture has more than 50 million pixels, or none.', 'property-events'), true);
         }
         return [$mimeType, $width, $height];
     }

@@ -90,7 +90,7 @@ final class Posts
     {
         try {
             if ((int) $row['tries'] >= self::TRIES) {
-                throw new RefusedListing('The site stopped each time this listing was made. See its error log.');
+                throw new RefusedListing(__('The site stopped each time this listing was made. See its error log.', 'property-events'));
             }
             $this->store->inTransaction(fn () => $row['removed_at'] === '0' ? $this->show($row) : $this->withdraw($row));
         } catch (RunIsOver $problem) {

@@ -24,11 +24,11 @@ final class Run
     {
         $settings = Settings::load();
         if (!$settings->areComplete()) {
-            return [self::NOT_SET_UP, 'Give the address and the key on the settings page first.'];
+            return [self::NOT_SET_UP, __('Give the address and the key on the settings page first.', 'property-events')];
         }
         $store = Store::open();
         if (!$store->lock()) {
-            return [self::BUSY, 'Another run is under way.'];
+            return [self::BUSY, __('Another run is under way.', 'property-events')];
         }
         try {
             [$outcome, $message] = (new self($settings, $store))->work($budget ?? Budget::ofOneRun(), $allowMassRemoval);
@@ -45,7 +45,7 @@ final class Run
     private static function failed(Store $store, \Throwable $problem): array
     {
         $isKnown = $problem instanceof StoreException;
-        $message = ($isKnown ? '' : 'The run stopped because of a fault: ') . $problem->getMessage();
+        $message = ($isKnown ? '' : __('The run stopped because of a fault: ', 'property-events')) . $problem->getMessage();
         if (!$isKnown) {
             error_log("Property Events: $problem");
         }
@@ -94,7 +94,7 @@ final class Run
             return [$isDone ? self::CAUGHT_UP : self::MORE, ''];
         } catch (\MassRemovalException $stopped) {
             return [self::HELD, "$stopped->summary If the removals are right, let the next run remove them. "
-                . 'If they are a mistake, have the listings published again: the runs continue by themselves.'];
+                . __('If they are a mistake, have the listings published again: the runs continue by themselves.', 'property-events')];
         } catch (\PropertyFeedException $problem) {
             $remedy = $problem->problem === 'checkpoint' ? ' If the address or the key is of another agency now, start over.' : '';
             return [self::FAILED, $problem->getMessage() . $remedy];

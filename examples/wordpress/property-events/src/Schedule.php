@@ -18,7 +18,7 @@ final class Schedule
     {
         add_filter('cron_schedules', static function (array $schedules): array {
             $minutes = Settings::load()->intervalMinutes;
-            $schedules[self::NAME] = ['interval' => $minutes * 60, 'display' => "Property Events: every $minutes minutes"];
+            $schedules[self::NAME] = ['interval' => $minutes * 60, 'display' => sprintf(_n('Property Events: every minute', 'Property Events: every %d minutes', $minutes, 'property-events'), $minutes)];
             return $schedules;
         });
         add_action(self::HOOK, self::run(...));

@@ -57,15 +57,16 @@ final class Settings
     public static function fromForm(array $sent, self $kept, array $postTypes): array
     {
         $text = static fn (string $name): string => is_string($sent[$name] ?? null) ? trim($sent[$name]) : '';
-        $url = rtrim($text('url'), '/');
-        $key = $text('key') === '' ? $kept->key : $text('key');
+        // What wp-config.php sets is no field of the form.
+        $url = defined('PROPERTY_EVENTS_URL') ? $kept->url : rtrim($text('url'), '/');
+        $key = defined('PROPERTY_EVENTS_KEY') || $text('key') === '' ? $kept->key : $text('key');
         $interval = (int) $text('interval_minutes');
         $faults = array_filter([
             self::addressFault($url),
             preg_match('/^[\x21-\x7e]{1,500}\z/', $key) === 1 ? null
-                : 'The key must be as it was given to you: not empty, no blanks, no line breaks.',
-            in_array($text('post_type'), $postTypes, true) ? null : 'Choose one of the kinds of posts in the list.',
-            in_array($interval, self::INTERVALS, true) ? null : 'Choose one of the intervals in the list.',
+                : __('The key must be as it was given to you: not empty, no blanks, no line breaks.', 'property-events'),
+            in_array($text('post_type'), $postTypes, true) ? null : __('Choose one of the kinds of posts in the list.', 'property-events'),
+            in_array($interval, self::INTERVALS, true) ? null : __('Choose one of the intervals in the list.', 'property-events'),
         ]);
         return [new self($url, $key, $text('post_type'), $interval), array_values($faults)];
     }
@@ -77,13 +78,13 @@ final class Settings
         $isAddress = is_array($parts) && isset($parts['scheme'], $parts['host'])
             && preg_match('~^https?://[^\s<>"\'\\\\]+\z~', $url) === 1 && !isset($parts['query']) && !isset($parts['fragment']);
         if (!$isAddress) {
-            return 'The address must begin with https:// and have no blanks, no "?" and no "#".';
+            return __('The address must begin with https:// and have no blanks, no "?" and no "#".', 'property-events');
         }
         if (isset($parts['user'])) {
-            return 'The address must have no user name and no password in it.';
+            return __('The address must have no user name and no password in it.', 'property-events');
         }
         if ($parts['scheme'] === 'http' && !in_array($parts['host'], ['localhost', '127.0.0.1', '[::1]'], true)) {
-            return 'The address must begin with https://, because the key is sent to it.';
+            return __('The address must begin with https://, because the key is sent to it.', 'property-events');
         }
         return null;
     }

@@ -10,7 +10,7 @@ final class SettingsPage
     private const SLUG = 'property-events';
     private const CAPABILITY = 'manage_options';
     /** What a form may ask for, and what the page says afterwards. */
-    private const ACTIONS = ['save', 'check', 'run', 'allow', 'resync', 'page'];
+    private const ACTIONS = ['save', 'check', 'run', 'allow', 'resync', 'page', 'pictures'];
 
     public static function register(string $plugin): void
     {
@@ -36,7 +36,7 @@ final class SettingsPage
     private static function answer(string $action): void
     {
         if (!current_user_can(self::CAPABILITY)) {
-            wp_die('You may not change these settings.', '', ['response' => 403]);
+            wp_die(__('You may not change these settings.', 'property-events'), '', ['response' => 403]);
         }
         check_admin_referer("property_events_$action");
         [$kind, $words] = match ($action) {
@@ -46,6 +46,7 @@ final class SettingsPage
             'allow' => self::allow(),
             'resync' => self::resync(),
             'page' => self::makePage(),
+            'pictures' => self::retryPictures(),
         };
         set_transient(self::noticeName(), [$kind, $words], 300);
         wp_safe_redirect(self::address());
@@ -58,7 +59,7 @@ final class SettingsPage
         $kept = Settings::load();
         [$settings, $faults] = Settings::fromForm(wp_unslash($_POST), $kept, array_keys(ListingType::choices()));
         if ($faults !== []) {
-            return ['error', 'Nothing was saved. ' . implode(' ', $faults)];
+            return ['error', __('Nothing was saved. ', 'property-events') . implode(' ', $faults)];
         }
         $settings->save();
         Schedule::begin();
@@ -66,7 +67,7 @@ final class SettingsPage
             $store = Store::open();
             $store->run("UPDATE {$store->table('listings')} SET pending = 1, tries = 0 WHERE removed_at = 0");
         }
-        return ['success', 'Saved. The next run begins within a minute, or press "Run now".'];
+        return ['success', __('Saved. The next run begins within a minute, or press "Run now".', 'property-events')];
     }
 
     /** @return array{string, string} */
@@ -74,17 +75,17 @@ final class SettingsPage
     {
         $settings = Settings::load();
         if (!$settings->areComplete()) {
-            return ['error', 'Save an address and a key first.'];
+            return ['error', __('Save an address and a key first.', 'property-events')];
         }
         $store = Store::open();
         ['status' => $status, 'heads' => $heads, 'problem' => $problem] = (new FeedReader($settings, new Copy($store), $store))->heads();
         $head = FeedReader::propertyHead($heads);
         return match (true) {
-            $head !== null => ['success', "The service accepts the key. Its property feed is at number {$head['sequenceNumber']}."],
-            $status === 0 => ['error', "The service does not answer: $problem"],
-            $status === 404 => ['warning', 'The address answers, but has no reads of its own. Feeds of other services are read page by page; see that the first run ends well.'],
-            $status === 200 => ['error', 'The address answers, but the key may not read a property feed, or this is no feed.'],
-            default => ['error', "The service refuses the key or the address ($status). $problem"],
+            $head !== null => ['success', sprintf(__('The service accepts the key. Its property feed is at number %d.', 'property-events'), $head['sequenceNumber'])],
+            $status === 0 => ['error', sprintf(__('The service does not answer: %s', 'property-events'), $problem)],
+            $status === 404 => ['warning', __('The address answers, but has no reads of its own. Feeds of other services are read page by page; see that the first run ends well.', 'property-events')],
+            $status === 200 => ['error', __('The address answers, but the key may not read a property feed, or this is no feed.', 'property-events')],
+            default => ['error', sprintf(__('The service refuses the key or the address (%1$d). %2$s', 'property-events'), $status, $problem)],
         };
     }
 
@@ -96,8 +97,8 @@ final class SettingsPage
             Schedule::runSoon();
         }
         return match ($outcome) {
-            Run::CAUGHT_UP => ['success', 'The site has what the feed has.'],
-            Run::MORE => ['info', 'The run has used its 20 seconds. The next one goes on in a moment.'],
+            Run::CAUGHT_UP => ['success', __('The site has what the feed has.', 'property-events')],
+            Run::MORE => ['info', __('The run has used its 20 seconds. The next one goes on in a moment.', 'property-events')],
             Run::BUSY => ['info', $message],
             default => ['error', $message],
         };
@@ -109,25 +110,33 @@ final class SettingsPage
         $store = Store::open();
         $store->run("UPDATE {$store->table('state')} SET allows_mass_removal = 1 WHERE id = 1");
         Schedule::runSoon();
-        return ['success', 'The next run removes what the feed has removed.'];
+        return ['success', __('The next run removes what the feed has removed.', 'property-events')];
     }
 
     /** @return array{string, string} */
     private static function resync(): array
     {
         return Resync::begin(false)
-            ? ['success', 'The next run reads the whole feed anew. Listings stay as they are until it has.']
+            ? ['success', __('The next run reads the whole feed anew. Listings stay as they are until it has.', 'property-events')]
             : ['info', 'A run is under way. Try again in a moment.'];
     }
 
     /** @return array{string, string} */
     private static function makePage(): array
     {
-        $page = ['post_type' => 'page', 'post_status' => 'draft', 'post_title' => 'Our listings', 'post_content' => '[property_events_listings]'];
+        $page = ['post_type' => 'page', 'post_status' => 'draft', 'post_title' => __('Our listings', 'property-events'), 'post_content' => '[property_events_listings]'];
         $id = wp_insert_post($page, true);
         return is_wp_error($id)
             ? ['error', $id->get_error_message()]
-            : ['success', 'The page "Our listings" is among your pages, as a draft. Look at it and publish it.'];
+            : ['success', __('The page "Our listings" is among your pages, as a draft. Look at it and publish it.', 'property-events')];
+    }
+
+    /** @return array{string, string} */
+    private static function retryPictures(): array
+    {
+        $pictures = (new Photographs(Store::open()))->retry();
+        Schedule::runSoon();
+        return ['success', sprintf(_n('%d picture is tried again by the next runs.', '%d pictures are tried again by the next runs.', $pictures, 'property-events'), $pictures)];
     }
 
     private static function noticeName(): string
@@ -147,6 +156,7 @@ final class SettingsPage
             printf('<div class="notice notice-%s"><p>%s</p></div>', esc_attr($notice[0]), esc_html($notice[1]));
         }
         self::showStatus();
+        self::showRefusals();
         self::showForm(Settings::load());
         echo '</div>';
     }
@@ -154,55 +164,121 @@ final class SettingsPage
     private static function showStatus(): void
     {
         $status = Status::now();
-        echo '<h2>How it stands</h2><table class="widefat striped" style="max-width: 60em"><tbody>';
+        echo '<h2>' . esc_html__('How it stands', 'property-events') . '</h2><table class="widefat striped" style="max-width: 60em"><tbody>';
         foreach ($status->lines() as $name => $words) {
             printf('<tr><th scope="row" style="width: 14em">%s</th><td>%s</td></tr>', esc_html($name), esc_html($words));
         }
         echo '</tbody></table><div style="display: flex; gap: 0.5em; flex-wrap: wrap; margin: 1em 0">';
-        self::button('run', 'Run now');
-        self::button('check', 'Check the connection');
+        self::button('run', __('Run now', 'property-events'));
+        self::button('check', __('Check the connection', 'property-events'));
         if ($status->outcome === Run::HELD) {
-            self::button('allow', 'Let the next run remove them');
+            self::button('allow', __('Let the next run remove them', 'property-events'));
         }
-        self::button('resync', 'Start over');
-        self::button('page', 'Make a page of listings');
+        self::button('resync', __('Start over', 'property-events'));
+        self::button('page', __('Make a page of listings', 'property-events'));
         echo '</div>';
+    }
+
+    /** What visitors do not see, and why. */
+    private static function showRefusals(): void
+    {
+        $store = Store::open();
+        $listings = (new Verdicts($store))->refusals();
+        $pictures = (new Photographs($store))->refusals();
+        self::showReasons(__('Refused listings', 'property-events'), $listings, 'listings');
+        self::showReasons(__('Pictures that are not here', 'property-events'), $pictures, 'pictures');
+        if ($pictures !== []) {
+            self::button('pictures', __('Try these pictures again', 'property-events'));
+        }
+    }
+
+    /** @param list<array<string, string>> $rows @param 'listings'|'pictures' $what */
+    private static function showReasons(string $heading, array $rows, string $what): void
+    {
+        if ($rows === []) {
+            return;
+        }
+        printf(
+            '<h2>%s</h2><table class="widefat striped property-events-%s" style="max-width: 60em"><thead><tr><th scope="col">%s</th><th scope="col">%s</th><th scope="col">%s</th></tr></thead><tbody>',
+            esc_html($heading),
+            esc_attr($what),
+            esc_html__('Number', 'property-events'),
+            esc_html__('Reason', 'property-events'),
+            esc_html__('One of them', 'property-events'),
+        );
+        foreach ($rows as $row) {
+            printf(
+                '<tr><td>%s</td><td>%s</td><td style="word-break: break-all">%s</td></tr>',
+                esc_html(number_format_i18n((int) $row[$what])),
+                esc_html($row['reason']),
+                esc_html($row['example']),
+            );
+        }
+        echo '</tbody></table>';
+    }
+
+    /** Why a field cannot be changed here. */
+    private static function fixedBy(string $constant): string
+    {
+        /* translators: %s: the name of a constant in wp-config.php */
+        return defined($constant) ? sprintf(__('Set in wp-config.php as %s, and cannot be changed here.', 'property-events'), $constant) : '';
     }
 
     private static function showForm(Settings $settings): void
     {
-        $fixed = static fn (string $constant): string => defined($constant) ? " (set in wp-config.php as $constant)" : '';
-        echo '<h2>Settings</h2><form method="post" autocomplete="off" action="' . esc_url(admin_url('admin-post.php')) . '">';
+        [$fixedUrl, $fixedKey] = [self::fixedBy('PROPERTY_EVENTS_URL'), self::fixedBy('PROPERTY_EVENTS_KEY')];
+        echo '<h2>' . esc_html__('Settings', 'property-events') . '</h2><form method="post" autocomplete="off" action="' . esc_url(admin_url('admin-post.php')) . '">';
         echo '<input type="hidden" name="action" value="property_events_save">';
         wp_nonce_field('property_events_save');
         echo '<table class="form-table" role="presentation"><tbody>';
         printf(
-            '<tr><th scope="row"><label for="pe-url">Address of the service%s</label></th><td><input id="pe-url" name="url" type="url" class="regular-text code"
-            required placeholder="https://feed.example.com" value="%s"></td></tr>',
-            esc_html($fixed('PROPERTY_EVENTS_URL')),
+            '<tr><th scope="row"><label for="pe-url">%s</label></th><td><input id="pe-url" name="url" type="url" class="regular-text code"
+            %s placeholder="https://feed.example.com" value="%s" aria-describedby="pe-url-words"><p class="description" id="pe-url-words">%s</p></td></tr>',
+            esc_html__('Address of the service', 'property-events'),
+            $fixedUrl === '' ? 'required' : 'readonly',
             esc_attr($settings->url),
+            esc_html($fixedUrl),
         );
         // The key that is kept is in no page, not even hidden.
         printf(
-            '<tr><th scope="row"><label for="pe-key">Key%s</label></th><td><input id="pe-key" name="key" type="password" class="regular-text code"
-            autocomplete="new-password" value="" aria-describedby="pe-key-words"><p class="description" id="pe-key-words">%s</p></td></tr>',
-            esc_html($fixed('PROPERTY_EVENTS_KEY')),
-            esc_html($settings->key === '' ? 'One that may read property events (property:read).' : 'A key is kept and is not shown. Leave this empty to keep it.'),
+            '<tr><th scope="row"><label for="pe-key">%s</label></th><td><input id="pe-key" name="key" type="password" class="regular-text code"
+            %s autocomplete="new-password" value="" aria-describedby="pe-key-words"><p class="description" id="pe-key-words">%s</p></td></tr>',
+            esc_html__('Key', 'property-events'),
+            $fixedKey === '' ? '' : 'readonly',
+            esc_html(match (true) {
+                $fixedKey !== '' => $fixedKey,
+                $settings->key === '' => __('One that may read property events (property:read).', 'property-events'),
+                default => 'A key is kept and is not shown. Leave this empty to keep it.',
+            }),
         );
-        echo '<tr><th scope="row"><label for="pe-type">Listings are</label></th><td><select id="pe-type" name="post_type">';
+        echo '<tr><th scope="row"><label for="pe-type">' . esc_html__('Listings are', 'property-events') . '</label></th><td><select id="pe-type" name="post_type">';
         foreach (ListingType::choices() as $name => $label) {
             printf('<option value="%s"%s>%s</option>', esc_attr($name), selected($name, $settings->postType, false), esc_html("$label ($name)"));
         }
-        echo '</select><p class="description">The plugin has listings of its own. Choose another kind if your theme shows properties as posts of that kind.</p></td></tr>';
-        echo '<tr><th scope="row"><label for="pe-interval">Ask for changes every</label></th><td><select id="pe-interval" name="interval_minutes">';
+        echo '</select><p class="description">'
+            . esc_html__('The plugin has listings of its own. Choose another kind if your theme shows properties as posts of that kind.', 'property-events') . '</p></td></tr>';
+        echo '<tr><th scope="row"><label for="pe-interval">' . esc_html__('Ask for changes every', 'property-events') . '</label></th><td><select id="pe-interval" name="interval_minutes">';
         foreach (Settings::INTERVALS as $minutes) {
-            $label = $minutes === 1 ? 'minute' : "$minutes minutes";
+            $label = sprintf(_n('minute', '%d minutes', $minutes, 'property-events'), $minutes);
             printf('<option value="%d"%s>%s</option>', absint($minutes), selected($minutes, $settings->intervalMinutes, false), esc_html($label));
         }
         echo '</select></td></tr></tbody></table>';
-        submit_button('Save');
-        echo '</form><p>Show listings on any page with the shortcode <code>[property_events_listings]</code>, one category with ';
-        echo '<code>[property_events_listings category="lettings"]</code>.</p>';
+        submit_button(__('Save', 'property-events'));
+        $archive = get_post_type_archive_link($settings->postType);
+        if ($archive !== false) {
+            // Other than /listings/ where the site has plain permalinks.
+            echo '</form><p>';
+            /* translators: %s: a link */
+            printf(esc_html__('All listings are at %s.', 'property-events') . ' ', '<a href="' . esc_url($archive) . '">' . esc_html($archive) . '</a>');
+        } else {
+            echo '</form><p>';
+        }
+        printf(
+            /* translators: %1$s and %2$s: shortcodes */
+            esc_html__('Show listings on any page with the shortcode %1$s, one category with %2$s.', 'property-events') . '</p>',
+            '<code>[property_events_listings]</code>',
+            '<code>[property_events_listings category="lettings"]</code>',
+        );
     }
 
     private static function button(string $action, string $label): void

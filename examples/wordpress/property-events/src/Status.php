@@ -56,23 +56,29 @@ final class Status
     public function lines(): array
     {
         $outcome = match ($this->outcome) {
-            '' => 'No run yet.',
-            Run::CAUGHT_UP => 'The site has what the feed has.',
-            Run::MORE => 'There is work left; the next run goes on.',
+            '' => __('No run yet.', 'property-events'),
+            Run::CAUGHT_UP => __('The site has what the feed has.', 'property-events'),
+            Run::MORE => __('There is work left; the next run goes on.', 'property-events'),
             default => $this->message,
         };
-        $refused = $this->refused === 0 ? '' : ", $this->refused refused (wp property-events verdicts)";
         $lines = [
-            'Last run' => self::when($this->ranAt) . ($this->ranAt === 0 ? '' : ". $outcome"),
-            'In step with the feed' => $this->isReadAnew ? 'The whole feed is being read.' : self::when($this->caughtUpAt),
-            'Listings' => "$this->shown shown, $this->pending to be made, $this->drafts removed and kept as drafts$refused",
-            'Pictures' => "$this->picturesKept kept, $this->picturesWanted to be downloaded, $this->picturesRefused refused",
+            __('Last run', 'property-events') => self::when($this->ranAt) . ($this->ranAt === 0 ? '' : ". $outcome"),
+            __('In step with the feed', 'property-events') => $this->isReadAnew ? __('The whole feed is being read.', 'property-events') : self::when($this->caughtUpAt),
+            __('Listings', 'property-events') => $this->listings(),
+            __('Pictures', 'property-events') => sprintf(__('%1$d kept, %2$d to be downloaded, %3$d refused', 'property-events'), $this->picturesKept, $this->picturesWanted, $this->picturesRefused),
         ];
-        return $this->number === null ? $lines : $lines + ['Place in the feed' => "after event $this->number"];
+        return $this->number === null ? $lines : $lines + [__('Place in the feed', 'property-events') => sprintf(__('after event %d', 'property-events'), $this->number)];
+    }
+
+    public function listings(): string
+    {
+        $refused = $this->refused === 0 ? '' : sprintf(__(', %d refused (wp property-events verdicts)', 'property-events'), $this->refused);
+        $words = __('%1$d shown, %2$d to be made, %3$d removed and kept as drafts%4$s', 'property-events');
+        return sprintf($words, $this->shown, $this->pending, $this->drafts, $refused);
     }
 
     private static function when(int $at): string
     {
-        return $at === 0 ? 'Never' : wp_date('j F Y, H:i:s', $at);
+        return $at === 0 ? __('Never', 'property-events') : wp_date('j F Y, H:i:s', $at);
     }
 }

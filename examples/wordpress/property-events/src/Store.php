@@ -109,7 +109,7 @@ final class Store
     public function state(): array
     {
         return $this->row('SELECT * FROM ' . $this->table('state') . ' WHERE id = 1')
-            ?? throw new StoreException('The table of the plugin has lost its row. Deactivate the plugin and activate it again.');
+            ?? throw new StoreException(__('The table of the plugin has lost its row. Deactivate the plugin and activate it again.', 'property-events'));
     }
 
     /**
@@ -130,7 +130,7 @@ final class Store
             ...[...array_values($values), $this->lockName()],
         );
         if ($changed !== 1) {
-            throw new StoreException('The connection to the database was lost during the run. The next run goes on from where this one was.');
+            throw new StoreException(__('The connection to the database was lost during the run. The next run goes on from where this one was.', 'property-events'));
         }
     }
 

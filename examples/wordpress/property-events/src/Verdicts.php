@@ -49,6 +49,16 @@ final class Verdicts
         ], $rows);
     }
 
+    /** Why listings are not shown, the most frequent reason first. @return list<array{reason: string, listings: string, example: string}> */
+    public function refusals(): array
+    {
+        return $this->store->rows(
+            "SELECT verdict_reason AS reason, count(*) AS listings, max(ref) AS example FROM {$this->listings()}
+            WHERE verdict = %s GROUP BY verdict_reason ORDER BY listings DESC, reason LIMIT 20",
+            self::REFUSED,
+        );
+    }
+
     /** Tells a receiver, if there is one, what it has not been told. A receiver that throws is told again by the next run. */
     public function deliver(): void
     {
