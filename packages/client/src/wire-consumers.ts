@@ -95,6 +95,8 @@ export interface FeedConsumer extends FeedSilence {
   readonly lastStatus: number | null
   readonly lastRoute: string | null
   readonly lastNothingNewAt: string | null
+  /** It asks for the first page of the list alone, although there is more: it probably stops at an event type that it does not know. */
+  readonly stoppedAfter: number | null
   readonly acknowledged: { readonly sequenceNumber: number; readonly at: string } | null
   /** Its last requests were refused. */
   readonly refused: { readonly code: string; readonly since: string; readonly count: number } | null

@@ -109,6 +109,10 @@ const listedConsumer = Type.Object(
     lastStatus: orNull(whole('A status.'), 'Of that answer.'),
     lastRoute: textOrNull('How it asked.'),
     lastNothingNewAt: time('When it was last told that there is nothing new.'),
+    stoppedAfter: orNull(
+      whole('A number.'),
+      'It asks for the first page of the list alone, although there is more: it probably stops at an event type that it does not know.',
+    ),
     acknowledged: orNull(
       Type.Object({ sequenceNumber: whole('A number.'), at: time('When it said so.') }),
       'It says that it has applied everything up to this number.',

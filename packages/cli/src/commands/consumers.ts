@@ -80,10 +80,14 @@ function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
 }
 
 function stateOf(consumer: FeedConsumer): string {
-  const { ended, refused } = consumer
+  const { ended, refused, stoppedAfter } = consumer
   if (ended !== null) return ended
   const refusal = refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since)}`
-  return [silenceText(consumer), refusal].filter(Boolean).join('; ')
+  const stopped =
+    stoppedAfter === null
+      ? ''
+      : `stops after ${stoppedAfter}: if it knows only event types 0 and 1, make it a key with --reader wordpress-importer`
+  return [silenceText(consumer), refusal, stopped].filter(Boolean).join('; ')
 }
 
 function timeText(at: string): string {

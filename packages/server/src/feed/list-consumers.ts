@@ -4,6 +4,7 @@ import { lagReader } from './consumer-lag.ts'
 import type { ConsumerLag } from './consumer-lag.ts'
 import { consumersOf } from './consumers-of.ts'
 import type { ConsumersQuery, FeedConsumer } from './consumers-of.ts'
+import { stoppedAfter } from './stopped-reader.ts'
 import { notMade, unlessNotMade } from './unless-not-made.ts'
 
 export interface ListedConsumer {
@@ -12,11 +13,13 @@ export interface ListedConsumer {
   readonly lags: readonly ConsumerLag[]
   /** Its last answer; `undefined`: it has never asked. */
   readonly last: KeptReading | undefined
+  /** The number after which it has stopped, as far as that can be told (`stopped-reader.ts`). */
+  readonly stoppedAfter: number | undefined
 }
 
 /** `undefined`: no such feed. */
 export async function listConsumers(
-  store: Pick<StorageEngine, 'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'silence'>,
+  store: Pick<StorageEngine, 'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence'>,
   query: ConsumersQuery,
 ): Promise<readonly ListedConsumer[] | undefined> {
   const head = await store.events.head(query.key)
@@ -31,7 +34,9 @@ export async function listConsumers(
       if (lag !== notMade) lags.push(lag)
     }
     const last = consumer.readings.toSorted((a, b) => b.askedMs - a.askedMs)[0]
-    listed.push({ consumer, lags, last })
+    const told = { catalogue: store.settings.catalogue, nowMs: query.nowMs }
+    const stopped = query.key.feed === 'property' ? stoppedAfter(consumer, lags, last, told) : undefined
+    listed.push({ consumer, lags, last, stoppedAfter: stopped })
   }
   return listed
 }

@@ -6,6 +6,7 @@ import { branchViewName } from '../../src/index.ts'
 import type { KeyReading } from '../../src/index.ts'
 import { call, getPath, listPath as list, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
+import { listConsumers } from '../../src/feed/list-consumers.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import type { TestService } from '../support/test-service.ts'
@@ -511,6 +512,7 @@ onEngines('who has seen a property', {}, (service) => {
         readonly keyId: string
         readonly name: string
         readonly lastStatus: number | null
+        readonly stoppedAfter: number | null
         readonly refused: { readonly code: string } | null
         readonly views: readonly {
           readonly view: string
@@ -525,7 +527,9 @@ onEngines('who has seen a property', {}, (service) => {
       const { items }: Listed = JSON.parse(answer.text)
       const own = items.filter((one) => one.keyId === keyId)
       assert.deepEqual(
-        own.map(({ name, lastStatus, refused, views }) => {
+        own.map(({ name, lastStatus, stoppedAfter, refused, views }) => {
+          // Each has asked just now, and may still ask for more.
+          assert.equal(stoppedAfter, null)
           return [
             name,
             lastStatus,
@@ -540,6 +544,18 @@ onEngines('who has seen a property', {}, (service) => {
         ],
       )
     }
+    // Two minutes later, one of them has not asked for the next page.
+    const ofFeed = { key: { tenantId, feed: 'property' }, keyId, branches: undefined } as const
+    const asked = { ...ofFeed, nowMs: Date.now() + 120_000 }
+    const later = await listConsumers(service().storage, asked)
+    assert.deepEqual(
+      later?.map(({ consumer, stoppedAfter }) => [consumer.name, stoppedAfter]),
+      [
+        ['begun', 2],
+        ['lettings', undefined],
+        ['mixed', undefined],
+      ],
+    )
     const refused = await call(service(), `/v1/admin/tenants/${tenantId}/consumers`, {
       key: service().tenant.readKey,
     })

@@ -90,7 +90,7 @@ export function listConsumers(context: HttpContext): Operation {
 /** A consumer is silent if it reads nothing of any tenant, which a single tenant must not learn. */
 const unseenSilence = { expectedSeconds: null, expectation: null, silentSince: null }
 
-function consumerAnswer({ consumer, lags, last }: ListedConsumer, nowMs: number): object {
+function consumerAnswer({ consumer, lags, last, stoppedAfter }: ListedConsumer, nowMs: number): object {
   const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer
   const refusal = refusals
     .filter(({ lastMs }) => lastMs > (last?.askedMs ?? 0))
@@ -104,6 +104,7 @@ function consumerAnswer({ consumer, lags, last }: ListedConsumer, nowMs: number)
     lastStatus: last?.status ?? null,
     lastRoute: last?.route ?? null,
     lastNothingNewAt: timeOf(last?.quietMs),
+    stoppedAfter: stoppedAfter ?? null,
     acknowledged:
       acknowledgement === undefined
         ? null
