@@ -142,6 +142,18 @@ onEngines('a key that shows references as transaction ids', {}, (service) => {
     assert.equal(await walk(keys.usual), 71)
   })
 
+  it('keeps the spelling that all events of a subject share (D15)', async () => {
+    const home = property()
+    const upper = { ...home, agent_ref: home.agent_ref.toUpperCase() }
+    for (const payload of [upper, home]) await publish(service(), [{ payload }])
+    const path = `/v1/properties/${home.agent_ref}/history`
+    const { text } = await call(service(), path, { key: keys.importer })
+    assert.deepEqual(
+      eventsIn(text).map(({ transactionId }) => transactionId),
+      [upper.agent_ref, upper.agent_ref],
+    )
+  })
+
   it('shows the reference of a contact, too (D15)', async () => {
     const payload = contact()
     await publish(service(), [{ payload, transactionId: randomUUID() }], { feed: 'contact' })

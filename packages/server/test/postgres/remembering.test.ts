@@ -104,6 +104,23 @@ describe('a node that remembers what it has published', () => {
     ])
   })
 
+  it('stores what goes back to an earlier payload in another spelling, if another node has changed it since (D14)', async () => {
+    await using place = await nodes()
+    const { one, two } = place
+    const spelled = (price: string) => ({
+      subject: 'p',
+      json: `{"agent_ref":"${uuid('p')}","published":true,"price":${price},"text":"Tŷ – £"}`,
+    })
+    const skip = { unchanged: 'skip' } as const
+    await publish(one, [draft(spelled('450000'))])
+    await publish(two, [draft(spelled('440000'))])
+    // To the first node, this would be unchanged: it remembers the first payload.
+    const [line] = await publish(one, [draft(spelled('450000.00'))], skip)
+    assert.deepEqual([line?.status, line?.stored?.sequenceNumber], ['appended', 3])
+    const [next] = await publish(one, [draft(spelled('4.5e5'))], skip)
+    assert.deepEqual([next?.status, next?.stored?.sequenceNumber], ['unchanged', 3])
+  })
+
   it('gives the true answer, whatever another node has published about the subject since (D12, D26, P6)', async () => {
     await using place = await nodes()
     const { one, two } = place
