@@ -119,6 +119,22 @@ export const settings = {
     { from: 1, to: 1_000_000 },
     200,
   ),
+  waitingRequests: wholeNumber(
+    {
+      name: 'waiting-requests',
+      description: 'requests of one key that may wait for events at the same time, on one node',
+    },
+    { from: 1, to: 1_000_000 },
+    20,
+  ),
+  waitingRequestsPerNode: wholeNumber(
+    {
+      name: 'waiting-requests-per-node',
+      description: 'requests of all keys that may wait for events at the same time, on one node',
+    },
+    { from: 1, to: 1_000_000 },
+    2_000,
+  ),
   ...connectionSettings,
   ...consoleSettings,
   logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr holds' }, logLevels, 'info'),

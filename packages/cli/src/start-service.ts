@@ -169,6 +169,8 @@ function limitsOf(options: ServeOptions) {
     requests: rateOf(options.rateLimit),
     tenantRequests: tenantRateLimit && rateOf(tenantRateLimit),
     requestsAtOncePerKey: options.concurrentRequests,
+    waitingPerKey: options.waitingRequests,
+    waitingPerNode: options.waitingRequestsPerNode,
     maxConnections: options.maxConnections,
     idleSocketTimeoutMs: options.readerTimeoutMs,
     inFlightBytes: options.inFlightBytes,

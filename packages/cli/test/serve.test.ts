@@ -56,6 +56,24 @@ describe('serve', () => {
     assert.equal((await second.stop('SIGINT')).code, 0)
   })
 
+  it('lets as many requests wait for events as it is told: of a key, and on a node (PROTOCOL §8, W5)', async () => {
+    const data = join(root, 'waiting')
+    const flags = ['--waiting-requests', '1']
+    const environment = { PROPERTY_EVENTS_WAITING_REQUESTS_PER_NODE: '2' }
+    const running = await start(['serve', '--data', data, ...flags], { environment })
+    const { keys } = await makeTenant({ data }, 'Tŷ Gwyn – £', { a: ['read'], b: ['read'], c: ['read'] })
+    const leaving = new AbortController()
+    const open = async ({ key }: { readonly key: string }): Promise<number> => {
+      const target = `${running.line.url}/v1/property-events/stream?after=head`
+      const { status } = await fetch(target, { headers: { 'x-api-key': key }, signal: leaving.signal })
+      return status
+    }
+    assert.deepEqual([await open(keys.a), await open(keys.a)], [200, 429])
+    assert.deepEqual([await open(keys.b), await open(keys.c)], [200, 429])
+    leaving.abort()
+    assert.equal((await running.stop()).code, 0)
+  })
+
   it('shows a person a summary with what to do next', async () => {
     const data = join(root, "a person's")
     const running = await startUntil(['serve', '--data', data], /website.*\n$/)

@@ -150,6 +150,8 @@ describe('settings', () => {
       ['rateLimit', ['0/0', '50', '50/', '-1/5', '1e3/5', '1/2/3']],
       ['tenantRateLimit', ['on', '', '0/1', '5']],
       ['concurrentRequests', ['0', '-1', 'off']],
+      ['waitingRequests', ['0', '-1', 'off', '1000001']],
+      ['waitingRequestsPerNode', ['0', '1.5', '']],
       ['keepAlive', ['0', '999ms', '61m', '60']],
       [
         'url',
