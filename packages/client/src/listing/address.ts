@@ -1,6 +1,7 @@
 /** Where a property is. */
 import type { PropertyAddress } from '../payload/address-and-price.ts'
 import { plainText } from './entities.ts'
+import { begins, eachOnce, shownAddressOf } from './shown-address.ts'
 
 export interface ListingAddress {
   /** As the agency wants it shown; if it says nothing, the lines without house name and number. */
@@ -18,18 +19,12 @@ export interface ListingAddress {
 }
 
 export function addressOf(address: PropertyAddress | null): ListingAddress {
-  const postcode = postcodeOf(address?.postcode_1, address?.postcode_2)
+  const { display, postcode } = shownAddressOf(address, plainText)
   const street = plainText(address?.address_2)
   const town = plainText(address?.town)
-  const rest = [plainText(address?.address_3), plainText(address?.address_4), town, postcode]
-  const shown = eachOnce([street, ...rest.slice(0, 3)]).join(', ')
-  return {
-    display: plainText(address?.display_address) || shown || null,
-    lines: eachOnce([...houseAndStreet(plainText(address?.house_name_number), street), ...rest]),
-    town: town || null,
-    postcode: postcode || null,
-    position: positionOf(address),
-  }
+  const rest = [plainText(address?.address_3), plainText(address?.address_4), town, postcode ?? '']
+  const lines = eachOnce([...houseAndStreet(plainText(address?.house_name_number), street), ...rest])
+  return { display, lines, town: town || null, postcode, position: positionOf(address) }
 }
 
 /** `12`, `12a`, `12-14`, `1/2`, `7 & 9`, also after something else: `Flat 3, 12`. */
@@ -44,22 +39,6 @@ function houseAndStreet(house: string, street: string): readonly string[] {
   return [beginsWith(street, number) ? `${before}${street}` : `${house} ${street}`]
 }
 
-/** A whole postcode, without its blank. */
-const wholePostcode = /^([A-Z]{1,2}\d[A-Z\d]?|GIR)(\d[A-Z]{2})$/
-
-/** Some programs write all of it into one of its two fields, or into both. */
-function postcodeOf(outward: string | null | undefined, inward: string | null | undefined): string {
-  const parts = [outward, inward].map((part) =>
-    plainText(part).replaceAll(/[a-z]+/g, (one) => one.toUpperCase()),
-  )
-  const [first = '', second = ''] = parts.map((part) => part.replaceAll(' ', ''))
-  const whole = [first, second].find(
-    (part) => wholePostcode.test(part) && part.includes(first) && part.includes(second),
-  )
-  const [, out, end] = wholePostcode.exec(whole ?? first + second) ?? []
-  return out === undefined ? eachOnce(parts).join(' ') : `${out} ${end}`
-}
-
 function positionOf(address: PropertyAddress | null): ListingAddress['position'] {
   const latitude = address?.latitude ?? null
   const longitude = address?.longitude ?? null
@@ -68,27 +47,7 @@ function positionOf(address: PropertyAddress | null): ListingAddress['position']
   return isOnGlobe && (latitude !== 0 || longitude !== 0) ? { latitude, longitude } : null
 }
 
-/** Without empty lines, and without those that say the same in other capitals. */
-function eachOnce(lines: readonly string[]): readonly string[] {
-  const found: string[] = []
-  for (const line of lines) {
-    if (line !== '' && !found.some((other) => isSame(other, line))) found.push(line)
-  }
-  return found
-}
-
-function isSame(text: string, other: string): boolean {
-  return text === other || (text.length === other.length && begins(text, other, '$'))
-}
-
 /** Whether a text begins with whole words, in any case. */
 function beginsWith(text: string, words: string): boolean {
   return words !== '' && begins(text, words, String.raw`(?![\p{L}\p{N}])`)
-}
-
-/** Compared by an expression, as in PHP, where no other way knows the capitals of all letters. */
-function begins(text: string, words: string, end: string): boolean {
-  const isShort = /^.{0,200}$/su.test(words)
-  const quoted = words.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
-  return isShort && new RegExp(`^${quoted}${end}`, 'iu').test(text)
 }

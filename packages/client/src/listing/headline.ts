@@ -3,13 +3,14 @@ import { address, priceInformation } from '../payload/address-and-price.ts'
 import { flag, integer, readMembers, record, text } from '../payload/read-fields.ts'
 import type { Values } from '../payload/read-fields.ts'
 import { readPayload } from '../payload/read-payload.ts'
-import { addressOf } from './address.ts'
 import type { ListingAddress } from './address.ts'
-import { plainText } from './entities.ts'
 import { named, nameOf } from './named.ts'
 import type { Named } from './named.ts'
 import { priceOf } from './price.ts'
 import type { ListingPrice } from './price.ts'
+import { asWritten } from './read-text.ts'
+import type { ReadText } from './read-text.ts'
+import { shownAddressOf } from './shown-address.ts'
 
 /** What of a payload it is made of, and the signs of a letting (D23): a page that shows lists carries no reader of texts and media. */
 const shown = {
@@ -33,7 +34,7 @@ export interface Headline {
   /** Its name is the payload's own text if the code is unknown. */
   readonly status: Named | null
   readonly price: ListingPrice
-  readonly address: ListingAddress
+  readonly address: Pick<ListingAddress, 'display' | 'postcode'>
   /** In words, even if the payload has a code. */
   readonly removalReason: string | null
 }
@@ -44,17 +45,18 @@ export interface Headline {
  */
 export function headline(payload: string): Headline | undefined {
   const { value } = readPayload(payload, (object, report) => readMembers(shown, object, '', report))
-  return value === undefined ? undefined : headlineOf(value)
+  return value === undefined ? undefined : headlineOf(value, asWritten)
 }
 
 /** `category`: if it is known, as from a feed of one category; otherwise it is derived from the payload (D23). */
-export function headlineOf(property: Shown, category = categoryOf(property)): Headline {
+export function headlineOf(property: Shown, read: ReadText, category = categoryOf(property)): Headline {
+  const { removal_reason: reason } = property
   return {
     category,
-    status: statusOf(property),
-    price: priceOf(property.price_information, category === 'lettings'),
-    address: addressOf(property.address),
-    removalReason: reasonOf(property.removal_reason),
+    status: statusOf(property, read),
+    price: priceOf(property.price_information, category === 'lettings', read),
+    address: shownAddressOf(property.address, read),
+    removalReason: reason === null ? null : (nameOf('removalReason', reason) ?? read(reason)),
   }
 }
 
@@ -76,11 +78,7 @@ function categoryOf(property: Shown): 'sales' | 'lettings' {
   return isLetting ? 'lettings' : 'sales'
 }
 
-function reasonOf(reason: string | null): string | null {
-  return reason === null ? null : (nameOf('removalReason', reason) ?? plainText(reason))
-}
-
-function statusOf({ status, statusstring: words }: Shown): Named | null {
+function statusOf({ status, statusstring: words }: Shown, read: ReadText): Named | null {
   const known = named('status', status)
-  return known === null ? null : { ...known, name: known.name ?? (plainText(words) || null) }
+  return known === null ? null : { ...known, name: known.name ?? (read(words) || null) }
 }

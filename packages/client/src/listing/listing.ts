@@ -1,8 +1,10 @@
 import { readPropertyPayload } from '../payload/property.ts'
 import type { Property } from '../payload/property.ts'
+import { addressOf } from './address.ts'
 import type { ListingAddress } from './address.ts'
 import { describe } from './description.ts'
 import type { ListingText } from './description.ts'
+import { plainText } from './entities.ts'
 import { factsOf } from './facts.ts'
 import type { ListingFacts } from './facts.ts'
 import { headlineOf } from './headline.ts'
@@ -56,7 +58,8 @@ export function listing(payload: string | Property, options?: ListingOptions): L
 export function listing(payload: string | Property, options: ListingOptions = {}): Listing | undefined {
   const property = typeof payload === 'string' ? readPropertyPayload(payload).value : payload
   if (property === undefined) return undefined
-  const { category, status, price, address, removalReason } = headlineOf(property, options.category)
+  const { category, status, price, removalReason } = headlineOf(property, plainText, options.category)
+  const address = addressOf(property.address)
   const facts = factsOf(property)
   const media = mediaOf(property.media)
   const description = describe(property.details?.description)

@@ -1,8 +1,8 @@
 /** What a property costs, in figures and as text. */
 import type { PriceInformation } from '../payload/address-and-price.ts'
-import { plainText } from './entities.ts'
 import { named, nameOf } from './named.ts'
 import type { Named } from './named.ts'
+import type { ReadText } from './read-text.ts'
 
 export interface ListingPrice {
   /**
@@ -51,9 +51,9 @@ function isPrice(amount: number): boolean {
   return amount > 0 && amount <= highestPrice
 }
 
-export function priceOf(price: PriceInformation | null, isLetting: boolean): ListingPrice {
+export function priceOf(price: PriceInformation | null, isLetting: boolean, read: ReadText): ListingPrice {
   const qualifier = price?.price_qualifier ?? null
-  const words = plainText(price?.price_qualifier_string)
+  const words = read(price?.price_qualifier_string)
   const isOnApplication = qualifier === onApplication || /^(?:poa|price on application)\.?$/i.test(words)
   const given = price?.price ?? null
   const amount = isOnApplication || given === null || !isPrice(given) ? null : given

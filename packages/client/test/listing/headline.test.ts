@@ -36,7 +36,14 @@ describe('the headline of a property', () => {
       const whole = listing(text)
       assert.ok(whole !== undefined)
       const { category, status, price, address, removalReason } = whole
-      assert.deepEqual(headline(text), { category, status, price, address, removalReason })
+      const { display, postcode } = address
+      assert.deepEqual(headline(text), {
+        category,
+        status,
+        price,
+        address: { display, postcode },
+        removalReason,
+      })
     })
   }
 
