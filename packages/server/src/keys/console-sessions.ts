@@ -96,7 +96,8 @@ export function consoleSessions({
 
     async begin(keyId, origin) {
       const nowMs = clock()
-      const [cookie, half] = [newSecret(32), newSecret(32)]
+      const cookie = newSecret(32)
+      const half = Buffer.concat([randomBytes(24), markOf(cookie)]).toString('base64url')
       const session = {
         cookieHash: hashOf(cookie),
         halfHash: hashOf(half),
@@ -151,6 +152,19 @@ function freshUntilMs({ begunMs }: ConsoleSession): number {
 function lasting(session: ConsoleSession, nowMs: number): ConsoleSession | undefined {
   const isOver = nowMs >= session.endsMs || nowMs - session.usedMs >= idleSessionMs
   return isOver ? undefined : session
+}
+
+/**
+ * Of several cookies of our name, the one that a half belongs to: its last 8 bytes are the beginning of the cookie's hash. Anybody on another port
+ * of the host can plant cookies, and those cost no request to the store.
+ */
+export function cookieOfHalf(cookies: readonly string[], half: string): string | undefined {
+  const mark = Buffer.from(half, 'base64url').subarray(24)
+  return cookies.find((cookie) => markOf(cookie).equals(mark))
+}
+
+function markOf(cookie: string): Buffer {
+  return createHash('sha256').update(cookie).digest().subarray(0, 8)
 }
 
 function newSecret(byteLength: number): string {

@@ -185,6 +185,33 @@ onEngines('the door of the console', { console: { folder }, clock }, (given) => 
     }
   })
 
+  it('keeps a person signed in whatever other cookies of its name the browser sends, and in whatever order (PROTOCOL §15.2)', async () => {
+    const { port, tenant } = given()
+    const session = await signIn({ port }, { key: tenant.readKey })
+    const other = await signIn({ port }, { key: tenant.readKey })
+    const [name = ''] = session.cookie.split('=')
+    // Another port of the host, or a longer path, can plant them: a browser sends those of longer paths and older ones first.
+    const planted = ['', 'x', `"${'a'.repeat(41)}"`, 'a'.repeat(43), 'Hên wefan £'].map(
+      (value) => `${name}=${value}`,
+    )
+    const many = Array.from({ length: 60 }, (_, n) => `${name}=${String(n).padStart(43, 'b')}`)
+    for (const before of [planted, many, [other.cookie]]) {
+      for (const cookies of [
+        [...before, session.cookie],
+        [session.cookie, ...before],
+      ]) {
+        const cookie = Buffer.from(cookies.join('; ')).toString('latin1')
+        const answer = await getSession({ port }, { ...session, cookie })
+        assert.equal(answer.status, 200, cookie.slice(0, 200))
+      }
+    }
+    const without = await getSession(
+      { port },
+      { ...session, cookie: [...planted, ...many, other.cookie].join('; ').replaceAll(/[^ -~]/g, '') },
+    )
+    assert.deepEqual([without.status, problemOf(without).code], [401, 'console_session_ended'])
+  })
+
   it('looks at cookies nowhere else (D31, PROTOCOL §15.2)', async () => {
     const { port, tenant } = given()
     const session = await signIn({ port }, { key: tenant.readKey })

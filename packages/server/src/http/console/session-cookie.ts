@@ -1,5 +1,5 @@
 /** The cookie of the console: written at sign-in, and read under `/console` alone. */
-import { sessionLengthMs } from '../../keys/console-sessions.ts'
+import { cookieOfHalf, sessionLengthMs } from '../../keys/console-sessions.ts'
 import type { Request } from '../exchange.ts'
 
 /** The header with the other half of the session. */
@@ -13,13 +13,18 @@ export interface SessionSecrets {
 /** 256 bits in base64url. Text of another form is refused without reading the store. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** Both secrets of a request; `undefined` if one of them is missing or malformed. */
+/** Both secrets of a request; `undefined` if one of them is missing or malformed. Other cookies of the name, planted by others, do not count. */
 export function readSecrets(request: Request, cookieName: string): SessionSecrets | undefined {
   const half = request.header(halfHeader) ?? ''
   const start = `${cookieName}=`
   const pairs = (request.header('cookie') ?? '').split(/[;,]/).map((pair) => pair.trim())
-  const cookie = pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? ''
-  return secretPattern.test(cookie) && secretPattern.test(half) ? { cookie, half } : undefined
+  if (!secretPattern.test(half)) return undefined
+  const cookies = pairs.filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length))
+  const cookie = cookieOfHalf(
+    cookies.filter((text) => secretPattern.test(text)),
+    half,
+  )
+  return cookie === undefined ? undefined : { cookie, half }
 }
 
 /** All ports of a host share their cookies, so each store has a cookie name of its own. */
