@@ -207,6 +207,28 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     assert.equal((await postsOf(site)).get(ref)?.status, 'draft')
   })
 
+  it('keeps what the site shows of a home whose next payload cannot be read, and says so (issue 39, 12)', async (context) => {
+    const service = await begun(context)
+    const [known, unknown] = [randomUUID(), randomUUID()]
+    await publish(service, { payload: property({ agent_ref: known, media: [] }) })
+    assert.equal((await site.command(['sync'])).code, 0)
+    // As PropertyFeed tells of it: no service of ours has such a payload.
+    await site.php(`
+      $store = \\PropertyEvents\\WordPress\\Store::open();
+      $store->lock();
+      $odd = fn ($ref, $number) => ['kind' => 'odd', 'ref' => $ref, 'number' => $number, 'payload' => [], 'event' => [], 'reason' => 'The payload is no object: tŷ.'];
+      $copy = new \\PropertyEvents\\WordPress\\Copy($store);
+      $copy->apply([$odd('${known}', 2), $odd('${unknown}', 3)], $copy->checkpoint(), ['startsOver' => true, 'complete' => true]);
+      return $store->unlock();`)
+    assert.equal((await site.command(['sync'])).code, 0)
+    const shown = [...(await postsOf(site))].map(([ref, { status }]) => [ref, status])
+    assert.deepEqual(shown, [[known, 'publish']])
+    for (const ref of [known, unknown]) {
+      const verdict = await verdictOf(ref)
+      assert.deepEqual([verdict?.verdict, verdict?.reason], ['refused', 'The payload is no object: tŷ.'])
+    }
+  })
+
   it('tells a receiver all verdicts again once the feed is of another epoch, as after a restore (issue 39, 3)', async (context) => {
     const service = await begun(context)
     const payload = property({ media: [] })
