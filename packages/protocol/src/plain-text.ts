@@ -12,3 +12,8 @@ export function plainText(text: string, options: { readonly multiline?: boolean 
 
 /** C0, DEL, C1, line and paragraph separators, marks and overrides of direction. */
 export const unsafeOnTerminals = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/** Whether a text has at most so many characters, counted as JSON Schema counts them: an emoji is one. */
+export function hasAtMost(text: string, most: number): boolean {
+  return text.length <= most || (text.length <= 2 * most && Array.from(text).length <= most)
+}

@@ -7,6 +7,7 @@ import { keyText, label } from './key-schemas.ts'
 const name = Type.String({
   minLength: 1,
   maxLength: 200,
+  pattern: String.raw`\S`,
   description: 'What people call it; no two tenants have the same.',
 })
 const reference = Type.String({
@@ -84,7 +85,7 @@ export const adminSchemas = {
   ActorNameChange: Type.Object(
     {
       name: orNull(
-        Type.String({ minLength: 1, maxLength: 200 }),
+        Type.String({ minLength: 1, maxLength: 200, pattern: String.raw`\S` }),
         'For people. Null erases it, and the rows of the audit stay.',
       ),
     },

@@ -5,6 +5,7 @@ import Type from 'typebox'
 export const whole = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 export const epoch = Type.String({
+  pattern: '^[0-9A-Za-z]{1,64}$',
   description: 'Changes when numbers continue after a gap, as after a restore: begin again.',
 })
 export const revision = whole(

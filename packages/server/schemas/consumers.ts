@@ -216,8 +216,10 @@ export const consumers = {
   ExpectedIntervalRequest: Type.Object(
     {
       seconds: orNull(
-        Type.Integer({ minimum: 0, maximum: 2_592_000 }),
-        'From 300; 0: nothing is expected; null: it is learned.',
+        Type.Unsafe({
+          anyOf: [{ const: 0 }, { type: 'integer', minimum: 300, maximum: 2_592_000 }],
+        }),
+        '0: nothing is expected; null: it is learned.',
       ),
     },
     {

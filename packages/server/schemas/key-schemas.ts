@@ -11,10 +11,13 @@ const rate = Type.Object(
   },
   { description: 'Of this key, over all nodes together.', additionalProperties: false },
 )
-const networks = Type.Array(Type.String({ examples: ['192.0.2.0/24'] }), {
-  maxItems: 100,
-  description: 'Addresses and networks that it may be used from. Empty: any.',
-})
+const networks = Type.Array(
+  Type.String({ pattern: '^[0-9A-Fa-f.:]{2,45}(?:/[0-9]{1,3})?$', examples: ['192.0.2.0/24'] }),
+  {
+    maxItems: 100,
+    description: 'Addresses and networks that it may be used from. Empty: any.',
+  },
+)
 const operatorScopes = Type.Array(Type.Unsafe({ enum: [...adminScopes] }), {
   description: 'Of an operator key.',
 })
@@ -22,7 +25,10 @@ const grants = Type.Array(
   Type.Object(
     {
       tenantId: uuid('The tenant.'),
-      scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), { description: 'What it may do there.' }),
+      scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), {
+        minItems: 1,
+        description: 'What it may do there.',
+      }),
       contact: Type.Optional(
         Type.Object(
           {

@@ -3,6 +3,7 @@ import {
   categories,
   eventTypeNumber,
   feeds,
+  hasAtMost,
   isUuid,
   nearestName,
   ownReferenceRemedy,
@@ -148,7 +149,7 @@ function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMember
     return report('remove/agentRef', 'not_a_uuid', message)
   }
   const isCode = Number.isInteger(reason) && Number(reason) >= 0
-  const isText = typeof reason === 'string' && reason.length <= 200
+  const isText = typeof reason === 'string' && hasAtMost(reason, 200)
   if (reason != null && !isCode && !isText) {
     return report(
       'remove/reason',

@@ -1,4 +1,5 @@
 /** Grants by branch (D11): what can be limited, and how a store keeps a grant. */
+import { hasAtMost } from '@property-events/protocol'
 import type { GrantScope } from '@property-events/protocol'
 import { grantOfScopes, scopeWords } from './key-store.ts'
 import type { Grant } from './key-store.ts'
@@ -18,7 +19,7 @@ export const branchScopes = ['property:read', 'property:publish'] as const satis
 export function grantedBranches(given: readonly string[]): readonly string[] | undefined {
   const branches = [...new Set(given)].toSorted()
   const isUsable = branches.every(
-    (branch) => branch.length > 0 && branch.length <= maxBranchLength && isStorable(branch),
+    (branch) => branch.length > 0 && hasAtMost(branch, maxBranchLength) && isStorable(branch),
   )
   return isUsable && branches.length > 0 && branches.length <= maxGrantedBranches ? branches : undefined
 }

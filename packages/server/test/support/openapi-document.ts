@@ -33,6 +33,7 @@ export interface OperationObject {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> }
+  readonly 'x-scopes'?: readonly string[]
   readonly responses: Readonly<Record<string, ResponseObject>>
 }
 

@@ -41,7 +41,7 @@ export function openProblems(...further: readonly ProblemCode[]): Responses {
 
 /** Problems of an operation that needs a key, with further ones of its own. */
 export function keyedProblems(...further: readonly ProblemCode[]): Responses {
-  return responsesOf([...everyRequest, ...everyKey, ...further])
+  return responsesOf([...everyRequest, ...everyKey, ...further], rateHeaders)
 }
 
 /** Problems of a body, for every operation that takes one. */
@@ -80,7 +80,21 @@ const headersOfStatus: Readonly<Record<number, Headers>> = {
   [problems.overloaded.status]: retryAfter,
 }
 
-function responsesOf(codes: readonly ProblemCode[]): Responses {
+/** What is refused with these statuses is refused before its key is looked at. */
+const refusedBeforeKey: ReadonlySet<number> = new Set(
+  (
+    [
+      'request_timeout',
+      'target_too_long',
+      'expectation_failed',
+      'headers_too_large',
+      'unsupported_http_version',
+    ] as const satisfies readonly ProblemCode[]
+  ).map((code) => problems[code].status),
+)
+
+/** `further`: headers of answers to a key that the service knows. */
+function responsesOf(codes: readonly ProblemCode[], further: Headers = {}): Responses {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codes) {
     const { status } = problems[code]
@@ -93,16 +107,18 @@ function responsesOf(codes: readonly ProblemCode[]): Responses {
         status,
         {
           description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
-          headers: { 'x-request-id': requestId, ...headersOfStatus[status] },
+          headers: {
+            'x-request-id': requestId,
+            ...headersOfStatus[status],
+            ...(refusedBeforeKey.has(status) ? {} : further),
+          },
           content: { 'application/json': { schema: refTo('Problem') } },
         },
       ]),
   )
 }
 
-/** Headers of every answer to a request with a key. */
-export const keyedHeaders = {
-  'x-request-id': requestId,
+const rateHeaders = {
   ratelimit: {
     type: 'string',
     description:
@@ -113,6 +129,15 @@ export const keyedHeaders = {
     description:
       'Burst and the seconds it refills in, over all nodes, of the key and of all keys of the tenant together: "key";q=500;w=10, "tenant";q=2500;w=10.',
   },
+} as const
+
+/** Headers of every answer to a request with a key that the service knows. */
+export const keyedHeaders = { 'x-request-id': requestId, ...rateHeaders } as const
+
+/** Headers of an answer that says where the thing is that was made. */
+export const madeHeaders = {
+  ...keyedHeaders,
+  location: { type: 'string', description: 'Where it is: a path of this service.' },
 } as const
 
 /** Headers of an answer that can be validated. */

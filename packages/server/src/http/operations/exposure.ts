@@ -17,7 +17,7 @@ import { receiptHeaders } from './erasure-receipt.ts'
 import type { Operation, OperationTarget } from './operation.ts'
 
 const names = ['from', 'to', 'after'] as const
-const text = (description: string) => ({ type: 'string', description }) as const
+const placePattern = /^(all|numbers)\.([0-9]{1,9})\.([0-9]{1,9})$/
 
 export function getExposure(context: HttpContext): Operation {
   return {
@@ -43,7 +43,11 @@ export function getExposure(context: HttpContext): Operation {
           to: timeSchema(
             'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
           ),
-          after: text('The `next` of the previous answer.'),
+          after: {
+            type: 'string',
+            pattern: placePattern.source,
+            description: 'The `next` of the previous answer.',
+          },
         },
       },
       response: {
@@ -117,7 +121,7 @@ function textOf({ view, hour, block }: ExposurePlace): string {
 }
 
 function placeOf(written: string): ExposurePlace | undefined {
-  const [, word, hour, block] = /^([a-z]{3,8})\.([0-9]{1,9})\.([0-9]{1,9})$/.exec(written) ?? []
+  const [, word, hour, block] = placePattern.exec(written) ?? []
   const view = views.find((one) => one === word)
   return view === undefined ? undefined : { view, hour: Number(hour), block: Number(block) }
 }

@@ -21,7 +21,7 @@ import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { success } from '../problem.ts'
 import { refusalOfCursor } from '../requests/cursor-parameters.ts'
-import { lastIdHeader, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
+import { lastIdHeader, lastIdPattern, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
 import type { StreamQuery, StreamStart } from '../requests/stream-parameters.ts'
 import { watchRight } from '../still-granted.ts'
 import { committedMs } from '../../feed/told-delay.ts'
@@ -224,8 +224,9 @@ function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema
       properties: {
         [lastIdHeader]: {
           type: 'string',
+          pattern: lastIdPattern.source,
           description: 'The last id that came, in place of `after` and `epoch`.',
-          example: '5f0c.1204',
+          examples: ['5f0c.1204'],
         },
       },
     },

@@ -1,5 +1,6 @@
 /** The lines of an import of tenants, read one by one (PROTOCOL §12.3). */
 import { readJson, scopes } from '@property-events/protocol'
+import { isLabel } from './key-body.ts'
 import type { ProblemError, Scope } from '@property-events/protocol'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { BodyFormat } from './body-headers.ts'
@@ -103,14 +104,15 @@ function readLine(line: string, number: number): ImportLine | { readonly errors:
 const keysWords = `keys is a list of at most ${maxKeysOfLine} {"label":…,"scopes":[…]}, with scopes of ${scopes.join(', ')}.`
 
 function readKeys(given: unknown): readonly WantedKey[] | undefined {
-  if (given === undefined || given === null) return []
+  if (given === undefined) return []
   if (!Array.isArray(given) || given.length > maxKeysOfLine) return undefined
   const keys = given.flatMap((one: unknown): readonly WantedKey[] => {
     const { label = '', scopes: words, ...others } = membersOf(one) ?? {}
     if (!Array.isArray(words) || words.length === 0 || Object.keys(others).length > 0) return []
     const wanted = scopes.filter((scope) => words.includes(scope))
-    const isLabel = isTextOf(label, (text) => text === '' || isTenantName(text))
-    return isLabel && wanted.length === new Set(words).size ? [{ label, scopes: wanted }] : []
+    return isTextOf(label, isLabel) && wanted.length === new Set(words).size
+      ? [{ label, scopes: wanted }]
+      : []
   })
   return keys.length === given.length ? keys : undefined
 }

@@ -1,5 +1,12 @@
 /** Bodies that make, change or rotate a key (PROTOCOL §12). */
-import { adminScopes, grantScopes, parseUuid, parseWindowBound, plainText } from '@property-events/protocol'
+import {
+  adminScopes,
+  grantScopes,
+  hasAtMost,
+  parseUuid,
+  parseWindowBound,
+  plainText,
+} from '@property-events/protocol'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
 import {
@@ -98,8 +105,12 @@ export function readRotation(text: string): BodyReading<{ readonly overlapHours:
   return { kind: 'body', body: { overlapHours: given } }
 }
 
+/** The label of a key, which may be empty. */
+export function isLabel(text: string): boolean {
+  return hasAtMost(text, 200) && plainText(text) === text
+}
+
 function readLabel(members: BodyMembers<'label'>): string | undefined {
-  const isLabel = (text: string): boolean => text.length <= 200 && plainText(text) === text
   return members.matching('label', isLabel, 'at most 200 characters, and no control characters')
 }
 

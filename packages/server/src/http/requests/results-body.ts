@@ -1,5 +1,5 @@
 /** The body of a consumer's results: an array of at most 1,000 (PROTOCOL §14). Faults repeat no text. */
-import { parseUuid, readJson } from '@property-events/protocol'
+import { hasAtMost, parseUuid, readJson } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { Outcome } from '../../storage/storage.ts'
 
@@ -107,7 +107,7 @@ function readTexts(
     ),
     message: text(
       'message',
-      (value) => value.length > 0 && value.length <= maxMessageLength && !hasControls(value),
+      (value) => value.length > 0 && hasAtMost(value, maxMessageLength) && !hasControls(value),
       `message has 1 to ${maxMessageLength} characters and no control characters. It names no person.`,
     ),
     url: text(

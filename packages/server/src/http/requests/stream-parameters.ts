@@ -23,6 +23,8 @@ export interface StreamStart {
 export const streamNames = ['after', 'epoch', 'apiEventType', 'types'] as const
 
 export const lastIdHeader = 'last-event-id'
+/** The epoch and the number. */
+export const lastIdPattern = /^([0-9A-Za-z]{1,64})\.(0|[1-9]\d{0,15})$/
 
 export function readStreamQuery(
   queryText: string,
@@ -47,7 +49,7 @@ function isAfter(part: string): boolean {
 export function streamStart(request: Request, query: StreamQuery): StreamStart | ProblemError {
   const lastId = request.header(lastIdHeader)
   if (lastId !== undefined && lastId !== '') {
-    const [, epoch, number = ''] = /^([0-9A-Za-z]{1,64})\.(0|[1-9]\d{0,15})$/.exec(lastId) ?? []
+    const [, epoch, number = ''] = lastIdPattern.exec(lastId) ?? []
     if (epoch !== undefined && Number.isSafeInteger(Number(number))) return { epoch, after: Number(number) }
     const message = `${quoteInput(lastId)} is not an id of this stream: <epoch>.<sequenceNumber>, as the stream sent it.`
     return { parameter: 'Last-Event-ID', code: 'not_an_event_id', message }

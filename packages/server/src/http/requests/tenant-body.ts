@@ -1,5 +1,5 @@
 /** Bodies that make or change a tenant (PROTOCOL §12). */
-import { plainText } from '@property-events/protocol'
+import { hasAtMost, plainText } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { TenantChange } from '../../storage/storage.ts'
 import { readMembers } from './body-members.ts'
@@ -18,7 +18,7 @@ export interface NewTenantBody {
 
 /** The same rule as on the command line. */
 export function isTenantName(text: string): boolean {
-  return text.trim() !== '' && text.length <= 200 && plainText(text) === text
+  return text.trim() !== '' && hasAtMost(text, 200) && plainText(text) === text
 }
 
 export const tenantNameWords = '1 to 200 characters, not only blanks, and no control characters'

@@ -1,5 +1,5 @@
 /** `from` and `to` of our own operations: times in the forms that a list takes (PROTOCOL §3.1). */
-import { millisecondsOfTicks, parseWindowBound } from '@property-events/protocol'
+import { millisecondsOfTicks, parseWindowBound, windowBoundPattern } from '@property-events/protocol'
 import type { ProblemError, Ticks } from '@property-events/protocol'
 import { quoteInput } from './echo-text.ts'
 
@@ -9,7 +9,7 @@ export const timeWords = 'a date or a time such as 2027-01-31 or 2027-01-31T09:3
 
 /** For the OpenAPI document. */
 export function timeSchema(description: string) {
-  return { type: 'string', description, examples: ['2027-01-31'] } as const
+  return { type: 'string', pattern: windowBoundPattern, description, examples: ['2027-01-31'] } as const
 }
 
 /** For `to`, the first tick after what it includes. `undefined`: the parameter is missing, or noted as a fault. */

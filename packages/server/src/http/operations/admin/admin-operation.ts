@@ -10,7 +10,7 @@ import type { Access, Headers, Outcome, Refused, Request } from '../../exchange.
 import { exampleIds } from '../../openapi/example-ids.ts'
 import type { ParameterSchema, PathSchema, PathSchemas } from '../../openapi/operation-schema.ts'
 import { keyIdSchema, uuidSchema } from '../../openapi/parameters.ts'
-import { answer, keyedHeaders, keyedProblems } from '../../openapi/responses.ts'
+import { answer, keyedHeaders, keyedProblems, madeHeaders } from '../../openapi/responses.ts'
 import { refTo } from '../../openapi/schemas.ts'
 import { success } from '../../problem.ts'
 import type { ProblemCode } from '../../problem.ts'
@@ -55,6 +55,8 @@ export interface AdminRoute<Parameters> extends RouteWords {
   readonly operatorsOnly?: true
   /** Query parameters as the document describes them; there are no others. */
   readonly query?: Readonly<Record<string, ParameterSchema>>
+  /** Those without which it refuses. */
+  readonly required?: readonly string[]
   /** Reads the parameters, and notes faults. */
   readonly read: (values: ReadonlyMap<string, string>, errors: ProblemError[]) => Parameters
   readonly answer: (asked: AdminRequest<Parameters>) => Outcome | Promise<Outcome>
@@ -159,7 +161,7 @@ const bodyProblems = [
 ] as const satisfies readonly ProblemCode[]
 
 function schemaOf(route: Described): OperationSchema {
-  const { operationId, summary, description, ok, alsoOk, body, query, need, method } = route
+  const { operationId, summary, description, ok, alsoOk, body, query, required = [], need, method } = route
   const list = { type: 'array', minItems: 1, maxItems: route.listOf } as const
   const one = body && refTo(body)
   const content = one && {
@@ -174,11 +176,11 @@ function schemaOf(route: Described): OperationSchema {
     description,
     tags: ['Administration'],
     security: [{ apiKey: [] }],
-    ...(query === undefined ? {} : { querystring: { type: 'object', properties: query } as const }),
+    ...(query === undefined ? {} : { querystring: { type: 'object', properties: query, required } as const }),
     ...(names.length === 0 ? {} : { params: paramsOf(names) }),
     ...(content === undefined ? {} : { body: { content } }),
     response: {
-      [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), keyedHeaders),
+      [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), headersOf(ok.status)),
       ...(alsoOk && { [alsoOk.status]: answer(alsoOk.description, refTo(alsoOk.schema), keyedHeaders) }),
       ...keyedProblems(
         ...scoped,
@@ -190,7 +192,12 @@ function schemaOf(route: Described): OperationSchema {
   }
 }
 
-type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'need' | 'method' | 'path'>
+/** What has been made says where it is. */
+function headersOf(status: number = success.ok) {
+  return status === success.created || status === success.accepted ? madeHeaders : keyedHeaders
+}
+
+type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'required' | 'need' | 'method' | 'path'>
 
 const pathParameters: Readonly<Record<string, PathSchema>> = {
   tenantId: uuidSchema('Id of the tenant.', exampleIds.tenantId),

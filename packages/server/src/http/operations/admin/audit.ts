@@ -12,6 +12,8 @@ import { adminAnswer, adminOperation } from './admin-operation.ts'
 import { askedTenant, readTenantId } from './keys.ts'
 import { limitSchema, readKeyId, readLimit } from './list-parameters.ts'
 
+const actionPattern = /^[\w.-]{1,100}$/
+
 export function readAudit(context: HttpContext): Operation {
   return adminOperation(context, {
     method: 'GET',
@@ -26,7 +28,12 @@ export function readAudit(context: HttpContext): Operation {
       after: { type: 'string', format: 'uuid', description: 'The `next` of the previous answer.' },
       tenant: { type: 'string', format: 'uuid', description: 'Only rows of this tenant.' },
       key: keyIdSchema('Only what was done to the key with this id.'),
-      action: { type: 'string', description: 'Only rows of this action, such as `key.created`.' },
+      action: {
+        type: 'string',
+        pattern: actionPattern.source,
+        description: 'Only rows of this action, such as `key.created`.',
+        examples: ['key.created'],
+      },
       from: timeSchema('Only rows of this time or later, in the forms of `from` of a list.'),
       to: timeSchema('Only rows of this time or earlier, in the forms of `to` of a list.'),
     },
@@ -81,7 +88,7 @@ function readRow(values: ReadonlyMap<string, string>, errors: ProblemError[]): s
 
 function readAction(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
   const text = values.get('action')
-  if (text === undefined || /^[\w.-]{1,100}$/.test(text)) return text
+  if (text === undefined || actionPattern.test(text)) return text
   const message = `${quoteInput(text)} is not allowed; action has letters, digits and . _ - only.`
   errors.push({ parameter: 'action', code: 'not_allowed', message })
   return undefined

@@ -33,6 +33,7 @@ export function findAnywhere(context: HttpContext): Operation {
         description: 'The `next` of the previous answer, unchanged.',
       },
     },
+    required: ['text'],
     ok: { description: 'What was found.', schema: 'FoundThings' },
     problems: ['overloaded'],
     read: (values, errors) => ({

@@ -1,6 +1,6 @@
 /** `GET /v1/admin/tenants/{tenantId}/properties`: the properties of a tenant, and a search among them (PROTOCOL §12.5). */
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseUuid } from '@property-events/protocol'
+import { hasAtMost, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { findProperties, findProperty, searchLimits, searchText } from '../../../feed/find-properties.ts'
 import type { FoundProperties } from '../../../feed/find-properties.ts'
@@ -96,7 +96,7 @@ export function readSearch(
   const text = values.get(parameter)
   if (text === undefined) return undefined
   const search = text.trim()
-  if (search.length <= maxSearch && searchText(search) !== '') return search
+  if (hasAtMost(search, maxSearch) && searchText(search) !== '') return search
   const message = `${quoteInput(text)} is not allowed; ${parameter} has 1 to ${maxSearch} characters, and letters or digits among them.`
   errors.push({ parameter, code: 'not_allowed', message })
   return undefined

@@ -23,8 +23,8 @@ export function readRate(context: HttpContext): Operation {
     description:
       'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has, and all are of one moment.',
     query: {
-      from: timeSchema('The beginning, in the forms of `from` of a list. Required.'),
-      to: timeSchema('The end, in the forms of `to` of a list. Required.'),
+      from: timeSchema('The beginning, in the forms of `from` of a list.'),
+      to: timeSchema('The end, in the forms of `to` of a list.'),
       buckets: {
         type: 'integer',
         minimum: 1,
@@ -34,6 +34,7 @@ export function readRate(context: HttpContext): Operation {
       },
       apiEventType: { type: 'string', description: 'Of which view; all events if left out.' },
     },
+    required: ['from', 'to'],
     ok: { description: 'The counts.', schema: 'FeedRate' },
     read: (values, errors) => ({
       from: readBound('from', values, errors),

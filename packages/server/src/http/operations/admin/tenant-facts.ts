@@ -8,6 +8,7 @@ import type { Operation } from '../operation.ts'
 import { adminAnswer, adminOperation, readableTenant } from './admin-operation.ts'
 
 export const mostTenants = 25
+const uuid = '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
 /** Tenants that are looked at together: each takes some dozen short reads. */
 const atOnce = 4
 const hours = 24
@@ -26,7 +27,7 @@ export function readTenantFacts(context: HttpContext): Operation {
     query: {
       tenants: {
         type: 'string',
-        pattern: '^[0-9A-Fa-f-]{36}(,[0-9A-Fa-f-]{36})*$',
+        pattern: `^${uuid}(?:,${uuid}){0,${mostTenants - 1}}$`,
         description: `Ids of tenants, 1 to ${mostTenants}, with commas between them. Left out: the ${mostTenants} that published last.`,
       },
     },

@@ -1,4 +1,5 @@
 /** `/v1/admin/tenants`: listing, searching, making and changing tenants (PROTOCOL §12). */
+import { hasAtMost } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { randomUUID } from 'node:crypto'
 import { withoutAccents } from '../../../feed/find-properties.ts'
@@ -147,7 +148,7 @@ function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[])
   const text = values.get('search')
   if (text === undefined) return undefined
   const search = withoutAccents(text.trim())
-  if (search !== '' && search.length <= maxSearch) return search
+  if (search !== '' && hasAtMost(search, maxSearch)) return search
   const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters.`
   errors.push({ parameter: 'search', code: 'not_allowed', message })
   return undefined
