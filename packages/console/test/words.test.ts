@@ -67,7 +67,9 @@ describe('times', () => {
     assert.equal(readMoment(' 2026-03-01T09:00:05.25 ', now), new Date(2026, 2, 1, 9, 0, 5, 250).getTime())
     assert.equal(readMoment('9:05', now), new Date(2026, 2, 1, 9, 5).getTime())
     assert.equal(readMoment('2026-03-01T09:31:07.1234567Z', now), Date.UTC(2026, 2, 1, 9, 31, 7, 123))
-    assert.equal(readMoment('2026-03-01T09:00:00+01:30', now), Date.UTC(2026, 2, 1, 7, 30))
+    for (const offset of ['+01:30', '+0130'])
+      assert.equal(readMoment(`2026-03-01T09:00:00${offset}`, now), Date.UTC(2026, 2, 1, 7, 30))
+    assert.equal(readMoment('2026-03-01 09:00:00-03', now), Date.UTC(2026, 2, 1, 12))
     for (const text of [
       '',
       'soon',

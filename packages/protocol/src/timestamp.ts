@@ -51,7 +51,7 @@ interface Moment {
  * query turns it into a space.
  */
 const momentPattern =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+ -])(\d\d):(\d\d))?)?$/
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+ -])(\d\d)(?::?(\d\d))?)?)?$/
 
 /**
  * The texts that `parseWindowBound` accepts, as a regular expression for descriptions of the service. It does not
@@ -103,7 +103,7 @@ function lengthOf(match: RegExpExecArray, fractionDigits: number): Ticks {
 
 /**
  * A `from` or `to` of a request (D5): `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm` or `HH:mm:ss`, fraction
- * digits, then `Z` or an offset such as `+01:00`; without either it is UTC. `T` and `Z` can be lower case; digits after
+ * digits, then `Z` or an offset such as `+01:00`, `+0100` or `+01`; without either it is UTC. `T` and `Z` can be lower case; digits after
  * the seventh are cut off so that the window widens. A `from` is the instant written; a `to` is the first tick *after*
  * the interval that its last written digit covers, so a window is always `from <= createdDate < to`. `undefined`: not
  * such a text, or no such date.

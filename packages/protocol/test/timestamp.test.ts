@@ -56,6 +56,14 @@ describe('a window bound', () => {
     ['2025-01-31T10:20:30-00:00', '2025-01-31T10:20:30.0000000', '2025-01-31T10:20:31.0000000'],
     ['2025-01-31T10:20:30.123456789', '2025-01-31T10:20:30.1234567', '2025-01-31T10:20:30.1234568'],
     ['2025-01-31T10:20:30.000000000000', '2025-01-31T10:20:30.0000000', '2025-01-31T10:20:30.0000001'],
+    // As PHP's `O`, Python's `%z` and PostgreSQL write an offset.
+    ['2025-07-01T10:20:30+0000', '2025-07-01T10:20:30.0000000', '2025-07-01T10:20:31.0000000'],
+    ['2025-07-01 10:20:30.123456+00', '2025-07-01T10:20:30.1234560', '2025-07-01T10:20:30.1234570'],
+    ['2025-07-01T10:20+0100', '2025-07-01T09:20:00.0000000', '2025-07-01T09:21:00.0000000'],
+    ['2025-07-01T10:20:30-03', '2025-07-01T13:20:30.0000000', '2025-07-01T13:20:31.0000000'],
+    ['2025-07-01T10:20:30.123456789+0545', '2025-07-01T04:35:30.1234567', '2025-07-01T04:35:30.1234568'],
+    ['2025-07-01T10:20:30 0100', '2025-07-01T09:20:30.0000000', '2025-07-01T09:20:31.0000000'],
+    ['2025-07-01 10:20 01', '2025-07-01T09:20:00.0000000', '2025-07-01T09:21:00.0000000'],
     // A plus that was not percent-encoded arrives as a blank.
     ['2025-07-01T10:20:30 01:00', '2025-07-01T09:20:30.0000000', '2025-07-01T09:20:31.0000000'],
     ['2025-07-01 10:20 01:00', '2025-07-01T09:20:00.0000000', '2025-07-01T09:21:00.0000000'],
@@ -86,12 +94,19 @@ describe('a window bound', () => {
     '2025-01-01 10',
     '2025-01-01Z',
     '2025-01-01+01:00',
-    '2025-01-01T10:20:30+0100',
-    '2025-01-01T10:20:30+01',
+    '2025-01-01T10:20:30+010',
+    '2025-01-01T10:20:30+01000',
+    '2025-01-01T10:20:30+1',
+    '2025-01-01T10:20:30+2400',
+    '2025-01-01T10:20:30+0160',
+    '2025-01-01T10:20:30+01:',
+    '2025-01-01T10:20:30Z0100',
+    '2025-01-01+0100',
+    '2025-01-01 0100',
+    '2025-01-01 01',
     '2025-01-01T10:20:30+1:00',
     '2025-01-01T10:20:30+24:00',
     '2025-01-01T10:20:30+01:60',
-    '2025-01-01T10:20:30 0100',
     '2025-01-01T10:20:30  01:00',
     '2025-01-01T10:20:30 +01:00',
     '2025-01-01T10:20:30Z+01:00',
@@ -121,10 +136,14 @@ describe('a window bound', () => {
       zone: fc.constantFrom('', 'Z', 'z'),
       separator: fc.constantFrom('T', 't', ' '),
       plus: fc.constantFrom('+', ' '),
+      offsetForm: fc.constantFrom('colon', 'digits', 'hours'),
       form: fc.constantFrom('minute', 'second', 'fraction'),
       fraction: fc.stringMatching(/^[0-9]{1,20}$/),
     })
-    .map(({ utcMs, offsetMinutes, zone, separator, plus, form, fraction }) => {
+    .map(({ utcMs, offsetMinutes: chosen, offsetForm, zone, separator, plus, form, fraction }) => {
+      // Hours alone can only say whole hours.
+      const offsetMinutes =
+        offsetForm === 'hours' && chosen !== undefined ? Math.trunc(chosen / 60) * 60 : chosen
       const unitMs = form === 'minute' ? 60_000 : 1000
       const startMs = Math.floor(utcMs / unitMs) * unitMs
       const local = new Date(startMs + (offsetMinutes ?? 0) * 60_000).toISOString()
@@ -135,8 +154,9 @@ describe('a window bound', () => {
       const digits = form === 'fraction' ? fraction.length : 0
       const day = local.slice(0, 10)
       const offset = offsetMinutes === undefined ? undefined : clock.join(':')
+      const written = { colon: offset, digits: clock.join(''), hours: clock[0] }[offsetForm]
       return {
-        text: day + separator + time + (offset === undefined ? zone : sign + offset),
+        text: day + separator + time + (offset === undefined ? zone : `${sign}${written}`),
         /** With a zone and at most three digits, as ECMA-262 has it. */
         standard: `${day}T${time.slice(0, 12).padEnd(form === 'fraction' ? 12 : 0, '0')}${offset === undefined ? 'Z' : sign.replace(' ', '+') + offset}`,
         // Seconds times 10^20, so that every digit counts.

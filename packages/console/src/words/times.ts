@@ -62,7 +62,9 @@ export function readMoment(typed: string, nowMs: number): number | undefined {
     return new Date(nowMs).setHours(Number(hours), Number(minutes), Number(seconds), 0)
   }
   const match =
-    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?(Z|[+-]\d\d:\d\d)?$/i.exec(text)
+    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i.exec(
+      text,
+    )
   if (match === null) return undefined
   const [, year = '', month = '', day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', zone] =
     match
@@ -85,7 +87,8 @@ export function readMoment(typed: string, nowMs: number): number | undefined {
 
 function offsetMs(zone: string): number {
   if (zone.toUpperCase() === 'Z') return 0
-  const [hours = 0, minutes = 0] = zone.slice(1).split(':').map(Number)
+  const digits = zone.slice(1).replace(':', '')
+  const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2))]
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 

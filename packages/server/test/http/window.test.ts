@@ -87,6 +87,17 @@ onEngines('windows of time', {}, (service) => {
       ['%2B00:00', 0],
       ['+05:45', 345],
       ['-03:30', -210],
+      // As PHP, Python and PostgreSQL write them.
+      ['%2B0000', 0],
+      ['+0000', 0],
+      ['%2B00', 0],
+      ['+00', 0],
+      ['%2B0100', 60],
+      ['+0100', 60],
+      ['%2B01', 60],
+      ['+01', 60],
+      ['-0330', -210],
+      ['-03', -180],
     ] as const) {
       assert.equal(await count(`from=${onClock(second, aheadMinutes)}${offset}`), 4, offset)
       assert.equal(await count(`to=${onClock(first, aheadMinutes)}${offset}`), 1, offset)
@@ -141,8 +152,9 @@ onEngines('windows of time', {}, (service) => {
     '2025-01-00',
     '2025-1-1',
     '20250101',
-    '2025-01-01T10:00:00+0100',
-    '2025-01-01T10:00:00+01',
+    '2025-01-01T10:00:00+010',
+    '2025-01-01T10:00:00+1',
+    '2025-01-01T10:00:00+2400',
     '2025-01-01T10:00:00+24:00',
     '2025-01-01T10:00:00+01:60',
     '2025-01-01 10:00:00 +01:00',
@@ -179,7 +191,7 @@ onEngines('windows of time', {}, (service) => {
     const hint = async (value: string) =>
       problemOf(await list(`from=${encoded(value)}`)).errors?.[0]?.message ?? ''
     assert.match(await hint('1735689600'), /Unix/)
-    for (const offset of ['+0100', '+01', ' +01:00', ' -0100', ' 0100', '+1:00'])
+    for (const offset of ['+010', '+1', ' +01:00', ' -0100', ' +0100', '+1:00'])
       assert.match(await hint(`2025-01-01T10:00:00${offset}`), /offset is written \+01:00/i, offset)
     assert.match(await hint('2025-01-01+01:00'), /needs a time of day/)
   })

@@ -114,7 +114,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
           type: 'string',
           pattern: windowBoundPattern,
           description:
-            'First `createdDate`: `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm` or `HH:mm:ss`, fraction digits, and `Z` or an offset such as `+01:00`. UTC without an offset. Percent-encode the plus (`%2B`); a blank in its place is read as one. Starts at the instant written; fraction digits after the seventh are cut off.',
+            'First `createdDate`: `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm` or `HH:mm:ss`, fraction digits, and `Z` or an offset such as `+01:00`, `+0100` or `+01`. UTC without an offset. Percent-encode the plus (`%2B`); a blank in its place is read as one. Starts at the instant written; fraction digits after the seventh are cut off.',
           examples: ['2025-01-31 00:00:00.00', '2025-01-31', '2025-07-01T09:30+01:00'],
         },
         to: {

@@ -121,7 +121,7 @@ function hintFor(text: string): string {
   if (/^\d{9,16}$/.test(text)) return '. Unix times are not read'
   if (/\d:\d\d.*[+ -]\d\d?:?\d{0,2}$/.test(text))
     return '. An offset is written +01:00, without a space before it'
-  if (/^\d{4}-\d\d-\d\d(?:z|[+ -]\d\d:\d\d)$/i.test(text))
+  if (/^\d{4}-\d\d-\d\d(?:z|[+ -]\d\d(?::?\d\d)?)$/i.test(text))
     return '. An offset or Z needs a time of day before it'
   return ''
 }
