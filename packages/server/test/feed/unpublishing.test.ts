@@ -53,4 +53,50 @@ describe('tenants that leave', () => {
     assert.equal((await headOf(store, feedKey(first))).sequenceNumber, 1)
     assert.deepEqual(failures[0], { tenantId: first })
   })
+
+  it('are done only when nothing that was under way can still arrive: a late publication is removed too (D17)', async () => {
+    await using store = await withTenants(
+      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
+    )
+    const key = feedKey(tenantA)
+    const sinceMs = Date.parse('2026-03-01T10:00:00Z')
+    let [nowMs, looks] = [sinceMs, 0]
+    await store.leaving.begin({ tenantId: tenantA, sinceMs, readingEndsMs: sinceMs + 600_000 }, 'cli:test')
+    const list = async () => {
+      const leaving = await store.leaving.list()
+      looks += 1
+      return leaving
+    }
+    const looked = async () => {
+      const before = looks
+      // The look under way may have begun earlier.
+      await until(() => looks > before + 2, { what: 'two looks' })
+    }
+    const ended = async () => (await store.leaving.list())[0]?.unpublishedMs
+    const unpublishing = carryOutUnpublishing({
+      storage: {
+        events: store.events,
+        leaving: { ...store.leaving, list },
+        maintenance: () => store.maintenance(),
+      },
+      report: unreported,
+      clock: () => nowMs,
+      everyMs: 1,
+    })
+    try {
+      for (const afterMs of [0, 30_000, 59_999]) {
+        nowMs = sinceMs + afterMs
+        await looked()
+        assert.equal(await ended(), undefined, `${afterMs} ms after it began`)
+      }
+      // Admitted before its node knew, and committed now.
+      await publish(store, [draft({ subject: 'late', text: 'Tŷ Gwyn, £950 – ar osod 🏡' })], { key })
+      nowMs = sinceMs + 60_000
+      await until(async () => (await ended()) !== undefined, { what: 'the end' })
+      const { sequenceNumber } = await headOf(store, key)
+      assert.equal(sequenceNumber, 2, 'the late one and its removal')
+    } finally {
+      await unpublishing.close()
+    }
+  })
 })

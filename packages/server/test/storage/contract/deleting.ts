@@ -266,6 +266,28 @@ export function deletingContract(factory: StoreFactory): void {
       assert.equal(await store.keys.findKey('latecccccccc'), undefined)
     })
 
+    it('does not wait for a node that has been silent for a minute, and for one that only hangs it does (PROTOCOL §12.9, D17)', async () => {
+      const time = testClock('2026-03-01T10:00:00Z')
+      await using store = await withTenants(await factory.create({ clock: time.clock }))
+      await ownersOf(store)
+      const [hangs, other] = [uuid('a node that hangs'), uuid('another node')]
+      const node = { place: 'test', pepperIds: [], ignoresProxy: false }
+      await store.nodes.announce({ ...node, nodeId: hangs })
+      const { deletionId } = await begun(store, { export: 'service' })
+      assert.equal(await store.deletions.takeExport(deletionId, hangs), 'taken')
+      time.set('2026-03-01T10:00:59.999Z')
+      assert.equal(await store.deletions.takeExport(deletionId, other), 'busy')
+      time.set('2026-03-01T10:01:00Z')
+      assert.equal(await store.deletions.takeExport(deletionId, other), 'taken')
+      await store.deletions.exported(deletionId, { file: 'tenant.db', bytes: 7, sha256: 'ab' })
+      await store.nodes.announce({ ...node, nodeId: hangs })
+      await removeAll(store, deletionId, 100)
+      time.set('2026-03-01T10:01:59.999Z')
+      assert.equal(await store.deletions.acknowledge(deletionId, undefined), 'waiting')
+      time.set('2026-03-01T10:02:00Z')
+      assert.equal(await store.deletions.acknowledge(deletionId, undefined), 'deleted')
+    })
+
     it('is recorded with its end, and a tenant created again with its id starts empty (PROTOCOL §12.6, PROTOCOL §12.9)', async () => {
       await using store = await withTenants(await factory.create())
       await ownersOf(store)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues, uuidV5 } from '@property-events/protocol'
-import { draft, feedKey, removal, tenantA, uuid } from '../support/drafts.ts'
+import { batch, draft, feedKey, removal, tenantA, uuid } from '../support/drafts.ts'
 import type { DraftWords } from '../support/drafts.ts'
 import { codes, list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
@@ -99,6 +99,38 @@ export function derivingContract(factory: StoreFactory): void {
         (await list(store, { view })).map((event) => event.transactionId)
       assert.deepEqual(await subjects('lettings'), ['sent', 'implied', 'implied'].map(uuid))
       assert.deepEqual(await subjects('sales'), ['sent over implied', 'nothing'].map(uuid))
+    })
+
+    it('never gives two events one id, although a publisher sends the id that a departure will have (D14, D23)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'Tŷ Gwyn', category: 'sales' })])
+      const moving = draft({
+        subject: 'Tŷ Gwyn',
+        id: 'moving',
+        category: 'lettings',
+        text: 'Ar osod, £950 🏡',
+      })
+      const taking = { ...draft({ subject: 'q', id: 'taking' }), id: uuidV5(moving.id, 'derived') }
+      for (const [drafts, index] of [
+        [[moving, taking], 1],
+        [[taking, moving], 1],
+        [[moving, draft({ subject: 'r' }), taking], 2],
+      ] as const) {
+        const refusal = [{ kind: 'idConflict', index, id: drafts[index]?.id }]
+        assert.deepEqual(await store.events.append([batch(drafts)]), refusal)
+        assert.deepEqual(await store.events.preview(batch(drafts)), refusal[0])
+        assert.equal((await list(store)).length, 1, 'a batch is stored whole or not at all')
+      }
+      // In one commit, and after it.
+      const outcomes = await store.events.append([batch([moving]), batch([taking])])
+      assert.deepEqual(
+        outcomes.map(({ kind }) => kind),
+        ['stored', 'idConflict'],
+      )
+      const [later] = await store.events.append([batch([taking])])
+      assert.equal(later?.kind, 'idConflict')
+      const ids = (await list(store)).map(({ id }) => id)
+      assert.deepEqual(ids.slice(1), [taking.id, moving.id])
     })
 
     it('first tells readers of the old category that a published subject leaves it (D23)', async () => {

@@ -340,6 +340,18 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.deepEqual([state, restrictedMs], ['restricted', Date.parse('2026-03-01T10:00:00Z')])
     })
 
+    it('does not wait for a node that has been silent for a minute, and for one that only hangs it does (D17)', async () => {
+      const time = testClock('2026-03-01T10:00:00Z')
+      await using store = await storeWithContact(await factory.create({ clock: time.clock }))
+      await store.nodes.announce({ nodeId: uuid('node'), place: 'here', pepperIds: [], ignoresProxy: false })
+      const { restrictionId } = await beginRestriction(store, 'c')
+      await stepAll(store, restrictionId)
+      time.set('2026-03-01T10:00:59.999Z')
+      assert.equal(await store.restrictions.acknowledge(restrictionId, undefined), 'waiting')
+      time.set('2026-03-01T10:01:00Z')
+      assert.equal(await store.restrictions.acknowledge(restrictionId, undefined), 'restricted')
+    })
+
     it('is part of a copy, a move and a backup, in its present state each time (P9)', async () => {
       await using store = await storeWithContact(await factory.create())
       await using copy = await withTenants(await factory.create())
