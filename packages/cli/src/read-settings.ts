@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { addItems } from './help/help-text.ts'
 import { Refusal } from './refusal.ts'
@@ -6,6 +6,7 @@ import { fileVariableOf, optionNameOf, unknownVariableFaults, variableOf } from 
 import type { Setting } from './setting.ts'
 import { knownVariables } from './settings.ts'
 import { plainText } from './terminal-text.ts'
+import { withoutPassword } from './without-secrets.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -94,6 +95,13 @@ function find(
 /** The text of the file, without the line feed that editors leave at its end. */
 function secretIn(file: string, variable: string): string {
   try {
+    // Secrets of containers are mounted for all users of the container.
+    if (
+      process.platform !== 'win32' &&
+      (statSync(file).mode & 0o004) !== 0 &&
+      !file.startsWith('/run/secrets/')
+    )
+      warn(`${plainText(file)} holds a secret, and every user of this machine can read it: chmod 600 it.`)
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
@@ -103,9 +111,17 @@ function secretIn(file: string, variable: string): string {
   }
 }
 
+const warned = new Set<string>()
+
+/** Once each: a command may read a setting several times. */
+function warn(sentence: string): void {
+  if (!warned.has(sentence)) process.stderr.write(`${sentence}\n`)
+  warned.add(sentence)
+}
+
 function shown(setting: Setting<unknown>, written: string): string {
   if (setting.secret) return `not usable (${written.length} characters, not shown)`
-  return `"${plainText(written.slice(0, 100))}"`
+  return `"${plainText(withoutPassword(written).slice(0, 100))}"`
 }
 
 function describe(setting: Setting<unknown>, variables?: string): string {

@@ -1,9 +1,16 @@
 /**
- * Text for stderr in which only the id of an API key is left, so that a key which a user mistypes, or puts in the wrong
- * place, is not found in a log.
+ * Text for stderr without what must not be found in a log: of an API key that a user mistypes, or puts in the wrong place, only its id is
+ * left, and of an address with a user name and a password, neither.
  */
 export function withoutSecrets(text: string): string {
-  return text.replaceAll(/(pev_[0-9A-Za-z]{0,12})([^\s"'`]*)/g, (whole, upToId: string, rest: string) =>
-    /[0-9A-Za-z]/.test(rest) ? `${upToId}_…` : whole,
-  )
+  return text
+    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s"'`<>]*@/gi, '$1…@')
+    .replaceAll(/(pev_[0-9A-Za-z]{0,12})([^\s"'`]*)/g, (whole, upToId: string, rest: string) =>
+      /[0-9A-Za-z]/.test(rest) ? `${upToId}_…` : whole,
+    )
+}
+
+/** A value as a user wrote it, of whatever form: what stands before its last `@` may be a user name and a password. */
+export function withoutPassword(value: string): string {
+  return value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1…@')
 }

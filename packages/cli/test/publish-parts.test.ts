@@ -223,6 +223,7 @@ describe('a service that does not accept a file yet', () => {
   const source: Source = {
     digest: '',
     bytes: 1,
+    isStream: false,
     format: 'ndjson',
     read: () => inChunks(JSON.stringify({ id: eventId, payload: {} }), 1000),
     close: () => undefined,
@@ -310,6 +311,7 @@ describe('the journal of a run', () => {
         run,
         file: '/tmp/a',
         digest: 'ab',
+        epoch: 'k3Jx0aQ9zT',
         unit: 'item',
         acknowledged: 500,
         totals: { published: 499, repeated: 0, unchanged: 0, refused: 1 },

@@ -1,5 +1,6 @@
 /** What a run of `publish` is: every run counts, and one that was cut off is gone on with. */
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -10,9 +11,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
-import { run, startMarket } from './support/program.ts'
+import { door, run, startMarket } from './support/program.ts'
 import type { Finished, Market } from './support/program.ts'
 import { cutOff as killAt, startPublishProxy } from './support/publish-proxy.ts'
 import type { PublishProxy } from './support/publish-proxy.ts'
@@ -140,6 +143,34 @@ describe('every run of publish counts', () => {
     assert.equal(existsSync(journals), false, 'nothing can be gone on with, so nothing is kept')
   })
 
+  it('reads a named pipe, /dev/stdin and a process substitution as standard input', async () => {
+    const { variables, journals } = stateHome()
+    const pipe = path('fifo')
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+    const [one, two, three] = [newSubject(), newSubject(), newSubject()]
+    const written = writeFile(pipe, priced(one, 1))
+    const ofPipe = await publish(pipe, { variables })
+    assert.equal(ofPipe.stderr, '')
+    assert.deepEqual(totalsOf(ofPipe), [1, 0, 0, 0])
+    await written
+    const bySubject = {
+      [two]: 'printf %s "$2" | "$0" "$1" publish /dev/stdin --json',
+      [three]: '"$0" "$1" publish <(printf %s "$2") --json',
+    }
+    for (const [subject, command] of Object.entries(bySubject)) {
+      // The proxy is in this process, so nothing here may block.
+      const shell = spawn('bash', ['-c', command, process.execPath, door, priced(subject, 2)], {
+        env: { PATH: process.env['PATH'], ...environment, ...variables },
+      })
+      const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr)])
+      assert.equal(stderr, '')
+      assert.deepEqual(totalsOf({ stdout, stderr, code: 0 }), [1, 0, 0, 0])
+    }
+    for (const subject of [one, two, three]) assert.equal((await history(subject)).length, 1)
+    assert.equal(existsSync(journals), false, 'nothing can be gone on with, so nothing is kept')
+    assert.match((await publish(market.folder, { variables })).stderr, /neither a file nor a named pipe/)
+  })
+
   it('says loudly when every line was a repeat, and is silent when one was not (D14)', async () => {
     const withId = (price: number) => {
       const id = newSubject()
@@ -180,6 +211,53 @@ describe('a run that was cut off', () => {
     // So the next one is a new run.
     assert.deepEqual(totalsOf(await publish(file, { variables })), [2, 0, 1098, 0])
     assert.deepEqual(await history(subject), [1, 2, 1, 2])
+  })
+
+  it('is begun anew when the service was restored since: what it had acknowledged may be gone (D13)', async () => {
+    const { variables, journals } = stateHome()
+    const lines = [...others(500), priced(newSubject(), 1), ...others(99)]
+    const file = fileOf(...lines)
+    await cutOff(file, 1, { variables })
+    proxy.startEpoch('restored')
+    try {
+      const again = await publish(file, { variables })
+      assert.match(
+        again.stderr,
+        /cut off .* after line 500\. The feed has begun another epoch .* restore .*: a new run begins\./,
+      )
+      assert.doesNotMatch(again.stderr, /Continuing/)
+      // Every line was sent: those that this service still has are unchanged.
+      assert.deepEqual(totalsOf(again), [0, 0, 600, 0])
+      assert.deepEqual(readdirSync(journals), [])
+      await cutOff(file, 1, { variables })
+      assert.match((await publish(file, { variables })).stderr, /Continuing/, 'its epoch is the same')
+    } finally {
+      proxy.startEpoch(undefined)
+    }
+  })
+
+  it('ends with a sentence when the service is restored while it runs, and is then begun anew (D13)', async () => {
+    const { variables } = stateHome()
+    const file = fileOf(...others(600))
+    let requests = 0
+    proxy.decide(async (passing) => {
+      requests += 1
+      if (requests === 2) proxy.startEpoch('restored')
+      await passing.forward()
+      passing.pass()
+    })
+    try {
+      const ended = await publish(file, { variables })
+      assert.equal(ended.code, 1)
+      assert.match(ended.stderr, /another epoch while the file was published.*begins a new run/s)
+      proxy.decide(undefined)
+      const again = await publish(file, { variables })
+      assert.match(again.stderr, /another epoch since.*a new run begins/)
+      assert.deepEqual(totalsOf(again), [0, 0, 600, 0])
+    } finally {
+      proxy.decide(undefined)
+      proxy.startEpoch(undefined)
+    }
   })
 
   it('is replaced by a new one with --new-run', async () => {

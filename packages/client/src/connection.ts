@@ -109,7 +109,9 @@ function readBaseUrl(value: string | URL): string {
     )
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new InvalidOptionError(`baseUrl must begin with https:// or http://, not ${url.protocol}//.`)
+    throw new InvalidOptionError(
+      `baseUrl must begin with https:// or http://, not "${withoutPassword(String(value))}".`,
+    )
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new InvalidOptionError('baseUrl must not contain a user name, a password, a query or a fragment.')
@@ -119,7 +121,7 @@ function readBaseUrl(value: string | URL): string {
 
 /** A password in an address is not repeated: messages are logged. */
 function withoutPassword(address: string): string {
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/*)?.*@/is, '$1…@')
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1…@')
 }
 
 function readKey(key: string): string {

@@ -117,6 +117,18 @@ describe('the plan of reading by numbers', () => {
     })
   })
 
+  it('never goes back: a run that says to continue earlier leaves the place where it was (PROTOCOL §11.1)', () => {
+    const reading = { kind: 'numbers', epoch: 'a', revision: 0, after: 40 } as const
+    for (const next of [0, 7, 39, 40]) {
+      for (const head of [next, 40, 90]) {
+        const step = runRead(reading, { items: [], next, head, epoch: 'a', revision: 0 })
+        assert.ok(step.kind !== 'startOver' && step.reading.after === 40, `${next} of ${head}`)
+      }
+    }
+    const on = runRead(reading, { items: [], next: 41, head: 90, epoch: 'a', revision: 0 })
+    assert.ok(on.kind === 'more' && on.reading.after === 41)
+  })
+
   it('starts over in another epoch, and continues in another revision (D13, D17)', () => {
     assert.deepEqual(runRead(reading, { ...run, epoch: 'b' }), { kind: 'startOver', reason: 'epoch_changed' })
     assert.deepEqual(runRead(reading, { ...run, revision: 3 }), {

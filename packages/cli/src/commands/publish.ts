@@ -11,7 +11,7 @@ import { adviceList } from '../publish/advice.ts'
 import type { RunOptions } from '../publish/cut-runs.ts'
 import { openSource } from '../publish/open-source.ts'
 import type { Format, Source } from '../publish/open-source.ts'
-import { publishClient, publishRefusalOf } from '../publish/publish-client.ts'
+import { epochOf, publishClient, publishRefusalOf } from '../publish/publish-client.ts'
 import { publishFile } from '../publish/publish-file.ts'
 import type { RefusedEntry } from '../publish/read-entry.ts'
 import { entryText, reportRun } from '../publish/report.ts'
@@ -29,6 +29,9 @@ import { plainText } from '../terminal-text.ts'
 const keySaysTenant =
   'publish takes no --tenant: events go to the tenant of the key, in PROPERTY_EVENTS_KEY or --key. Leave --tenant out, and make sure ' +
   'that the key belongs to that tenant.'
+const restored =
+  'The feed has begun another epoch while the file was published, as after a restore from a backup: it may have lost the first part of ' +
+  'the file. Run the same command again, which begins a new run.'
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
 
@@ -70,7 +73,17 @@ async function publish(
   const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true
   const source = await openSource(file, format)
-  const run = await runOf({ file, source, address, feed, unchanged }, dryRun, {
+  const client = publishClient({
+    address,
+    feed,
+    onWait: (sentence, waitMs) => output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
+  })
+  const askEpoch = () =>
+    epochOf(client, feed, address.tenant).catch((error: unknown) => {
+      throw publishRefusalOf(error, address.baseUrl)
+    })
+  const epoch = source.isStream || dryRun ? '' : await askEpoch()
+  const run = await runOf({ file, source, address, feed, unchanged, epoch }, dryRun, {
     folder: join(stateFolder(context.environment), 'publish'),
     isNew: flags['newRun'] === true,
     say: (sentence) => output.say(sentence),
@@ -82,11 +95,7 @@ async function publish(
   const refusedLines: RefusedEntry[] = []
   const advice = adviceList()
   const progress = createProgress(output, 'events')
-  const client = publishClient({
-    address,
-    feed,
-    onWait: (sentence, waitMs) => output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
-  })
+  let batches = 0
   try {
     await publishFile({
       client,
@@ -106,6 +115,9 @@ async function publish(
           if (!output.json) output.say(`advice: ${entryText(one)}`)
         }
         progress.update(sumOf(totals), batch.endOffset / Math.max(1, source.bytes))
+        batches += 1
+        // Of several requests, the first ones may have been answered before a restore, and the last ones after it.
+        if (isLast && batches > 1 && run.isKept && (await askEpoch()) !== epoch) throw new Refusal(restored)
         if (isLast) run.end()
         else await run.acknowledge(batch.lastPlace, addTotals(run.totals, totals))
       },
@@ -115,7 +127,8 @@ async function publish(
     progress.end()
     const error = publishRefusalOf(thrown, address.baseUrl)
     if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
-    const remedy = dryRun ? '' : ` Published events stay; ${remedyOf(run, unchanged)}`
+    const remedy =
+      dryRun || error.message === restored ? '' : ` Published events stay; ${remedyOf(run, unchanged)}`
     throw new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)
   } finally {
     run.close()
@@ -133,18 +146,19 @@ interface RunSource {
   readonly address: ServiceAddress
   readonly feed: FeedName
   readonly unchanged: 'skip' | 'store'
+  readonly epoch: string
 }
 
 /** Publishing a file is a run that can be continued; publishing standard input, or a dry run, is not. */
 async function runOf(
-  { file, source, address, feed, unchanged }: RunSource,
+  { file, source, address, feed, unchanged, epoch }: RunSource,
   dryRun: boolean,
   options: RunOptions,
 ): Promise<Run> {
   const unit = source.format === 'json' ? 'item' : 'line'
   if (dryRun) return unkeptRun(unit)
   const service = address.baseUrl
-  if (file === '-') {
+  if (source.isStream) {
     supersedeCutRuns({ service, feed }, options)
     return unkeptRun(unit)
   }
@@ -156,7 +170,7 @@ async function runOf(
     unchanged,
     source.format,
   ]
-  return openRun({ file, digest: source.digest, unit, service, feed, particulars }, options)
+  return openRun({ file, digest: source.digest, unit, service, feed, epoch, particulars }, options)
 }
 
 function remedyOf(run: Run, unchanged: 'skip' | 'store'): string {

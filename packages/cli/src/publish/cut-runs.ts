@@ -21,6 +21,8 @@ export interface RunTarget extends FeedTarget {
   readonly digest: string
   /** The unit in which its events are counted. */
   readonly unit: RunRecord['unit']
+  /** The feed's epoch now; '' if the service does not say. */
+  readonly epoch: string
   /** What else makes it another run if it differs: the key, how unchanged events are treated, how the file is read. */
   readonly particulars: readonly string[]
 }
@@ -58,7 +60,8 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
   for (const journal of heldJournals(folder, journalNameOf(target))) {
     const record = journal.read()
     const isReadable = record !== undefined && record !== 'damaged' && record.digest === target.digest
-    if (isReadable && nowMs - record.writtenMs <= goOnWithinMs) {
+    const isRestored = isReadable && record.epoch !== target.epoch
+    if (isReadable && !isRestored && nowMs - record.writtenMs <= goOnWithinMs) {
       cut.push({ journal, record })
       continue
     }
@@ -67,9 +70,11 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
     if (record === undefined) continue
     const file = plainText(target.file)
     say(
-      isReadable
-        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. That is too long ago to continue it: a new run begins.`
-        : `The notes of a run of ${file} that was cut off cannot be read: a new run begins.`,
+      isRestored
+        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. The feed has begun another epoch since, as after a restore from a backup, and may have lost what it acknowledged then: a new run begins.`
+        : isReadable
+          ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. That is too long ago to continue it: a new run begins.`
+          : `The notes of a run of ${file} that was cut off cannot be read: a new run begins.`,
     )
   }
   // Of several interrupted runs of one file, continuing the youngest publishes the rest of all of them.

@@ -21,6 +21,8 @@ export interface RunRecord {
   readonly digest: string
   /** The unit that events are counted in: lines, or the items of a JSON array. */
   readonly unit: 'line' | 'item'
+  /** The feed's epoch when the run began; '' if the service did not say. In another one, acknowledged events may be gone. */
+  readonly epoch: string
   /** The line or item up to which the service has answered; 0 when it has not. */
   readonly acknowledged: number
   /** The totals of the acknowledged events. */
@@ -96,6 +98,7 @@ function isRunRecord(value: unknown): value is RunRecord {
     parseUuid(run) === run &&
     memberText(value, 'file') !== undefined &&
     memberText(value, 'digest') !== undefined &&
+    memberText(value, 'epoch') !== undefined &&
     ['line', 'item'].includes(memberText(value, 'unit') ?? '') &&
     counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
   )

@@ -3,16 +3,20 @@ import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../refusal.ts'
 import { refuseOtherFormats } from './other-formats.ts'
 import { interruptedExitCode } from '../stop-signal.ts'
+import { plainText } from '../terminal-text.ts'
 
 export type Format = 'ndjson' | 'json'
 
 export interface Source {
   readonly digest: string
   readonly bytes: number
+  /** It can be read only once, as standard input and named pipes: it was kept in a temporary file. */
+  readonly isStream: boolean
   /** The format that the content seems to have. */
   readonly format: Format
   read(): AsyncIterable<Buffer>
@@ -24,27 +28,38 @@ const chunkBytes = 256 * 1024
 /** Enough of the beginning to find a first line, or to see that there is none. */
 const headBytes = 64 * 1024
 
-/** Opens a path, or standard input for `-`. */
+/** Opens a path, or standard input for `-`. Named pipes, `/dev/stdin` and process substitutions are read as standard input is. */
 export async function openSource(path: string, format: Format | undefined): Promise<Source> {
   if (path === '-') {
     if (process.stdin.isTTY) throw new Refusal('Name a file to publish, or send one to standard input.')
-    const folder = mkdtempSync(join(tmpdir(), 'property-events-'))
-    // However the program ends, the temporary file is removed: it may hold personal data.
-    const remove = () => rmSync(folder, { recursive: true, force: true })
-    process.once('exit', remove)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-      process.once(signal, () => process.exit(interruptedExitCode))
-    }
-    const kept = join(folder, 'input')
-    await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }))
-    return describe(kept, format, remove)
+    return openStream(process.stdin, format)
   }
-  if (!statSync(path).isFile())
-    throw new Refusal(`${path} is not a file. Send it to standard input instead, or name a file.`)
-  return describe(path, format, () => undefined)
+  const stats = statSync(path)
+  if (stats.isFile()) return { ...(await describe(path, format, () => undefined)), isStream: false }
+  if (stats.isFIFO()) return openStream(createReadStream(path), format)
+  // A socket cannot be opened by a path, and has one only as standard input.
+  if (stats.isSocket() && path === '/dev/stdin') return openStream(process.stdin, format)
+  throw new Refusal(`${plainText(path)} is neither a file nor a named pipe.`)
 }
 
-async function describe(path: string, format: Format | undefined, close: () => void): Promise<Source> {
+async function openStream(input: Readable, format: Format | undefined): Promise<Source> {
+  const folder = mkdtempSync(join(tmpdir(), 'property-events-'))
+  // However the program ends, the temporary file is removed: it may hold personal data.
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.once(signal, () => process.exit(interruptedExitCode))
+  }
+  const kept = join(folder, 'input')
+  await pipeline(input, createWriteStream(kept, { mode: 0o600 }))
+  return { ...(await describe(kept, format, remove)), isStream: true }
+}
+
+async function describe(
+  path: string,
+  format: Format | undefined,
+  close: () => void,
+): Promise<Omit<Source, 'isStream'>> {
   const hash = createHash('sha256')
   const head: Buffer[] = []
   let bytes = 0

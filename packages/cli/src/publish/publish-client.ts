@@ -8,7 +8,7 @@ import { noAnswerOf, problemSentence } from '../service-client.ts'
 import type { ServiceAddress } from '../service-client.ts'
 import { plainText } from '../terminal-text.ts'
 
-export type PublishClient = Pick<Client<FeedName>, 'publishText'>
+export type PublishClient = Pick<Client<FeedName>, 'publishText' | 'heads'>
 
 export interface PublishClientOptions {
   readonly address: ServiceAddress
@@ -50,6 +50,28 @@ export function publishClient(options: PublishClientOptions): PublishClient {
       return ask(input, { ...init, headers })
     },
   })
+}
+
+/**
+ * The epoch of the feed that is published to; '' if the service does not say, or names several tenants. When it changes, events that were
+ * acknowledged before may be gone. Throws the client's error when the service is away.
+ */
+export async function epochOf(
+  client: PublishClient,
+  feed: FeedName,
+  tenant: string | undefined,
+): Promise<string> {
+  try {
+    const heads = (await client.heads()).filter((head) => head.feed === feed)
+    const ofTenant = heads.filter(
+      ({ tenantId }) => tenant === undefined || tenantId.toLowerCase() === tenant.toLowerCase(),
+    )
+    return ofTenant.length === 1 ? (ofTenant[0]?.epoch ?? '') : ''
+  } catch (error) {
+    // What the key may not do, publishing says in its own words.
+    if (error instanceof PropertyEventsError && error.again === 'never') return ''
+    throw error
+  }
 }
 
 /** The refusal for an error of this client, in words for the user; any other error as it is. */

@@ -63,8 +63,8 @@ export async function openRun(target: RunTarget, options: RunOptions): Promise<R
     const run = randomUUID()
     const journal = holdJournal(join(folder, `${journalNameOf(target)}-${run}.json`))
     if (journal === undefined) throw new Error('a new run is locked')
-    const { digest, unit } = target
-    const place = { file: resolve(target.file), digest, unit }
+    const { digest, unit, epoch } = target
+    const place = { file: resolve(target.file), digest, unit, epoch }
     const record = { run, ...place, acknowledged: 0, totals: noTotals, writtenMs: options.nowMs }
     await journal.write(record).catch((error: unknown) => {
       journal.end()

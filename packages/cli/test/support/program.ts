@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { makeTenant } from './make-tenant.ts'
 import { runShared } from './shared-process.ts'
 
-const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
+/** The program's own file. */
+export const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
 
 export interface Finished {
   readonly code: number | null

@@ -19,6 +19,8 @@ export interface PublishProxy {
   readonly url: string
   /** Decides about each request from now on. Left out, all pass. */
   decide(about: ((passing: Passing) => Promise<void>) | undefined): void
+  /** The heads say this epoch from now on, as after a restore; `undefined`: the service's own. */
+  startEpoch(epoch: string | undefined): void
   close(): void
 }
 
@@ -33,7 +35,17 @@ export async function startPublishProxy(serviceUrl: string): Promise<PublishProx
       },
       body: await text(request),
     })
+  let epoch: string | undefined
   const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      const headers = { 'x-api-key': String(request.headers['x-api-key']) }
+      void fetch(`${serviceUrl}${request.url ?? ''}`, { headers }).then(async (given) => {
+        const body = await given.text()
+        response.writeHead(given.status, { 'content-type': 'application/json' })
+        response.end(epoch === undefined ? body : body.replaceAll(/"epoch":"[^"]*"/g, `"epoch":"${epoch}"`))
+      })
+      return
+    }
     let answer: { readonly status: number; readonly body: string } | undefined
     const passing: Passing = {
       async forward() {
@@ -58,6 +70,9 @@ export async function startPublishProxy(serviceUrl: string): Promise<PublishProx
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
+    startEpoch(next) {
+      epoch = next
+    },
     decide(given) {
       about = given
     },
