@@ -12,6 +12,7 @@ import type { RunOptions } from '../publish/cut-runs.ts'
 import { openSource } from '../publish/open-source.ts'
 import type { Format, Source } from '../publish/open-source.ts'
 import { epochOf, publishClient, publishRefusalOf } from '../publish/publish-client.ts'
+import type { PublishClient } from '../publish/publish-client.ts'
 import { publishFile } from '../publish/publish-file.ts'
 import type { RefusedEntry } from '../publish/read-entry.ts'
 import { entryText, reportRun } from '../publish/report.ts'
@@ -73,15 +74,8 @@ async function publish(
   const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true
   const source = await openSource(file, format)
-  const client = publishClient({
-    address,
-    feed,
-    onWait: (sentence, waitMs) => output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
-  })
-  const askEpoch = () =>
-    epochOf(client, feed, address.tenant).catch((error: unknown) => {
-      throw publishRefusalOf(error, address.baseUrl)
-    })
+  const client = talkingClient(address, feed, output)
+  const askEpoch = () => epochOf(client, feed, address)
   const epoch = source.isStream || dryRun ? '' : await askEpoch()
   const run = await runOf({ file, source, address, feed, unchanged, epoch }, dryRun, {
     folder: join(stateFolder(context.environment), 'publish'),
@@ -138,6 +132,15 @@ async function publish(
   // Before the report, because its reader may have gone.
   if (run.totals.refused + totals.refused > 0) context.failed()
   await reportRun(output, { run, totals, refusedLines, advice, dryRun })
+}
+
+/** A client that says each wait. */
+function talkingClient(address: ServiceAddress, feed: FeedName, output: Invocation['output']): PublishClient {
+  return publishClient({
+    address,
+    feed,
+    onWait: (sentence, waitMs) => output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
+  })
 }
 
 interface RunSource {

@@ -54,12 +54,12 @@ export function publishClient(options: PublishClientOptions): PublishClient {
 
 /**
  * The epoch of the feed that is published to; '' if the service does not say, or names several tenants. When it changes, events that were
- * acknowledged before may be gone. Throws the client's error when the service is away.
+ * acknowledged before may be gone. Throws a `Refusal` when the service is away.
  */
 export async function epochOf(
   client: PublishClient,
   feed: FeedName,
-  tenant: string | undefined,
+  { tenant, baseUrl }: ServiceAddress,
 ): Promise<string> {
   try {
     const heads = (await client.heads()).filter((head) => head.feed === feed)
@@ -70,7 +70,7 @@ export async function epochOf(
   } catch (error) {
     // What the key may not do, publishing says in its own words.
     if (error instanceof PropertyEventsError && error.again === 'never') return ''
-    throw error
+    throw publishRefusalOf(error, baseUrl)
   }
 }
 
