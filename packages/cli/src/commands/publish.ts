@@ -61,6 +61,10 @@ export function addPublish(program: Command, context: CommandContext): void {
   })
 }
 
+function formatOf(flags: Invocation['flags']): Format | undefined {
+  return flags['format'] === undefined ? undefined : choice<Format>(flags, 'format', ['ndjson', 'json'])
+}
+
 async function publish(
   { output, settings: reader, flags }: Invocation,
   file: string,
@@ -69,11 +73,9 @@ async function publish(
   if (flags['tenant'] !== undefined) throw new Refusal(keySaysTenant)
   const feed = choice<FeedName>(flags, 'feed', ['property', 'contact'])
   const unchanged = choice(flags, 'unchanged', ['skip', 'store'])
-  const format =
-    flags['format'] === undefined ? undefined : choice<Format>(flags, 'format', ['ndjson', 'json'])
   const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true
-  const source = await openSource(file, format)
+  const source = await openSource(file, formatOf(flags))
   const client = talkingClient(address, feed, output)
   const askEpoch = () => epochOf(client, feed, address)
   const epoch = source.isStream || dryRun ? '' : await askEpoch()
@@ -121,8 +123,8 @@ async function publish(
     progress.end()
     const error = publishRefusalOf(thrown, address.baseUrl)
     if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
-    const remedy =
-      dryRun || error.message === restored ? '' : ` Published events stay; ${remedyOf(run, unchanged)}`
+    const isFinal = dryRun || error.message === restored
+    const remedy = isFinal ? '' : ` Published events stay; ${remedyOf(run, unchanged)}`
     throw new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)
   } finally {
     run.close()

@@ -39,11 +39,13 @@ export async function startPublishProxy(serviceUrl: string): Promise<PublishProx
   const server = createServer((request, response) => {
     if (request.method === 'GET') {
       const headers = { 'x-api-key': String(request.headers['x-api-key']) }
-      void fetch(`${serviceUrl}${request.url ?? ''}`, { headers }).then(async (given) => {
+      const passOn = async (): Promise<void> => {
+        const given = await fetch(`${serviceUrl}${request.url ?? ''}`, { headers })
         const body = await given.text()
         response.writeHead(given.status, { 'content-type': 'application/json' })
         response.end(epoch === undefined ? body : body.replaceAll(/"epoch":"[^"]*"/g, `"epoch":"${epoch}"`))
-      })
+      }
+      void passOn()
       return
     }
     let answer: { readonly status: number; readonly body: string } | undefined
