@@ -159,7 +159,7 @@ describe('every run of publish counts', () => {
     }
     for (const [subject, command] of Object.entries(bySubject)) {
       // The proxy is in this process, so nothing here may block.
-      const shell = spawn('bash', ['-c', command, process.execPath, door, priced(subject, 2)], {
+      const shell = spawn('bash', ['--norc', '-c', command, process.execPath, door, priced(subject, 2)], {
         env: { PATH: process.env['PATH'], ...environment, ...variables },
       })
       const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr)])
