@@ -26,7 +26,6 @@ import { benchReadingOnPostgres } from './jobs/reading-postgres.ts'
 import { soak } from './jobs/soak.ts'
 import { benchStartUp } from './jobs/start-up.ts'
 import { benchTenants } from './jobs/tenants.ts'
-import { benchWorkers } from './jobs/workers.ts'
 import { createRecorder } from './support/recorder.ts'
 
 const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -45,7 +44,6 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   fairness: benchFairness,
   idle: benchIdle,
   memory: benchMemory,
-  workers: benchWorkers,
   // After the others, because it empties the page cache.
   'start-up': benchStartUp,
   tenants: benchTenants,

@@ -100,12 +100,6 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
       '50 clients ask for the page behind the last event. The yardstick is a bare Node `http` handler that answers 304 to ' +
       'everything, asked with the same requests.',
   },
-  workers: {
-    title: 'More than one core',
-    text:
-      'The service on both cores, which it shares with the load generator, 64 connections: one thread that serves, and two. ' +
-      'With both cores busy copying plain pages a second thread brings nothing.',
-  },
   'start-up': {
     title: 'J6: start with a full store',
     text:

@@ -66,23 +66,17 @@ function startOnCarried() {
 /**
  * What serves for long starts once more in its own place, with settings that are read only while a process starts. The C library gives
  * blocks of 128 kB and more back to the system as soon as they are free: by itself it does so with ever longer ones only, of up to 32 MB, and
- * after a burst kept 200 MB in pieces (reading pages of 450 kB from the store takes as long either way). V8 can be told to collect its garbage when a burst is over. With one thread that serves, all threads take their
+ * after a burst kept 200 MB in pieces (reading pages of 450 kB from the store takes as long either way). V8 can be told to collect its garbage when a burst is over. All threads take their
  * memory from one heap of the C library instead of keeping one each, and what V8 sets aside for new objects grows to 32 MB a thread
  * instead of 64; the start takes some 25 ms longer. With 16 MB, single events to fifty feeds took 40 µs more of the processor each, of
  * some 450, and half of that in V8's own threads; 19 MB less were resident at the peak, and as many at rest.
- * Several threads that serve would wait for each other (gzipped pages took a sixth longer). Whoever sets MALLOC_ARENA_MAX decides by
- * themselves.
+ * Whoever sets MALLOC_ARENA_MAX decides by themselves.
  */
 function startSparing() {
   const [, program, ...args] = process.argv
-  const {
-    MALLOC_ARENA_MAX: given,
-    PROPERTY_EVENTS_WORKERS: workers,
-    MALLOC_MMAP_THRESHOLD_: done,
-  } = process.env
+  const { MALLOC_ARENA_MAX: given, MALLOC_MMAP_THRESHOLD_: done } = process.env
   // Windows has no `execve`.
   if (!servesForLong || given !== undefined || done !== undefined || process.platform === 'win32') return
-  const namesThreads = workers !== undefined || args.some((arg) => arg.startsWith('--workers'))
   const nodeArguments = [
     '--expose-gc',
     // Old objects may grow by half before they are collected. V8 itself lets them grow to four times as many under load, and collects sooner at rest.
@@ -92,14 +86,14 @@ function startSparing() {
     ...(major > newestKnownMajor ? [] : ['--invocation-count-for-turbofan=1000']),
     // `node:ffi`, by which memory is given back, says each time that it is experimental.
     '--disable-warning=ExperimentalWarning',
-    ...(namesThreads ? [] : ['--max-semi-space-size=16']),
+    '--max-semi-space-size=16',
     ...process.execArgv,
   ]
   const environment = {
     ...process.env,
     MALLOC_MMAP_THRESHOLD_: '131072',
     MALLOC_TRIM_THRESHOLD_: '8388608',
-    ...(namesThreads ? {} : { MALLOC_ARENA_MAX: '1' }),
+    MALLOC_ARENA_MAX: '1',
   }
   process.execve?.(process.execPath, [process.argv0, ...nodeArguments, program, ...args], environment)
 }

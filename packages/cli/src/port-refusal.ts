@@ -1,7 +1,6 @@
 import { Refusal } from './refusal.ts'
 
 interface WantedPorts {
-  readonly workers: number
   readonly port: number
   readonly metricsPort: number
 }
@@ -9,11 +8,6 @@ interface WantedPorts {
 /** What to do about a port that the service cannot have; `undefined` for an error of another kind. */
 export function portRefusal(error: unknown, options: WantedPorts): Refusal | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
-  if (error.code === 'ENOTSUP' && options.workers > 1) {
-    return new Refusal(
-      'On this system threads cannot share a port, so there cannot be several: leave --workers out.',
-    )
-  }
   if (error.code !== 'EADDRINUSE') return undefined
   const port = 'port' in error ? error.port : undefined
   if (port === options.metricsPort && port !== options.port) {

@@ -203,14 +203,6 @@ export const settings = {
   ),
   ...memorySettings,
   ...retentionSettings,
-  workers: wholeNumber(
-    {
-      name: 'workers',
-      description: 'number of threads that serve, each of which can use a core',
-    },
-    { from: 1, to: 64 },
-    1,
-  ),
   wait: duration(
     {
       name: 'wait',

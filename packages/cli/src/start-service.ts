@@ -5,11 +5,10 @@ import {
   acquireServingLock,
   createLogger,
   createService,
-  createThreadedService,
   defaultLimits,
   findPeppers,
   loadPeppers,
-  openForThreads,
+  openStorage,
   pepperFit,
   readPepperUse,
 } from '@property-events/server'
@@ -19,10 +18,8 @@ import type {
   LogForm,
   Peppers,
   Service,
-  SharedStorage,
   ShownSetting,
   StorageEngine,
-  ThreadedService,
 } from '@property-events/server'
 import type { RateLimit } from './rate-limit.ts'
 import { serviceFindings } from './doctor/check-service.ts'
@@ -53,8 +50,6 @@ export interface StartedService {
   readonly service: Service
   readonly storage: StorageEngine
   readonly peppers: Peppers
-  /** Resolves when a serving thread has died, with its error: the service then has to be closed. */
-  readonly broken: Promise<Error> | undefined
   /** Accepts no more requests, answers those in flight, closes the store, releases the folder. */
   close(): Promise<void>
 }
@@ -67,18 +62,16 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
   const lock = acquireServingLock(options.data)
   if (lock instanceof StorageRefusal) throw lock
   try {
-    const store = await openForServing(options, signal)
-    const { storage } = store
+    const storage = await openForServing(options, signal)
     let erasureList: ErasureList | undefined
     try {
       erasureList = await openListFor(options, storage)
       const peppers = await peppersForServing(options, storage)
-      const service = await listen(options, store, peppers, erasureList)
+      const service = await listen(options, storage, peppers, erasureList)
       return {
         service,
         storage,
         peppers,
-        broken: 'broken' in service ? service.broken : undefined,
         async close() {
           await service.close()
           await erasureList?.close()
@@ -98,7 +91,7 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
 }
 
 /** An old store keeps its event types; only a new one gets the default ones (D12). */
-async function openForServing(options: ServeOptions, signal: AbortSignal): Promise<SharedStorage> {
+async function openForServing(options: ServeOptions, signal: AbortSignal): Promise<StorageEngine> {
   const {
     data: folder,
     database,
@@ -111,7 +104,7 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
   const place =
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
-      : ({ kind: 'postgres', url: database, ...connectionsOf(options) } as const)
+      : ({ kind: 'postgres', url: database } as const)
   const onWaiting = (reason: string): void => loggerOf(options).warn(reason)
   const wanted = {
     ...place,
@@ -123,11 +116,11 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
     signal,
   } as const
   try {
-    return await openForThreads({ ...wanted, create: false })
+    return await openStorage({ ...wanted, create: false })
   } catch (error) {
     if (!(error instanceof StorageRefusal) || error.code !== 'not_a_store') throw error
   }
-  return openForThreads({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true })
+  return openStorage({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true })
 }
 
 /**
@@ -151,14 +144,6 @@ async function peppersForServing(options: ServeOptions, storage: StorageEngine):
   log.error(`${wrong}: no key works, and this service is not ready. Stop it, ${remedy}.`)
   // Never kept: no key was made with it, and none will be.
   return found ?? loadPeppers({ folder: undefined, given: undefined })
-}
-
-/**
- * Connections for reading: those that one thread alone would use, divided among the serving threads; for commits, as
- * few as are enough.
- */
-function connectionsOf({ workers }: ServeOptions) {
-  return { readConnections: Math.max(1, Math.floor(8 / workers)), appendsAtOnce: workers > 1 ? 2 : 4 }
 }
 
 function limitsOf(options: ServeOptions) {
@@ -191,13 +176,13 @@ function rateOf(limit: RateLimit): KeyRate {
 
 async function listen(
   options: ServeOptions,
-  store: SharedStorage,
+  storage: StorageEngine,
   peppers: Peppers,
   erasureList: ErasureList | undefined,
-): Promise<Service | ThreadedService> {
-  const { storage } = store
-  const log = loggerOf(options)
-  const common = {
+): Promise<Service> {
+  const wanted = {
+    storage,
+    log: loggerOf(options),
     peppers,
     host: options.host,
     port: options.port,
@@ -222,10 +207,7 @@ async function listen(
     findings: serviceFindings(options),
   } as const
   try {
-    const { workers, logLevel, logForm } = options
-    return workers === 1
-      ? await createService({ ...common, storage, log })
-      : await createThreadedService({ ...common, store, workers, logLevel, logForm })
+    return await createService(wanted)
   } catch (error) {
     throw portRefusal(error, options) ?? error
   }

@@ -26,7 +26,7 @@ function open(link: string, base = link): Promise<Response> {
 describe('property-events console', () => {
   it('prints a link of the service that runs, with a key that ends today (PROTOCOL §15.3)', async () => {
     const data = ['--data', `${root}/file`]
-    const service = await start(['serve', '--console', '--workers', '2', ...data])
+    const service = await start(['serve', '--console', ...data])
     const { code, stdout, stderr } = await run(['console', ...data])
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^http:\/\/127\.0\.0\.1:\d+\/console\/#login=[\w-]{22}\n$/)

@@ -222,9 +222,9 @@ describe('what was erased', () => {
     }
   }
 
-  it('is in no answer of three threads, in none of their pages on disk, in no copy and in nothing that an operator sees (D17)', async () => {
+  it('is in no answer, in no page on disk, in no copy and in nothing that an operator sees (D17)', async () => {
     const data = join(root, 'store')
-    const place = await startPrograms([['--data', data, '--workers', '3']], data, {})
+    const place = await startPrograms([['--data', data]], data, {})
     await leavesNothing(join(root, 'copies of sqlite'), place, [data])
     assert.ok(!(await place.stop()).includes(canary))
   })
@@ -236,7 +236,7 @@ describe('what was erased', () => {
       PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',
     }
     const nodes = [
-      ['--data', data, '--workers', '2'],
+      ['--data', data],
       ['--data', join(root, 'second')],
     ]
     const place = await startPrograms(nodes, data, environment)

@@ -55,7 +55,7 @@ describe('the pepper of a store', () => {
     const file = join(root, 'one', 'pepper')
     renameSync(file, `${file}.aside`)
     for (const environment of [{}, { PROPERTY_EVENTS_KEY_PEPPER: 'not the one of this store' }]) {
-      const without = await serve('one', environment, '--workers', '2')
+      const without = await serve('one', environment)
       assert.deepEqual(await readiness(without), [503, 'wrong pepper\n'])
       assert.equal((await listEvents(without.line.url, key)).status, 401)
       const { code, stderr } = await without.stop()

@@ -9,22 +9,19 @@ const root = temporaryFolder()
 after(() => removeFolder(root))
 
 describe('serve --plain-connections', () => {
-  for (const workers of [1, 2]) {
-    it(`lets Node’s HTTP answer each request when it is off, with ${workers} threads (D9)`, async () => {
-      const flags = ['--data', join(root, `store-${workers}`), '--workers', String(workers)]
-      const answers: string[] = []
-      for (const more of [[], ['--plain-connections', 'off']]) {
-        const running = await start(['serve', ...flags, ...more])
-        // Without a host it is the last of its connection.
-        const { text, status } = await speak(Number(new URL(running.line.url).port), 'GET / HTTP/1.1\r\n\r\n')
-        assert.equal(status, 400)
-        answers.push(text)
-        await running.stop()
-      }
-      const [plain = '', byNode = ''] = answers
-      // All that tells the one from the other: how they spell the header that ends the connection, and where.
-      assert.match(plain, /^Connection: close\r$/m)
-      assert.match(byNode, /^connection: close\r$/m)
-    })
-  }
+  it('lets Node’s HTTP answer each request when it is off (D9)', async () => {
+    const answers: string[] = []
+    for (const more of [[], ['--plain-connections', 'off']]) {
+      const running = await start(['serve', '--data', join(root, 'store'), ...more])
+      // Without a host it is the last of its connection.
+      const { text, status } = await speak(Number(new URL(running.line.url).port), 'GET / HTTP/1.1\r\n\r\n')
+      assert.equal(status, 400)
+      answers.push(text)
+      await running.stop()
+    }
+    const [plain = '', byNode = ''] = answers
+    // All that tells the one from the other: how they spell the header that ends the connection, and where.
+    assert.match(plain, /^Connection: close\r$/m)
+    assert.match(byNode, /^connection: close\r$/m)
+  })
 })

@@ -74,19 +74,7 @@ async function use(node: string, installed: string, place: string): Promise<void
   const program = async (...args: readonly string[]): Promise<string> =>
     (await run(node, [door, ...args], options)).stdout
   assert.equal(await program('--version'), `${manifestOf(installed).version}\n`)
-  const serving = [
-    'serve',
-    '--port',
-    '0',
-    '--workers',
-    '2',
-    '--drain',
-    '0',
-    '--log-level',
-    'warn',
-    '--json',
-    '--console',
-  ]
+  const serving = ['serve', '--port', '0', '--drain', '0', '--log-level', 'warn', '--json', '--console']
   const service = spawn(node, [door, ...serving], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     const { url, metricsUrl } = JSON.parse(await firstLine(service)) as { url: string; metricsUrl: string }
@@ -173,7 +161,7 @@ describe('the published program', () => {
     assert.deepEqual(engines, { node: '>=24' })
   })
 
-  it('serves on threads, publishes, reads, backs up, compacts, and says its version in its answers (D21)', async () => {
+  it('serves, publishes, reads, backs up, compacts, and says its version in its answers (D21)', async () => {
     await use(process.execPath, installed, join(folder, 'use'))
   })
 

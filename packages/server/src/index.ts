@@ -1,9 +1,8 @@
 /** The server as a library: what the command line, tests and embedders need. */
-export { createService, createThreadedService } from './start-service.ts'
+export { createService } from './start-service.ts'
 export type { Service, ServiceOptions } from './http/service.ts'
 export type { Finding, ShownSetting } from './http/recent-findings.ts'
 export type { ListenOptions } from './http/prepare-service.ts'
-export type { ThreadedService, ThreadedServiceOptions } from './workers/threaded-service.ts'
 export { defaultLimits } from './http/limits.ts'
 export type { ServiceLimits } from './http/limits.ts'
 export { createLogger } from './observability/log.ts'
@@ -51,7 +50,6 @@ export {
   checkEvents,
   inspectDatabase,
   inspectStore,
-  openForThreads,
   openStorage,
   makeFolder,
   storeFileOf,
@@ -63,7 +61,6 @@ export type {
   EventsCheck,
   FileLock,
   OpenStorageOptions,
-  SharedStorage,
   StoreInspection,
   DatabaseInspection,
   InspectedStore,

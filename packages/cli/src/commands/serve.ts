@@ -16,7 +16,7 @@ import { demoSettings, readServeOptions, serveSettings } from '../serve-settings
 import { shownSettings } from '../shown-settings.ts'
 import { startService } from '../start-service.ts'
 import type { ServeStage } from '../serve-stage.ts'
-import type { ServeOptions, StartedService } from '../start-service.ts'
+import type { ServeOptions } from '../start-service.ts'
 import { aborted, stopSignal } from '../stop-signal.ts'
 import { boxText } from '../terminal-text.ts'
 
@@ -37,20 +37,6 @@ export function addDemo(program: Command, context: CommandContext): void {
     .option('--no-live', 'a market that stands still, and that nobody reads')
   addSettings(command, demoSettings)
   addAction(command, context, (invocation) => run(invocation, demo, { isDemo: true }))
-}
-
-/**
- * Waits for a signal, or for the death of a serving thread. Where there is only one thread, the program dies with it.
- */
-function untilOver(signal: AbortSignal, { broken }: StartedService) {
-  const died = new AbortController()
-  let death: Error | undefined
-  const watch = async (): Promise<void> => {
-    death = await broken
-    died.abort()
-  }
-  if (broken !== undefined) void watch()
-  return { over: AbortSignal.any([signal, died.signal]), cause: () => death }
 }
 
 /** Starts, runs the given stage (which loads and announces), waits for a signal, and stops without losing an answer. */
@@ -74,7 +60,6 @@ async function run(
     throw error
   })
   if (started === undefined) return
-  const { over, cause } = untilOver(signal, started)
   const { testKeys } = options
   const moving =
     testKeys === 'off'
@@ -83,25 +68,20 @@ async function run(
           storage: started.storage,
           publisher: started.service.publisher,
           mediaUrl: `${testKeys}/pictures`,
-          signal: over,
+          signal,
           say: (line) => invocation.output.say(line),
         })
   try {
     // `serve | head` shows the address and the service continues.
-    await stage(started, { ...invocation, output: withoutReader(invocation.output) }, options, over)
-    await aborted(over)
-    const death = cause()
+    await stage(started, { ...invocation, output: withoutReader(invocation.output) }, options, signal)
+    await aborted(signal)
     // With SIGTERM a supervisor stops one node of several; a person who presses Ctrl-C is waiting for the end.
-    if (death === undefined && signal.reason === 'SIGTERM' && options.drainMs > 0) {
+    if (signal.reason === 'SIGTERM' && options.drainMs > 0) {
       await started.service.drain()
       await delay(options.drainMs)
     }
-    if (death === undefined) return
-    throw new Refusal(
-      `A serving thread has died: ${death.message}\nAcknowledged events are stored. Start the service again, and report this.`,
-    )
   } finally {
-    if (over.aborted) await moving
+    if (signal.aborted) await moving
     await started.close()
   }
 }

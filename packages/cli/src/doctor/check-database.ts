@@ -140,7 +140,7 @@ function checkMessages({ deliversMessages }: ReachedDatabase): Finding {
   )
 }
 
-/** As `serve` opens them without workers: 8 for reading, 8 for writing, 1 for notices. */
+/** As `serve` opens them: 8 for reading, 8 for writing, 1 for notices. */
 const connectionsPerNode = 17
 
 function checkConnections({ freeConnections }: ReachedDatabase): Finding {

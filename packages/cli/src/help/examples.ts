@@ -20,7 +20,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   serve: [
     ['a store in ./data, for this machine', 'serve'],
-    ['for a network, with two threads', 'serve --host 0.0.0.0 --workers 2'],
+    ['for a network', 'serve --host 0.0.0.0'],
     ['one of several nodes of a store in PostgreSQL', `serve ${database}`],
     ['with the console, behind a proxy', 'serve --console --url https://feed.example.com'],
   ],

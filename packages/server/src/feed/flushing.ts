@@ -22,7 +22,7 @@ export interface Flushing {
   close(): Promise<void>
 }
 
-/** Different on each thread and time, so that the nodes of a store do not write at the same moment. */
+/** Different on each node and time, so that the nodes of a store do not write at the same moment. */
 const flushEveryMs = 30_000
 const flushSpreadMs = 5_000
 /** The pause after a statement, as a multiple of its duration: commits of events that wait for the same writer come in between. */

@@ -19,7 +19,7 @@ export interface SentLedger {
   close(): Promise<void>
 }
 
-/** Different on each thread and time, so that the nodes of a store do not write at the same moment. */
+/** Different on each node and time, so that the nodes of a store do not write at the same moment. */
 const flushEveryMs = 30_000
 const flushSpreadMs = 5_000
 const piecesPerCommit = 500

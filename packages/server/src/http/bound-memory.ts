@@ -1,24 +1,21 @@
 /** Keeps the resident memory of a service near what its settings allow. */
 import { relieveMemory } from '../relieve-memory.ts'
-import { memoryLimit } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import { limitMemory } from './crowded-memory.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceParts } from './prepare-service.ts'
 import { defaultPages } from './reading-parts.ts'
 
-/** One for the process, until it is closed. `threads`: how many serve. */
+/** One for the process, until it is closed. */
 export function boundMemory(
   { pages = defaultPages, limits }: Pick<ServiceParts, 'limits' | 'pages'>,
-  threads: number,
   counts: NodeCounts,
 ): { close(): Promise<void> } {
   const allowed = {
     pageMemoryBytes: pages === 'off' ? 0 : pages.memoryBytes,
     inFlightBytes: limits?.inFlightBytes ?? defaultLimits.inFlightBytes,
-    threads,
   }
-  const stops = [limitMemory(allowed, counts), relieveMemory(() => memoryLimit(counts))]
+  const stops = [limitMemory(allowed, counts), relieveMemory(() => counts.memoryLimitBytes)]
   return {
     async close() {
       for (const stop of stops) stop()

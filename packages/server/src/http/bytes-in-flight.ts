@@ -9,9 +9,8 @@ import { recentResidentBytes } from '../resident-memory.ts'
 import type { Refusal } from './problem.ts'
 
 export interface InFlightLimits {
-  /** For the node, all its threads together. */
   readonly inFlightBytes: number
-  /** For one key, over all threads as far as its connections are spread over them. */
+  /** For one key. */
   readonly inFlightBytesPerKey: number
   /** For all requests without a valid key together. */
   readonly inFlightBytesOfStrangers: number
@@ -49,38 +48,23 @@ export interface BytesInFlight {
   count(bytes: number, own: number): boolean
   /** Whether `take` would refuse this many bytes now. */
   refuses(keyId: string | undefined, use: FlightUse, bytes: number): Refusal | undefined
-  /** The state of this thread; refusals are counted since the start. */
+  /** Refusals are counted since the start. */
   state(): InFlightState
 }
 
-/** What the threads of a node count together. */
+/** What a node counts, of all its requests together. */
 export interface NodeCounts {
-  /** 32 bits each, at the places in `nodeCountWords`. */
-  readonly words: SharedArrayBuffer
-  readonly threads: number
+  /** Kibibytes in flight. */
+  units: number
+  connections: number
+  /** Requests that wait for events. */
+  waiting: number
+  /** Resident memory from which on nothing large is accepted (crowded-memory.ts); 0: no limit. */
+  memoryLimitBytes: number
 }
 
-/**
- * `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once the log has said that there can be few.
- * `waiting`: requests that wait for events. `memoryLimit`: MiB of resident memory from which on nothing large is accepted (crowded-memory.ts); 0: no limit.
- */
-export const nodeCountWords = {
-  units: 0,
-  connections: 1,
-  refusing: 2,
-  warned: 3,
-  waiting: 4,
-  memoryLimit: 5,
-} as const
-
-export function nodeCounts(threads = 1): NodeCounts {
-  const count = Object.keys(nodeCountWords).length
-  return { words: new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT), threads }
-}
-
-/** The limit of resident memory as it was last set, in bytes; 0: none was set. */
-export function memoryLimit({ words }: NodeCounts): number {
-  return Atomics.load(new Int32Array(words), nodeCountWords.memoryLimit) * mebibyte
+export function nodeCounts(): NodeCounts {
+  return { units: 0, connections: 0, waiting: 0, memoryLimitBytes: 0 }
 }
 
 export const bytesPerUnit = 1_024
@@ -89,7 +73,7 @@ export const bytesPerUnit = 1_024
 const lightUnits = 1_024
 
 const mebibyte = 2 ** 20
-/** Resident memory for each thread that large publications are accepted beyond the limit for large reads. */
+/** Resident memory beyond the limit for large reads at which large publications are refused too. */
 const publicationStepBytes = 25 * mebibyte
 const strangers = ''
 
@@ -98,19 +82,16 @@ export function createBytesInFlight(
   counts: NodeCounts = nodeCounts(),
   residentBytes = recentResidentBytes(),
 ): BytesInFlight {
-  const words = new Int32Array(counts.words)
   const size = Math.floor(limits.inFlightBytes / bytesPerUnit)
   // A body of the largest size, with the most memory that its events need as well.
   const leastOfKey = Math.ceil((4 * limits.maxBodyBytes) / bytesPerUnit)
-  const mostOfKey = Math.max(leastOfKey, limits.inFlightBytesPerKey / bytesPerUnit / counts.threads)
+  const mostOfKey = Math.max(leastOfKey, limits.inFlightBytesPerKey / bytesPerUnit)
   const mostOfStrangers = limits.inFlightBytesOfStrangers / bytesPerUnit
   const byKey = new Map<string, number>()
   const refused = { snapshot: 0, stream: 0, largePage: 0, page: 0, publication: 0 }
-  let ownUnits = 0
 
   const addToNode = (units: number): void => {
-    ownUnits += units
-    Atomics.add(words, nodeCountWords.units, units)
+    counts.units += units
   }
 
   const addLoose = looseBytes(addToNode)
@@ -125,7 +106,7 @@ export function createBytesInFlight(
 
   const refusalOf = (name: string, use: FlightUse, more: number, own: number): Refusal | undefined => {
     const ofKey = (byKey.get(name) ?? 0) + more
-    const inAll = Atomics.load(words, nodeCountWords.units) + more
+    const inAll = counts.units + more
     const isOwnFault = ofKey > (name === strangers ? mostOfStrangers : mostOfKey)
     // For each key, at least as much stays free as it holds: if many keys take all they can, there is still room for one more.
     const hasRoom = ofKey <= size - inAll && inAll <= size * shareOfNode[use] && !isCrowdedFor(use, own)
@@ -144,7 +125,7 @@ export function createBytesInFlight(
     },
     count(more, own) {
       addLoose(more)
-      const isFull = Atomics.load(words, nodeCountWords.units) > size * shareOfNode.page
+      const isFull = counts.units > size * shareOfNode.page
       return !isFull && !isCrowdedFor('page', own / bytesPerUnit)
     },
     refuses(keyId, use, bytes) {
@@ -152,9 +133,9 @@ export function createBytesInFlight(
       return refusalOf(keyId ?? strangers, use, units, units)
     },
     state: () => ({
-      bytes: ownUnits * bytesPerUnit,
+      bytes: counts.units * bytesPerUnit,
       refused: { ...refused },
-      limitBytes: memoryLimit(counts),
+      limitBytes: counts.memoryLimitBytes,
     }),
   }
 }
@@ -163,8 +144,8 @@ export function createBytesInFlight(
 function crowding(counts: NodeCounts, residentBytes: () => number): (use: FlightUse, own: number) => boolean {
   return (use, own) => {
     if (own <= lightUnits && use !== 'snapshot' && use !== 'largePage') return false
-    const limit = memoryLimit(counts)
-    const step = use === 'publication' ? counts.threads * publicationStepBytes : 0
+    const limit = counts.memoryLimitBytes
+    const step = use === 'publication' ? publicationStepBytes : 0
     return limit > 0 && residentBytes() > limit + step
   }
 }

@@ -21,7 +21,7 @@ import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
 import type { KeyIssuer, KeyVerifier } from '../keys/index.ts'
-import type { NodeWords } from '../keys/node-words.ts'
+import type { NodeState } from '../keys/announce-node.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
@@ -140,7 +140,7 @@ export interface HttpContext {
   /** The number of our own proxies in front of the service, whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number
   /** What this node knows about itself and other nodes. */
-  readonly node: NodeWords
+  readonly node: NodeState
   readonly keyLimits: KeyLimits
   /** Buckets by the caller's network (D10). */
   readonly failureBuckets: TokenBuckets

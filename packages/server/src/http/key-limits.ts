@@ -45,17 +45,17 @@ export interface KeyLimits {
   /** The request waits for something. It counts as under way until it is settled, or its stream has ended. */
   enter(exchange: Exchange): void
   /**
-   * Counts a snapshot of a key, of any feed and on any thread. Returns a function that ends the count and may be called twice;
+   * Counts a snapshot of a key, of any feed. Returns a function that ends the count and may be called twice;
    * `undefined` if the key already reads as many as it may.
    */
   enterSnapshot(keyId: string): (() => void) | undefined
-  /** Counts a search on this node, on any of its threads; returns as above. `undefined` if one is running already. */
+  /** Counts a search on this node; returns as above. `undefined` if one is running already. */
   enterSearch(): (() => void) | undefined
   /** The answer is ready: returns the token if the answer is free, otherwise takes the tenant's. */
   settle(exchange: Exchange): void
 }
 
-/** Keys in use at the same time on one thread; some 300 bytes each. */
+/** Keys in use at the same time; some 300 bytes each. */
 const keptKeys = 20_000
 
 /** By default, all keys of a tenant together may make as many requests as this many keys at their full rate. */

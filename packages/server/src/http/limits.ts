@@ -21,7 +21,7 @@ export interface ServiceLimits {
   readonly inFlightBytes: number
   readonly inFlightBytesPerKey: number
   readonly inFlightBytesOfStrangers: number
-  /** Connections of a node, all its threads together; fewer if the system allows fewer open files. */
+  /** Connections of a node; fewer if the system allows fewer open files. */
   readonly maxConnections: number
   /** Snapshots that one key may read at the same time, on one node. */
   readonly snapshotsPerKey: number

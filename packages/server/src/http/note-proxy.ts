@@ -8,7 +8,7 @@ import type { Request } from './exchange.ts'
  */
 export function noteProxy({ trustedProxies, node, log }: HttpContext, request: Request): void {
   if (trustedProxies > 0 || node.ignoresProxy || !isForwarded(request)) return
-  if (!node.noteIgnoredProxy()) return
+  node.ignoresProxy = true
   log.warn(
     'Clients come through a proxy (X-Forwarded-For or Forwarded) that is not trusted, so the wrong keys of all of them count against its address. ' +
       'If the proxy is yours, start with --trusted-proxies 1; if there are several in a row, with their number.',

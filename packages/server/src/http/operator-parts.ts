@@ -14,17 +14,15 @@ export interface OperatorParts {
   readonly shownSettings?: readonly ShownSetting[]
   /** What can be found out about this node and its store. Default: whether the store answers. */
   readonly findings?: (() => Promise<readonly Finding[]>) | undefined
-  /** The coordinating thread has `exportTenant`. */
-  readonly exportsTenants?: boolean
 }
 
 export function operatorContext(
   options: OperatorParts & { readonly storage: StorageEngine },
   clock: () => number,
 ): Pick<HttpContext, 'exportsTenants' | 'shownSettings' | 'findings'> {
-  const { storage, exportTenant, exportsTenants = false, shownSettings = [], findings } = options
+  const { storage, exportTenant, shownSettings = [], findings } = options
   return {
-    exportsTenants: exportTenant !== undefined || exportsTenants,
+    exportsTenants: exportTenant !== undefined,
     shownSettings,
     findings: recentFindings(findings ?? (() => storeFindings(storage)), clock),
   }

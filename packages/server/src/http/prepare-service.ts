@@ -17,12 +17,12 @@ import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { createKeyIssuer, createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
-import { nodeWords } from '../keys/node-words.ts'
-import type { NodeWords } from '../keys/node-words.ts'
+import { loneNode } from '../keys/announce-node.ts'
+import type { NodeState } from '../keys/announce-node.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { createOutages } from '../observability/outages.ts'
-import type { OutageMemories, Outages } from '../observability/outages.ts'
+import type { Outages } from '../observability/outages.ts'
 import { reportLoss } from '../observability/report-loss.ts'
 import { maintenanceReporter } from '../observability/report-maintenance.ts'
 import { requestLines } from '../observability/request-lines.ts'
@@ -44,16 +44,14 @@ import { operatorContext } from './operator-parts.ts'
 import type { OperatorParts } from './operator-parts.ts'
 import { recentBackups } from './recent-backups.ts'
 import { createRouter } from './router.ts'
-import type { BucketMemory } from './bucket-words.ts'
 import { rateParts } from './rate-parts.ts'
 import { addressUrl, portOf } from './service-address.ts'
 import { seenParts } from './seen-parts.ts'
-import type { SeenOptions } from './seen-parts.ts'
 import { storeParts } from './store-parts.ts'
 import { createTransport } from './transport/index.ts'
 import { keyParts } from './key-looks.ts'
 
-export interface ServiceParts extends TableOptions, OperatorParts, SeenOptions {
+export interface ServiceParts extends TableOptions, OperatorParts {
   /** Stays open when the service closes. */
   readonly storage: StorageEngine
   /** The first one is for new keys; all are accepted for existing keys. */
@@ -80,20 +78,6 @@ export interface ServiceParts extends TableOptions, OperatorParts, SeenOptions {
   readonly testKeys?: boolean
   /** Origins whose pages may read answers in a browser, as browsers write them. Default: none. */
   readonly corsOrigins?: readonly string[]
-  /** What all threads of the node share, if there are several (D10). */
-  readonly shared?: SharedMemories
-  /** The memory of outages that other threads of the node see too. */
-  readonly outages?: OutageMemories
-  /** What the threads of the node count together, if there are several. */
-  readonly counts?: NodeCounts
-}
-
-export interface SharedMemories {
-  /** Of keys and tenants. */
-  readonly requests: BucketMemory
-  readonly failures: BucketMemory
-  /** Of `NodeWords`. */
-  readonly node: SharedArrayBuffer
 }
 
 export interface ListenOptions {
@@ -106,24 +90,20 @@ export interface PreparedService {
   readonly publisher: Publisher
   readonly metrics: Metrics
   readonly outages: Outages
-  readonly node: NodeWords
-  /**
-   * Resolves with the address. `sharePort`: other threads may listen on the same port, and the system spreads connections over them.
-   * Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
-   */
-  listen(options: ListenOptions & { readonly sharePort?: boolean }): Promise<ServiceAddress>
+  readonly node: NodeState
+  readonly counts: NodeCounts
+  /** Resolves with the address. Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, …). */
+  listen(options: ListenOptions): Promise<ServiceAddress>
   /**
    * Begins the last requests before `close`: they are accepted and answered as before, and each answer closes its connection, so that a
    * proxy in front opens the next one elsewhere.
    */
   drain(): void
   /**
-   * From now on, no answer uses anything that was read from the feed before (D17). Resolves when this thread's own page file holds
+   * From now on, no answer uses anything that was read from the feed before (D17). Resolves when the page file holds
    * nothing of it, and the ledger has what was sent of it.
    */
   forgetFeed(key: FeedKey): Promise<void>
-  /** Adds to the store what this thread has noted about consumers. Rejects as the store does. */
-  addReadings(): Promise<void>
   /** As in `PageReader.compare`. */
   compareFeeds: PageReader['compare']
   /** True from the call of `drain` or `close` on. */
@@ -147,8 +127,8 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
   const ledger = await createSentLedger(options.storage.ledger, options.clock)
-  const counts = options.counts ?? nodeCounts()
-  const context = contextOf({ ...options, basePath, counts }, stopping, ledger)
+  const counts = nodeCounts()
+  const context = contextOf({ ...options, basePath }, stopping, ledger, counts)
   const { door, limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
   const notes = [context.usageCounts, context.publicationNotes, context.readings]
   const flushing = flushEveryHalfMinute(notes, outages)
@@ -182,8 +162,9 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     metrics,
     outages,
     node: context.node,
-    async listen({ host, port, sharePort = false }) {
-      const address = await transport.listen({ host, port, sharePort })
+    counts,
+    async listen({ host, port }) {
+      const address = await transport.listen({ host, port })
       return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
     },
     drain() {
@@ -198,7 +179,6 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
       await reads.settled(limits.requestTimeoutMs)
       await ledger.flush()
     },
-    addReadings: () => context.readings.flush(() => Promise.resolve()),
     compareFeeds: (headOf) => pages.compare(headOf),
     stopping,
     close() {
@@ -214,14 +194,14 @@ function contextOf(
   options: ServiceParts & { readonly basePath: string },
   stopping: () => boolean,
   ledger: SentLedger,
+  counts: NodeCounts,
 ): HttpContext {
-  const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0, testKeys = false } = options
+  const { storage, peppers, log, clock = Date.now, trustedProxies = 0, testKeys = false } = options
   const { admin, events, keys, nodes, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
-  const node = nodeWords(shared?.node)
+  const node = loneNode()
   const metrics = createMetrics()
-  const memories = options.outages && { memories: options.outages }
-  const outages = createOutages({ log, ping: () => storage.ping(), ...memories })
+  const outages = createOutages({ log, ping: () => storage.ping() })
   const maintenance = maintenanceOf(options)
   const publisher = createPublisher({
     events,
@@ -238,9 +218,9 @@ function contextOf(
   metrics.watchQueue(() => publisher.queueState())
   metrics.watchOutages(outages)
   metrics.store.watchWork(() => storage.work())
-  const inFlight = createBytesInFlight(limits, options.counts)
+  const inFlight = createBytesInFlight(limits, counts)
   metrics.watchInFlight(() => inFlight.state())
-  const rates = rateParts(options, limits, node)
+  const rates = rateParts(options, limits, node, counts)
   metrics.live.watchWaiting(() => rates.waiting.state())
   return {
     ...storeParts(storage),

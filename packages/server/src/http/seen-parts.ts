@@ -5,29 +5,21 @@ import type { StorageEngine } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
 import type { ServiceLimits } from './limits.ts'
 
-export interface SeenOptions {
-  /**
-   * Has the node's threads add their notes about consumers to the store. Resolves within 2 s, with or without all threads. Left out: no
-   * other thread serves.
-   */
-  readonly addAllReadings?: () => Promise<void>
-}
-
-interface SeenSource extends SeenOptions {
+interface SeenSource {
   readonly storage: StorageEngine
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
 }
 
-/** Answers who has seen what. The notes of this node's threads are added first, so that they are in the answer. */
+/** Answers who has seen what. This node's notes are added first, so that they are in the answer. */
 export function seenParts(
-  { storage, clock, addAllReadings }: SeenSource,
+  { storage, clock }: SeenSource,
   { sentDays }: Pick<ServiceLimits, 'sentDays'>,
 ): Pick<HttpContext, 'readings' | 'whoHasSeen' | 'listConsumers' | 'hasSubject'> {
   const readings = createReadings(storage.consumers, { clock, sentDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
     // If that fails, the answer has what was stored before.
-    await Promise.allSettled([readings.flush(() => Promise.resolve()), addAllReadings?.()])
+    await readings.flush(() => Promise.resolve()).catch(() => undefined)
     return ask()
   }
   return {

@@ -1,4 +1,4 @@
-/** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
+/** The running service: listening, watched by its operator, and stopped without losing an answer. */
 import { collectAtRest } from '../collect-at-rest.ts'
 import { collectWhenTold } from '../relieve-memory.ts'
 import { carryOutDeletions } from '../feed/deleting.ts'
@@ -13,14 +13,11 @@ import { noRetention } from '../feed/retention-rules.ts'
 import { watchSilence } from '../feed/watching-silence.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
-import { shownMetrics } from '../observability/metrics.ts'
-import type { ShownMetrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { silenceReporter } from '../observability/report-silence.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
-import type { FeedKey, StorageEngine } from '../storage/storage.ts'
+import type { FeedKey } from '../storage/storage.ts'
 import { boundMemory } from './bound-memory.ts'
-import { nodeCounts } from './bytes-in-flight.ts'
 import { prepareService } from './prepare-service.ts'
 import { addressUrl } from './service-address.ts'
 import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
@@ -48,33 +45,25 @@ export interface Service {
 /** Rejects with Node's own error if it cannot listen on an address (`EADDRINUSE`, `EACCES`, …). */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { storage, host, port } = options
-  const counts = nodeCounts()
-  const prepared = await prepareService({ ...options, counts })
+  const prepared = await prepareService(options)
   const { metrics, outages, publisher, stopping } = prepared
   metrics.store.watchStore(storage, outages)
-  const shown = shownMetrics()
-  const measure = async (): Promise<ShownMetrics> => {
-    shown.add(prepared, await metrics.take())
-    return shown
-  }
   try {
     const operations =
       options.metrics === undefined
         ? undefined
         : await startOperationsServer({
             ...options.metrics,
-            render: async () => (await measure()).render(),
+            render: () => metrics.render(),
             report: outages,
-            slowest: async () => (await measure()).slowest(),
-            // With only one thread, an answer is proof enough.
-            alive: async () => true,
+            slowest: () => metrics.slowest(),
             readiness: async () =>
               stopping() ? stoppingReadiness : storeReadiness(storage, options.peppers),
           })
     // Before the service answers, because an erasure waits for the announced nodes.
     const announcing = await announceNode(storage.nodes, {
       peppers: options.peppers,
-      words: prepared.node,
+      state: prepared.node,
       report: outages,
     })
     const address = await prepared.listen({ host, port }).catch(async (error: unknown) => {
@@ -84,8 +73,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     })
     // The port is known only now.
     if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
-    const bound = boundMemory(options, 1, counts)
-    const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing, bound]
+    const tasks = [
+      ...backgroundTasks(options, prepared, announcing.nodeId),
+      announcing,
+      boundMemory(options, prepared.counts),
+    ]
     const stopCollecting = [collectAtRest(), collectWhenTold()]
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
@@ -136,14 +128,4 @@ function backgroundTasks(
     fillBranchViews({ storage, report }),
     carryOutDeletions({ storage, nodeId, forget, exportTenant, report, settleMs }),
   ]
-}
-
-/** Whether the store answers. */
-export async function answers(storage: StorageEngine): Promise<boolean> {
-  try {
-    await storage.ping()
-    return true
-  } catch {
-    return false
-  }
 }

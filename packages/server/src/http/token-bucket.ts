@@ -1,6 +1,6 @@
-/** Token buckets by name, in memory that all threads of a node share. Each holds this node's share of a limit (D10). */
-import { BucketWords, bucketMemory } from './bucket-words.ts'
-import type { BucketMemory, BucketName } from './bucket-words.ts'
+/** Token buckets by name. Each holds this node's share of a limit (D10). */
+import { BucketMemory } from './bucket-memory.ts'
+import type { BucketName } from './bucket-memory.ts'
 
 /** The limits over all nodes together. */
 export interface BucketLimits {
@@ -32,10 +32,10 @@ export interface TokenBuckets {
 
 export interface TokenBucketOptions {
   readonly limits: BucketLimits
-  /** Milliseconds that never go back, the same in every thread. */
+  /** Milliseconds that never go back. */
   readonly clock: () => number
-  /** Left out: memory of this thread alone. */
-  readonly memory?: BucketMemory | undefined
+  /** How many names have a bucket at the same time. Default: 32,768. */
+  readonly capacity?: number
   /** How many nodes share the limits now; at least 1. Left out: only this one. */
   readonly nodes?: () => number
 }
@@ -43,15 +43,15 @@ export interface TokenBucketOptions {
 export function createTokenBuckets({
   limits,
   clock,
-  memory,
+  capacity,
   nodes = () => 1,
 }: TokenBucketOptions): TokenBuckets {
-  const words = new BucketWords(memory ?? bucketMemory())
+  const memory = new BucketMemory(capacity)
   const now = (): number => Math.round(clock() * 1_000)
   return {
-    of: (name, own = limits) => new Bucket(words, words.nameOf(name), own, now, nodes),
+    of: (name, own = limits) => new Bucket(memory, memory.nameOf(name), own, now, nodes),
     get size() {
-      return words.size
+      return memory.size
     },
   }
 }
@@ -63,7 +63,7 @@ export function createTokenBuckets({
  */
 export class Bucket {
   readonly limits: BucketLimits
-  readonly #words: BucketWords
+  readonly #memory: BucketMemory
   readonly #name: BucketName
   readonly #now: () => number
   readonly #nodes: () => number
@@ -71,14 +71,14 @@ export class Bucket {
   readonly #soleTokenUs: number
 
   constructor(
-    words: BucketWords,
+    memory: BucketMemory,
     name: BucketName,
     limits: BucketLimits,
     now: () => number,
     nodes: () => number,
   ) {
     this.limits = limits
-    this.#words = words
+    this.#memory = memory
     this.#name = name
     this.#now = now
     this.#nodes = nodes
@@ -90,13 +90,11 @@ export class Bucket {
     const nowUs = this.#now()
     const tokenUs = this.#tokenUs()
     const mostUs = this.#heightUs(tokenUs) - tokenUs
-    let allowed = true
-    const at = this.#words.findOrMake(this.#name, nowUs)
-    const fullInUs = this.#words.move(at, nowUs, (inUs) => {
-      allowed = inUs <= mostUs
-      return allowed ? inUs + tokenUs : undefined
-    })
-    return this.#state(fullInUs, tokenUs, nowUs, allowed)
+    const at = this.#memory.findOrMake(this.#name, nowUs)
+    const fullInUs = this.#memory.fullIn(at, nowUs)
+    if (fullInUs > mostUs) return this.#state(fullInUs, tokenUs, nowUs, false)
+    this.#memory.fill(at, nowUs, fullInUs + tokenUs)
+    return this.#state(fullInUs + tokenUs, tokenUs, nowUs, true)
   }
 
   /** Returns the state without taking a token. */
@@ -111,39 +109,40 @@ export class Bucket {
    * looking for a missing one searches its whole set.
    */
   remaining(nowUs: number): number {
-    const at = this.#words.findOrMake(this.#name, nowUs)
-    return this.#remaining(this.#words.fullIn(at, nowUs), this.#tokenUs())
+    const at = this.#memory.findOrMake(this.#name, nowUs)
+    return this.#remaining(this.#memory.fullIn(at, nowUs), this.#tokenUs())
   }
 
   /** Takes a token even if there is none: the debt, at most another burst, is paid back before anything is allowed again. */
   charge(nowUs: number = this.#now()): void {
     const tokenUs = this.#tokenUs()
     const deepestUs = 2 * this.#heightUs(tokenUs)
-    const at = this.#words.findOrMake(this.#name, nowUs)
-    this.#words.move(at, nowUs, (inUs) => Math.min(deepestUs, inUs + tokenUs))
+    const at = this.#memory.findOrMake(this.#name, nowUs)
+    this.#memory.fill(at, nowUs, Math.min(deepestUs, this.#memory.fullIn(at, nowUs) + tokenUs))
   }
 
   /** Gives back the token that was taken with this state, and returns the state with it. */
   refund({ nowUs }: BucketState): BucketState {
     const tokenUs = this.#tokenUs()
-    const at = this.#words.find(this.#name)
-    const fullInUs = at === undefined ? 0 : this.#words.move(at, nowUs, (inUs) => Math.max(0, inUs - tokenUs))
+    const at = this.#memory.find(this.#name)
+    const fullInUs = at === undefined ? 0 : Math.max(0, this.#memory.fullIn(at, nowUs) - tokenUs)
+    if (at !== undefined) this.#memory.fill(at, nowUs, fullInUs)
     return this.#state(fullInUs, tokenUs, nowUs, fullInUs <= this.#heightUs(tokenUs) - tokenUs)
   }
 
-  /** The requests counted with `enter`, on all threads of this node. */
+  /** The requests counted with `enter`. */
   get underWay(): number {
-    const at = this.#words.find(this.#name)
-    return at === undefined ? 0 : this.#words.underWay(at)
+    const at = this.#memory.find(this.#name)
+    return at === undefined ? 0 : this.#memory.underWay(at)
   }
 
   enter(): void {
-    this.#words.count(this.#words.findOrMake(this.#name, this.#now()), 1)
+    this.#memory.count(this.#memory.findOrMake(this.#name, this.#now()), 1)
   }
 
   leave(): void {
-    const at = this.#words.find(this.#name)
-    if (at !== undefined) this.#words.count(at, -1)
+    const at = this.#memory.find(this.#name)
+    if (at !== undefined) this.#memory.count(at, -1)
   }
 
   #tokenUs(): number {
@@ -156,8 +155,8 @@ export class Bucket {
   }
 
   #fullInUs(nowUs: number): number {
-    const at = this.#words.find(this.#name)
-    return at === undefined ? 0 : this.#words.fullIn(at, nowUs)
+    const at = this.#memory.find(this.#name)
+    return at === undefined ? 0 : this.#memory.fullIn(at, nowUs)
   }
 
   #remaining(fullInUs: number, tokenUs: number): number {
@@ -176,7 +175,7 @@ export class Bucket {
   }
 }
 
-/** Milliseconds that never go back, the same in every thread. */
+/** Milliseconds that never go back. */
 export function steadyClock(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

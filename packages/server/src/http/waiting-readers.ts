@@ -1,7 +1,7 @@
-/** Counts the requests that wait for events at the same time: for each key, and for a node with all its threads. */
+/** Counts the requests that wait for events at the same time: for each key, and for a node. */
 import type { WaitingKind } from '../observability/live-metrics.ts'
 import { BoundedMap } from '../bounded-map.ts'
-import { nodeCounts, nodeCountWords } from './bytes-in-flight.ts'
+import { nodeCounts } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { Bucket, TokenBuckets } from './token-bucket.ts'
@@ -14,7 +14,6 @@ export interface WaitingReaders {
    * Counts a waiting request, and returns a function that ends the count and may be called twice; `undefined` if the limit is reached.
    */
   enter(keyId: string, kind: WaitingKind): (() => void) | undefined
-  /** The state on this thread. */
   state(): Readonly<Record<WaitingKind, number>>
 }
 
@@ -23,7 +22,6 @@ export function createWaitingReaders(
   buckets: TokenBuckets,
   counts: NodeCounts = nodeCounts(),
 ): WaitingReaders {
-  const words = new Int32Array(counts.words)
   const ofKeys = new BoundedMap<string, Bucket>(keptKeys)
   const bucketOf = (keyId: string): Bucket => {
     const known = ofKeys.get(keyId)
@@ -37,16 +35,16 @@ export function createWaitingReaders(
     enter(keyId, kind) {
       const ofKey = bucketOf(keyId)
       if (ofKey.underWay >= limits.waitingPerKey) return undefined
-      if (Atomics.load(words, nodeCountWords.waiting) >= limits.waitingPerNode) return undefined
+      if (counts.waiting >= limits.waitingPerNode) return undefined
       ofKey.enter()
-      Atomics.add(words, nodeCountWords.waiting, 1)
+      counts.waiting += 1
       own[kind] += 1
       let isIn = true
       return () => {
         if (!isIn) return
         isIn = false
         ofKey.leave()
-        Atomics.sub(words, nodeCountWords.waiting, 1)
+        counts.waiting -= 1
         own[kind] -= 1
       }
     },

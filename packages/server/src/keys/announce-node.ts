@@ -9,8 +9,20 @@ import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { nodeSilenceMs } from '../storage/node-store.ts'
 import type { NodeStore } from '../storage/node-store.ts'
-import type { NodeWords } from './node-words.ts'
 import type { Pepper } from './pepper.ts'
+
+/** What a node knows of itself and the others. */
+export interface NodeState {
+  /** How many nodes share the rates of keys, this one included (D10). At least 1. */
+  nodes: number
+  /** Clients with valid keys came through a proxy while the node trusts none. */
+  ignoresProxy: boolean
+}
+
+/** A node that has heard of no other. */
+export function loneNode(): NodeState {
+  return { nodes: 1, ignoresProxy: false }
+}
 
 export interface Announcing {
   /** Random, and different after each start. */
@@ -24,7 +36,7 @@ export interface Announcing {
 export interface NodeFacts {
   readonly peppers: readonly Pepper[]
   /** Receives the number of nodes, and says what to announce. */
-  readonly words: NodeWords
+  readonly state: NodeState
   readonly report?: TaskReport
 }
 
@@ -46,7 +58,7 @@ const soleBeatMs = nodeSilenceMs / 4
  */
 export async function announceNode(
   nodes: NodeStore,
-  { peppers, words, report = unreported }: NodeFacts,
+  { peppers, state, report = unreported }: NodeFacts,
   pause: Pause = pauseByTimer,
 ): Promise<Announcing> {
   const closing = new AbortController()
@@ -59,13 +71,13 @@ export async function announceNode(
   let before = 1
   let consoleUrl: string | undefined
   const say = async (): Promise<void> => {
-    const { ignoresProxy } = words
+    const { ignoresProxy } = state
     const announced = nodes.announce({ ...node, ignoresProxy, ...(consoleUrl && { consoleUrl }) })
     // While the store cannot be reached, the number stays as it was.
     const count = (await reported(report, 'announce_node', announced)) ?? before
     // After an outage of the store, the first node that announces itself seems to be alone. A lower number therefore counts only when it
     // is seen twice.
-    words.nodes = Math.max(count, before)
+    state.nodes = Math.max(1, count, before)
     before = count
   }
   const run = async (): Promise<void> => {

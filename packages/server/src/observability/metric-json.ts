@@ -1,10 +1,10 @@
-/** Metrics as values that can be sent from one thread to another, in the form that prom-client writes and reads. */
+/** Metrics as values, in the form that prom-client writes. */
 
 export interface MetricJson {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How the values of several threads are combined. */
+  /** How prom-client would combine several sources. There is one, so this changes nothing, but prom-client asks for it. */
   readonly aggregator: 'sum' | 'max'
   readonly values: readonly MetricSample[]
 }

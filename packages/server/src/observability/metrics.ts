@@ -18,7 +18,6 @@ import { publishMetrics } from './publish-metrics.ts'
 import type { PublishMetrics } from './publish-metrics.ts'
 import { requestMetrics, topCounters } from './request-metrics.ts'
 import type { DoneRequest, NameCounts } from './request-metrics.ts'
-import { slowest } from './slowest-requests.ts'
 import type { SlowRequest } from './slowest-requests.ts'
 import { storeMetrics } from './store-metrics.ts'
 import type { StoreMetrics } from './store-metrics.ts'
@@ -46,18 +45,16 @@ export interface Metrics {
   watchOutages(outages: Pick<Outages, 'states'>): void
   /** Adds numbers that this node has shown and its store no longer holds, over all feeds. */
   missing(numbers: number): void
-  /** Everything that was measured, to be shown alone or together with other threads' metrics. */
-  take(): Promise<TakenMetrics>
+  /** All metrics, with their content type. */
+  render(): Promise<RenderedMetrics>
+  /** The slowest requests of the last minutes. */
+  slowest(): readonly SlowRequest[]
   close(): void
 }
 
-/** Can be sent from one thread to another. */
-export interface TakenMetrics {
-  /** Each with everything that was counted since the start. */
-  readonly values: readonly object[]
-  /** Counted since the last call. */
-  readonly counts: NameCounts
-  readonly slowest: readonly SlowRequest[]
+export interface RenderedMetrics {
+  readonly contentType: string
+  readonly text: string
 }
 
 /** Each service has its own registry, so that two in one process do not mix. */
@@ -65,11 +62,15 @@ export function createMetrics(): Metrics {
   const register = new Registry()
   // Process, garbage collector and event-loop lag.
   collectDefaultMetrics({ register, eventLoopMonitoringPrecision: lagLookEveryMs })
-  // prom-client leaves this metric out when it combines metrics. Here only one source shows the metrics of the process.
+  // prom-client would leave this metric out when it writes metrics of ours.
   Object.assign(register.getSingleMetric('process_start_time_seconds') ?? {}, { aggregator: 'first' })
   const requests = requestMetrics()
   const publishing = publishMetrics(register)
   const store = storeMetrics(register)
+  const tops: readonly { readonly of: keyof NameCounts; readonly counter: TopMetric }[] = [
+    ...topCounters.map((options) => ({ of: options.of, counter: topCounter(options) })),
+    { of: 'wentLive', counter: topWentLive() },
+  ]
   let outageStates: Outages['states'] = () => []
   const missingNumbers = new Gauge({
     name: 'property_events_missing_numbers',
@@ -94,25 +95,26 @@ export function createMetrics(): Metrics {
       outageStates = () => outages.states()
     },
     missing: (numbers) => missingNumbers.set(numbers),
-    async take() {
-      const values = await register.getMetricsAsJSON()
-      return {
-        values: [
-          ...values.map(lagAlone),
-          ...requests.json(),
-          ...publishing.json(),
-          ...store.json(),
-          ...outagesJson(outageStates()),
-        ],
-        counts: requests.takeCounts(),
-        slowest: requests.slowest(),
-      }
+    async render() {
+      const counts = requests.takeCounts()
+      for (const { of, counter } of tops) counter.add(counts[of])
+      const values = [
+        ...(await register.getMetricsAsJSON()).map(lagAlone),
+        ...requests.json(),
+        ...publishing.json(),
+        ...store.json(),
+        ...outagesJson(outageStates()),
+        ...tops.map(({ counter }) => counter.json()),
+      ]
+      // One source: the registry only writes what prom-client did not make itself.
+      const shown = AggregatorRegistry.aggregate([values])
+      return { contentType: shown.contentType, text: await shown.metrics() }
     },
+    slowest: () => requests.slowest(),
     close: () => register.clear(),
   }
 }
 
-/** All threads see the same outages and the same counts. */
 function outagesJson(states: ReturnType<Outages['states']>): readonly MetricJson[] {
   return [
     {
@@ -130,54 +132,4 @@ function outagesJson(states: ReturnType<Outages['states']>): readonly MetricJson
       values: states.map(({ of, failures }) => ({ labels: { of }, value: failures })),
     },
   ]
-}
-
-export interface RenderedMetrics {
-  readonly contentType: string
-  readonly text: string
-}
-
-/** The metrics of a whole process: of one thread, or of several together. */
-export interface ShownMetrics {
-  /** Replaces what `source` has measured, and adds what it has counted. */
-  add(source: object, taken: TakenMetrics): void
-  /** All metrics, with their content type. */
-  render(): Promise<RenderedMetrics>
-  slowest(): readonly SlowRequest[]
-}
-
-/** Metrics of the process, which are the same in every thread. */
-const ofProcess = /^(process_|nodejs_version_info)/
-/** Metrics of a single thread, which say nothing about the threads that serve requests. */
-const ofThread = /^nodejs_/
-
-/** `gathering`: the source that serves no requests and shows the metrics of the process. Without it, the only source shows them. */
-export function shownMetrics(gathering?: object): ShownMetrics {
-  // The last metrics of each thread. Without them, counters would fall when one thread is late, and it would look like a restart.
-  const taken = new Map<object, TakenMetrics>()
-  const tops: readonly { readonly of: keyof NameCounts; readonly counter: TopMetric }[] = [
-    ...topCounters.map((options) => ({ of: options.of, counter: topCounter(options) })),
-    { of: 'wentLive', counter: topWentLive() },
-  ]
-
-  const valuesOf = (source: object, values: readonly object[]): object[] => {
-    if (gathering === undefined) return [...values]
-    const isShown =
-      source === gathering
-        ? (name: string) => ofProcess.test(name) || !ofThread.test(name)
-        : (name: string) => !ofProcess.test(name)
-    return values.filter((value) => isShown('name' in value ? String(value.name) : ''))
-  }
-  return {
-    add(source, given) {
-      taken.set(source, given)
-      for (const { of, counter } of tops) counter.add(given.counts[of])
-    },
-    async render() {
-      const sources = [...taken].map(([source, { values }]) => valuesOf(source, values))
-      const together = AggregatorRegistry.aggregate([...sources, tops.map(({ counter }) => counter.json())])
-      return { contentType: together.contentType, text: await together.metrics() }
-    },
-    slowest: () => slowest([...taken.values()].flatMap((one) => one.slowest)),
-  }
 }

@@ -39,89 +39,79 @@ export interface OutageOptions {
   readonly longQuietMs: number
   /** Checks once a second during an outage whether `asking` works again; resolves when it does. */
   readonly probe?: () => Promise<unknown>
-  /** The memory of the state, if other threads of the process share the outage. */
-  readonly memory?: SharedArrayBuffer
   /** An outage with a single failure is logged in one line. */
   readonly onceInOneLine?: boolean
   readonly onOver?: () => void
-  /** Milliseconds, never set back, the same in every thread. */
+  /** Milliseconds, never set back. */
   readonly clock?: () => number
-}
-
-const words = ['open', 'failures', 'failuresBefore', 'asking', 'writing'] as const
-const times = ['begun', 'lastFailed'] as const
-const timesAt = 32
-
-export function outageMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(timesAt + times.length * Float64Array.BYTES_PER_ELEMENT)
 }
 
 const lookEveryMs = 1_000
 
-/** The first thread that meets an outage writes both of its lines. */
 export function createOutage(options: OutageOptions): Outage {
   const { name, what, over, log, quietMs, longQuietMs, probe, clock = steadyClock } = options
-  const memory = options.memory ?? outageMemory()
-  const word = new Int32Array(memory, 0, words.length)
-  const time = new Float64Array(memory, timesAt, times.length)
-  const load = (of: (typeof words)[number]): number => Atomics.load(word, words.indexOf(of))
-  const store = (of: (typeof words)[number], value: number): void =>
-    void Atomics.store(word, words.indexOf(of), value)
-  const openWord = words.indexOf('open')
-  const [begun, lastFailed] = [times.indexOf('begun'), times.indexOf('lastFailed')]
+  let isOpen = false
+  let failures = 0
+  let failuresBefore = 0
+  let begunMs = 0
+  let lastFailedMs = 0
+  /** What has failed in this outage and was not seen to work since. */
+  const broken = { asking: false, writing: false }
   let watching: NodeJS.Timeout | undefined
   let probing = false
 
   const probeOnce = async (ask: () => Promise<unknown>): Promise<void> => {
     probing = true
-    const failedMs = time[lastFailed]
+    const failedMs = lastFailedMs
     // A failure in the meantime proves that it does not work, just as an answer proves that it does.
-    await ask().then(
-      () => failedMs === time[lastFailed] && store('asking', 0),
-      () => (time[lastFailed] = clock()),
-    )
+    try {
+      await ask()
+      if (failedMs === lastFailedMs) broken.asking = false
+    } catch {
+      lastFailedMs = clock()
+    }
     probing = false
   }
 
   const end = (message: string): void => {
     clearInterval(watching)
     watching = undefined
-    const failures = load('failures') - load('failuresBefore')
-    const seconds = Math.round(((time[lastFailed] ?? 0) - (time[begun] ?? 0)) / 100) / 10
-    Atomics.store(word, openWord, 0)
+    const inAll = failures - failuresBefore
+    const seconds = Math.round((lastFailedMs - begunMs) / 100) / 10
+    isOpen = false
     options.onOver?.()
-    if (options.onceInOneLine === true && failures === 1) return
-    log.warn({ outage: name, failures, seconds }, message)
+    if (options.onceInOneLine === true && inAll === 1) return
+    log.warn({ outage: name, failures: inAll, seconds }, message)
   }
 
   const look = (): void => {
-    const quietForMs = clock() - (time[lastFailed] ?? 0)
-    if (load('asking') === 1) {
+    const quietForMs = clock() - lastFailedMs
+    if (broken.asking) {
       if (probe !== undefined && !probing) void probeOnce(probe)
       return
     }
-    if (quietForMs >= (load('writing') === 1 ? longQuietMs : quietMs)) end(`outage is over: ${over}`)
+    if (quietForMs >= (broken.writing ? longQuietMs : quietMs)) end(`outage is over: ${over}`)
   }
 
   return {
     failed(work, error, fields) {
       const nowMs = clock()
-      time[lastFailed] = nowMs
-      store(work, 1)
+      lastFailedMs = nowMs
+      broken[work] = true
       // With a probe, the outage lasts until the probe has succeeded.
-      if (probe !== undefined) store('asking', 1)
-      const before = Atomics.add(word, words.indexOf('failures'), 1)
-      if (Atomics.compareExchange(word, openWord, 0, 1) === 1) return
-      time[begun] = nowMs
-      store('failuresBefore', before)
+      if (probe !== undefined) broken.asking = true
+      failures += 1
+      if (isOpen) return
+      isOpen = true
+      begunMs = nowMs
+      failuresBefore = failures - 1
       log.error({ outage: name, ...fields, err: error }, `outage begins: ${what}`)
-      watching = setInterval(look, lookEveryMs)
-      watching.unref()
+      watching = setInterval(look, lookEveryMs).unref()
     },
     worked(work) {
-      if (Atomics.load(word, openWord) === 1) store(work, 0)
+      broken[work] = false
     },
-    state: () => ({ open: load('open') === 1, failures: load('failures') }),
+    state: () => ({ open: isOpen, failures }),
     close() {
       if (watching !== undefined) end(`outage is not over when the service stops: ${what}`)
     },

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { BackgroundTask, TaskReport } from '../background-task.ts'
 import { StorageFailure } from '../storage/storage.ts'
-import { createOutage, outageMemory } from './outage.ts'
+import { createOutage } from './outage.ts'
 import type { Outage, OutageState } from './outage.ts'
 
 export type OutageName = 'store' | 'store_full' | 'feed_locked' | 'listen'
@@ -21,18 +21,6 @@ const words: Readonly<Record<OutageName, { readonly what: string; readonly over:
 }
 const names = ['store', 'store_full', 'feed_locked', 'listen'] as const satisfies readonly OutageName[]
 
-/** The memories of the outages, which all threads of a process share. */
-export type OutageMemories = Readonly<Record<OutageName, SharedArrayBuffer>>
-
-export function outageMemories(): OutageMemories {
-  return {
-    store: outageMemory(),
-    store_full: outageMemory(),
-    feed_locked: outageMemory(),
-    listen: outageMemory(),
-  }
-}
-
 export interface Outages extends TaskReport {
   /** A request failed with this error. `isPublishing`: before its events were stored. */
   requestFailed(error: unknown, requestId: string | undefined, isPublishing: boolean): void
@@ -48,7 +36,6 @@ export interface OutagesOptions {
   readonly log: Logger
   /** Resolves when the store answers. */
   readonly ping: () => Promise<void>
-  readonly memories?: OutageMemories
   /** See `OutageOptions`; for tests. Default: 5 s and a minute. */
   readonly quietMs?: number
   readonly longQuietMs?: number
@@ -58,9 +45,9 @@ export interface OutagesOptions {
 const fullFor = 10
 
 export function createOutages(options: OutagesOptions): Outages {
-  const { log, memories = outageMemories(), ping, quietMs = 5_000, longQuietMs = 60_000 } = options
+  const { log, ping, quietMs = 5_000, longQuietMs = 60_000 } = options
   const outage = (name: OutageName, more: { probe?: () => Promise<void>; longQuietMs?: number } = {}) =>
-    createOutage({ name, ...words[name], log, quietMs, longQuietMs, memory: memories[name], ...more })
+    createOutage({ name, ...words[name], log, quietMs, longQuietMs, ...more })
   const all: Readonly<Record<OutageName, Outage>> = {
     store: outage('store', { probe: ping }),
     store_full: outage('store_full', { longQuietMs: fullFor * longQuietMs }),

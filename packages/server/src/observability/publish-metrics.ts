@@ -73,7 +73,6 @@ const queueGauges = [
     name: 'property_events_longest_publish_wait_seconds',
     help: 'How long the publication that has waited longest has waited for its commit to begin.',
     of: ({ longestWaitMs }: QueueState) => longestWaitMs / 1_000,
-    // The longest of several threads.
     aggregator: 'max',
   },
   {

@@ -11,7 +11,7 @@ import { addSilenceGauges } from './silence-metrics.ts'
 export interface StoreMetrics extends Pick<StoreObserver, 'waited' | 'retried'> {
   /** Sets the function that returns, at each scrape, what an engine of a thread is doing. */
   watchWork(work: () => StoreWork): void
-  /** The same for the store itself, which all threads share. */
+  /** The same for the store itself. */
   watchStore(
     storage: Pick<StorageEngine, 'heldSnapshots' | 'epochNeed' | 'maintenance' | 'silence'>,
     report: TaskReport,

@@ -7,8 +7,6 @@ import type { PageReader } from './page-reader.ts'
 import type { RangeReads } from './page-reads.ts'
 import { createSealer } from './sealer.ts'
 import { openSegmentFile } from './segment-file.ts'
-import { joinSegmentFile, shareSegmentFile } from './shared-segment-file.ts'
-import type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.ts'
 import { createSegmentMemory } from './segment-memory.ts'
 import { createSegmentStore } from './segment-store.ts'
 
@@ -17,23 +15,20 @@ export { wholeBytes } from './page-body.ts'
 export type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 export type { PageReader } from './page-reader.ts'
 export type { RangeReads } from './page-reads.ts'
-export type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.ts'
 
 export interface SealedPagesOptions {
   /**
    * Memory for segments, in bytes: for those that are kept, of which the least recently used go first, and for those from which answers
-   * are being sent. With less than 32 MiB (divided by the threads) fewer are kept, and answers still have that much.
+   * are being sent. With less than 32 MiB fewer are kept, and answers still have that much.
    */
   readonly memoryBytes: number
   /** The folder of the file of segments. Without it, segments live in memory alone. */
   readonly folder: string | undefined
   /** The limit of the file's size. Segments that do not fit are not made, except one a minute to try whether there is room again. */
   readonly fileBytes: number
-  /** Another thread's file, instead of one of its own. */
-  readonly shared?: SegmentFilePass | undefined
 }
 
-/** The least memory that answers have in all threads together: 64 pages of 500 kB at once. It is used only as far as it is needed. */
+/** The least memory that answers have: 64 pages of 500 kB at once. It is used only as far as it is needed. */
 const leastBytes = 32 * 2 ** 20
 
 const fileName = 'sealed-pages'
@@ -43,7 +38,7 @@ const steadyClock = (): number => performance.now()
 
 /** Pages from the engine alone, built for each request. */
 export function plainPages(events: RangeReads, count?: CountBytes): PageReader {
-  return createPageReader(events, undefined, 1, count)
+  return createPageReader(events, undefined, count)
 }
 
 /** Pages from sealed segments if there are any. The file is derived data and may be deleted while no service runs. */
@@ -53,25 +48,12 @@ export function sealedPages(
   report?: TaskReport,
   count?: CountBytes,
 ): PageReader {
-  const { memoryBytes, folder, fileBytes, shared } = options
+  const { memoryBytes, folder, fileBytes } = options
   // Without a place to keep segments, making them is of no use.
-  if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events, count)
-  const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
-  const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
-  const file =
-    shared === undefined
-      ? own
-      : joinSegmentFile(
-          shared,
-          () => memory.clear(),
-          (prefix) => memory.forget(prefix),
-        )
+  if (memoryBytes === 0 && folder === undefined) return plainPages(events, count)
+  const memory = createSegmentMemory({ memoryBytes, leastBytes })
+  const file = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
   const store = createSegmentStore({ memory, file })
   const sealed = { store, sealer: createSealer(events, store, steadyClock, report) }
-  return createPageReader(events, sealed, shared?.threads, count)
-}
-
-/** Opens the file for several threads. Each calls `sealedPages` with a pass. */
-export function sharedPagesFile(folder: string, fileBytes: number, threads: number): SharedSegmentFile {
-  return shareSegmentFile(openSegmentFile(join(folder, fileName), fileBytes), threads)
+  return createPageReader(events, sealed, count)
 }

@@ -28,8 +28,7 @@ export interface PageReader {
   /** The bytes of the event at a position, if its segment in this form is sealed. They must be released like a page. */
   readSealedEvent(key: FeedKey, head: Head, position: number, form?: ReaderForm): PageBody | undefined
   /**
-   * From now on, no answer uses anything that was read of the feed before. Resolves when the file has zeros in its place; if threads
-   * share the file, `SharedSegmentFile.forget` does that.
+   * From now on, no answer uses anything that was read of the feed before. Resolves when the file has zeros in its place.
    */
   forget(key: FeedKey): Promise<void>
   /** Compares each feed's segments with its head, and forgets those of an earlier state, as `forget` does. */
@@ -37,20 +36,16 @@ export interface PageReader {
   close(): Promise<void>
 }
 
-/**
- * Without `sealed`, every page comes from the engine. `threads`: how many serve side by side, this one included. `count`: as in
- * `createMakingRoom`.
- */
+/** Without `sealed`, every page comes from the engine. `count`: as in `createMakingRoom`. */
 export function createPageReader(
   events: RangeReads,
   sealed: SealedPages | undefined,
-  threads = 1,
   count?: CountBytes,
 ): PageReader {
   const sources: PageSources = { events: pageReads(events), sealed, making: createMakingRoom(count) }
   /** A list of positions is a different one in a moment, so nothing of it is kept. */
   const unsealed: PageSources = { ...sources, sealed: undefined }
-  const lines = createTenantLines(threads)
+  const lines = createTenantLines()
   const readListed = (page: LocatedPage, coding: ContentCoding): Promise<AnyBody> => {
     const parts = partsOf(page, 'listed')
     return lines.run(page.range.key.tenantId, () =>

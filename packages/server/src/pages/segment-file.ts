@@ -15,7 +15,7 @@ import { createSegmentWiper } from './segment-wiper.ts'
 import { storedSegment } from './stored-segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
 
-/** The file as page makers use it: their own, or one that several threads share. */
+/** The file as page makers use it. */
 export interface SegmentFile {
   get(id: SegmentId): StoredSegment | undefined
   /** The contents of the file, as numbers. */

@@ -26,8 +26,7 @@ export interface SegmentStore {
   /** The watcher hears of the series in the file, and at once of those that exist. */
   watch(watcher: SeriesWatcher): void
   /**
-   * Forgets the series with this prefix at once. Resolves when their bytes in the file are zeros on the disk; if several threads use the
-   * file, that is the task of the thread that holds it (`SharedSegmentFile.forget`).
+   * Forgets the series with this prefix at once. Resolves when their bytes in the file are zeros on the disk.
    */
   forget(prefix: string): Promise<void>
   /** Forgets everything, in memory and in the file. */

@@ -13,7 +13,7 @@ export interface TenantLines {
   run<T>(tenantId: string, read: () => Promise<T>): Promise<T>
 }
 
-/** The connections for reading that the threads of a node have together. */
+/** The connections for reading that a node has. */
 const connections = 8
 
 interface Line {
@@ -24,9 +24,9 @@ interface Line {
 /** What reads may take of one turn of the event loop before others have theirs: many short pages, or one of some megabytes. */
 const turnMs = 5
 
-/** A tenant has at most three quarters of a thread's connections. */
-export function createTenantLines(threads = 1): TenantLines {
-  const mostAtOnce = Math.max(1, Math.floor(0.75 * Math.floor(connections / threads)))
+/** A tenant has at most three quarters of the connections. */
+export function createTenantLines(): TenantLines {
+  const mostAtOnce = Math.floor(0.75 * connections)
   const lines = new Map<string, Line>()
 
   const lineOf = (tenantId: string): Line => {

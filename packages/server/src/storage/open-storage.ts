@@ -1,11 +1,11 @@
 /** The only file that knows which engines there are. */
 import type { SharedClock } from './clock.ts'
 import type { MemoryOptions } from './memory/engine.ts'
-import type { PostgresOptions, PostgresPass } from './postgres/engine.ts'
+import type { PostgresOptions } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
 import type { WantedSettings } from './settings.ts'
-import { joinSqlite, openSqlite } from './sqlite/engine.ts'
-import type { SqliteOptions, SqlitePass } from './sqlite/engine.ts'
+import { openSqlite } from './sqlite/engine.ts'
+import type { SqliteOptions } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
 
 export type { DatabaseInspection, InspectedStore, ReachedDatabase } from './postgres/inspect-database.ts'
@@ -49,37 +49,14 @@ export async function openStorage(options: OpenStorageOptions): Promise<StorageE
     const { openMemory } = await import('./memory/engine.ts')
     return openMemory(options, options, clock, overrideClockCheck)
   }
-  return (await openForThreads(options)).storage
-}
-
-/** What another thread of this process needs to serve the same open store; its port has to be transferred to that thread. */
-export type StoragePass = SqlitePass | PostgresPass
-
-export interface SharedStorage {
-  readonly storage: StorageEngine
-  /** For one more thread. All threads have to close theirs before the storage is closed. */
-  pass(): StoragePass
-}
-
-/** Opens a store that several threads of this process will use, as `openStorage` does. */
-export async function openForThreads(
-  options: Exclude<OpenStorageOptions, MemoryOptions>,
-): Promise<SharedStorage> {
   const { onWaiting, waitMs = 0, signal, ...given } = options
-  const { clock, create, overrideClockCheck = false } = given
+  const { create } = given
   if (given.kind === 'sqlite') return openSqlite(given, create, given, clock, overrideClockCheck)
   // Loaded on use: without it, serving from SQLite takes 2 MB less.
   const { openPostgres } = await import('./postgres/engine.ts')
   const { untilReached } = await import('./postgres/until-reached.ts')
   const open = () => openPostgres(given, create, given, clock, overrideClockCheck, onWaiting)
   return untilReached(open, { waitMs, signal, onWaiting })
-}
-
-/** The store, on a thread that was given a pass. */
-export async function joinStorage(pass: StoragePass): Promise<StorageEngine> {
-  if (pass.kind === 'sqlite') return joinSqlite(pass)
-  const { joinPostgres } = await import('./postgres/engine.ts')
-  return joinPostgres(pass)
 }
 
 /** Describes the contents of a database, without changing it. */

@@ -17,7 +17,6 @@ export interface Watchers {
   changeCount(key: FeedKey): number
 }
 
-/** `counts`: shared with the other threads of the node, if there are any. */
 export function watchers(counts: ChangeCounts = changeCounts()): Watchers {
   const listeners = new Set<FeedListener>()
   const tell = (key: FeedKey | undefined): void => {

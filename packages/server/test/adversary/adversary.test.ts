@@ -3,7 +3,7 @@
  * processes over sockets: by readers, publishers, strangers and walkers, each kind by itself and then all at once, while a bystander reads
  * and publishes. Its times are printed and not judged; its errors and the service's memory are.
  *
- * Some 40 s in `npm test`; ten minutes in `test:long`, with every engine, transport and number of threads.
+ * Some 40 s in `npm test`; ten minutes in `test:long`, with every engine and transport.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -36,23 +36,21 @@ const chosen: Phases =
 const mebibyte = 2 ** 20
 const pageMemoryBytes = 64 * mebibyte
 const budgetBytes = defaultLimits.inFlightBytes
-/** What else each of its threads may take, at rest and beside what is counted. */
+/** What else it may take, at rest and beside what is counted. */
 const besideBytes = 200 * mebibyte
-const boundOf = (workers: number): number => pageMemoryBytes + budgetBytes + workers * besideBytes
+const boundBytes = pageMemoryBytes + budgetBytes + besideBytes
 /** Without what gives memory back (trim-memory.ts), and in the short form, where nobody waits for it, it is bounded as before. */
 const comesBack = isLong && memoryTrimmer() !== undefined
-const backBytesOf = ({ beforeBytes }: SiegeReport, workers: number): number =>
-  comesBack ? comesBackTo(beforeBytes) : boundOf(workers)
+const backBytesOf = ({ beforeBytes }: SiegeReport): number =>
+  comesBack ? comesBackTo(beforeBytes) : boundBytes
 
-/** Of the service, while a request waits: its own answer, and whatever else has its turn before. With several threads it is not known whose it was. */
+/** Of the service, while a request waits: its own answer, and whatever else has its turn before. */
 const workMs = 5_000
 
-/** What a service has by default in the short form; the other engine and transport, and how threads divide the work, are the long one's. */
-const short: readonly Setting[] = [{ engine: 'sqlite', plainConnections: 'on', workers: 1 }]
+/** What a service has by default in the short form; the other engine and transport are the long one's. */
+const short: readonly Setting[] = [{ engine: 'sqlite', plainConnections: 'on' }]
 const long: readonly Setting[] = (['sqlite', 'postgres'] as const).flatMap((engine) =>
-  (['on', 'off'] as const).flatMap((plainConnections) =>
-    [1, 3].map((workers) => ({ engine, plainConnections, workers })),
-  ),
+  (['on', 'off'] as const).map((plainConnections) => ({ engine, plainConnections })),
 )
 const lengths = isLong
   ? { strength: 3, phaseMs: 5_000, allAtOnceMs: 40_000, restMs: 60_000 }
@@ -60,8 +58,8 @@ const lengths = isLong
 
 describe('whatever adversaries do', () => {
   for (const setting of isLong ? long : short) {
-    const { engine, plainConnections, workers } = setting
-    const name = `${engine}, plain connections ${plainConnections}, ${workers} thread${workers === 1 ? '' : 's'}`
+    const { engine, plainConnections } = setting
+    const name = `${engine}, plain connections ${plainConnections}`
     it(`a bystander is served and memory is bounded and comes back: ${name} (P5, P10, P11)`, async (test) => {
       const { readers, uploads, walkers, strangers, oddities } = phases
       const attacks =
@@ -69,8 +67,7 @@ describe('whatever adversaries do', () => {
       const report = await besiege({ ...setting, ...lengths, phases: attacks, seed })
       test.diagnostic(`seed ${seed}`)
       for (const line of [...tableOf(report), ...talliesOf(report)]) test.diagnostic(line)
-      const memory = { boundBytes: boundOf(workers), backBytes: backBytesOf(report, workers) }
-      const bounds = { ...memory, workMs: workers === 1 ? workMs : Infinity }
+      const bounds = { boundBytes, backBytes: backBytesOf(report), workMs }
       assert.deepEqual(faultsOf(report, bounds), [], `seed ${seed}`)
     })
   }

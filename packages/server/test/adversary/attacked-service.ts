@@ -11,7 +11,6 @@ import type { Target } from './target.ts'
 export interface Setting {
   readonly engine: 'sqlite' | 'postgres'
   readonly plainConnections: 'on' | 'off'
-  readonly workers: number
 }
 
 export interface AttackedOptions extends Setting {
@@ -88,14 +87,13 @@ export async function startAttacked(options: AttackedOptions): Promise<Attacked>
   }
 }
 
-async function serve(place: Place, folder: string, { plainConnections, workers }: Setting): Promise<Serving> {
+async function serve(place: Place, folder: string, { plainConnections }: Setting): Promise<Serving> {
   const environment = {
     PROPERTY_EVENTS_KEY_PEPPER: keyPepper,
     ...(place.kind === 'postgres' ? { PROPERTY_EVENTS_DATABASE: place.url } : {}),
   }
-  const threads = workers === 1 ? [] : ['--workers', String(workers)]
   const waits = ['--reader-timeout', `${readerTimeoutMs}ms`]
-  const options = ['--data', folder, '--plain-connections', plainConnections, ...waits, ...threads]
+  const options = ['--data', folder, '--plain-connections', plainConnections, ...waits]
   const running = await start(['serve', ...options], { environment, nodeArguments })
   const { url, metricsUrl } = running.line
   return { url, metricsUrl, pid: running.child.pid ?? 0, stop: () => running.stop() }

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const deprecation = { sinceMs: Date.UTC(2026, 0, 31), sunsetMs: Date.UTC(2027, 0, 31, 12) }
 const json = { 'content-type': 'application/json' }
 
-for (const engine of ['memory', 'threads'] as const) {
+for (const engine of ['memory', 'sqlite'] as const) {
   onTransports(`an operation whose end is announced, on ${engine}`, (transport) => {
     let service: TestService
     before(async () => {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { createBytesInFlight, nodeCounts } from '../../src/http/bytes-in-flight.ts'
+import { createBytesInFlight } from '../../src/http/bytes-in-flight.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
 import { onTransports } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
@@ -150,25 +150,24 @@ describe('the budget of bytes in flight', () => {
     })
     fc.assert(
       fc.property(fc.array(taken, { maxLength: 60 }), (steps) => {
-        const counts = nodeCounts(2)
-        const threads = [createBytesInFlight(limits, counts), createBytesInFlight(limits, counts)] as const
-        const flights = steps.map(({ key, use, bytes, ends }, index) => {
-          const flight = (threads[index % 2] ?? threads[0]).begin(key, use)
+        const budget = createBytesInFlight(limits)
+        const flights = steps.map(({ key, use, bytes, ends }) => {
+          const flight = budget.begin(key, use)
           flight.take(bytes)
           if (ends) flight.end()
           return flight
         })
-        const held = threads[0].state().bytes + threads[1].state().bytes
+        const held = budget.state().bytes
         assert.ok(held <= limits.inFlightBytes)
         // As much as a key has is left beside it: half of what is free is there for one that is new.
         const room = Math.min(200_000, (limits.inFlightBytes - held) / 2) - 2_048
-        if (room > 0) assert.equal(threads[0].refuses('new', 'publication', room), undefined)
+        if (room > 0) assert.equal(budget.refuses('new', 'publication', room), undefined)
         for (const flight of flights) {
           flight.end()
           flight.end()
         }
-        assert.equal(threads[0].state().bytes + threads[1].state().bytes, 0)
-        for (const use of uses) assert.equal(threads[1].refuses('a', use, 200_000), undefined)
+        assert.equal(budget.state().bytes, 0)
+        for (const use of uses) assert.equal(budget.refuses('a', use, 200_000), undefined)
       }),
     )
   })

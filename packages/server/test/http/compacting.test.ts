@@ -51,10 +51,10 @@ async function assertOverwritten(service: TestService, receipts: readonly string
   }
 }
 
-describe('compacting a data folder that three threads serve', () => {
+describe('compacting a data folder that is served', () => {
   let service: TestService
   before(async () => {
-    service = await startTestService({ engine: 'threads' })
+    service = await startTestService({ engine: 'sqlite' })
   })
   after(() => service.stop())
 

@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { call, problemOf } from '../support/http-client.ts'
-import {
-  atDoor,
-  consoleFolder,
-  cookieOf,
-  fromOwnPage,
-  getSession,
-  postSession,
-  signIn,
-} from '../support/console-page.ts'
+import { consoleFolder, cookieOf, fromOwnPage, postSession, signIn } from '../support/console-page.ts'
 import { startTestService } from '../support/test-service.ts'
-import { until } from '../support/until.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 
 const folder = consoleFolder()
@@ -111,23 +102,6 @@ describe('where the console may be opened', () => {
     assert.deepEqual(new Set(signedIn.slice(0, 20)), new Set([201]))
     assert.equal(signedIn[20], 429)
     await signIn(service, { key: publishKey })
-  })
-
-  it('knows a session on every thread, and its end (D11, PROTOCOL §15.3)', async () => {
-    const service = await start({ engine: 'threads' })
-    const { tenantId } = service.tenant
-    const key = await service.issue({ grants: [{ tenantId, scopes: ['property:read'] }] })
-    const session = await signIn(service, { key: key.text })
-    // Each on a connection of its own, so that they meet all threads.
-    const ask = async (): Promise<readonly number[]> => {
-      const asked = Array.from({ length: 12 }, () => atDoor(service, session, '/v1/heads'))
-      return (await Promise.all(asked)).map(({ status }) => status)
-    }
-    assert.deepEqual(new Set(await ask()), new Set([200]))
-    await service.storage.keys.revokeKey(key.keyId, Date.now(), 'cli:test')
-    await until(async () => (await ask()).every((status) => status === 401))
-    const other = await signIn(service, { key: service.tenant.readKey })
-    assert.equal((await getSession(service, other)).status, 200)
   })
 
   it('is for no page of another origin, whatever else may be read across origins (PROTOCOL §15.2)', async () => {

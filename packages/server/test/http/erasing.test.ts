@@ -288,14 +288,3 @@ describe('erasing from a store that cannot say which backups were made', () => {
     }
   })
 })
-
-describe('erasing from a service with three threads', () => {
-  it('leaves the payloads in no answer of any thread (D17)', async () => {
-    const service = await startTestService({ engine: 'threads' })
-    try {
-      await showsNothingAfterwards(service)
-    } finally {
-      await service.stop()
-    }
-  })
-})

@@ -54,16 +54,13 @@ function randomRead(published: readonly Published[]): readonly [string, Call] {
 const ways: readonly (readonly [string, TestServiceOptions])[] = [
   ...testEngines.map((engine) => [engine, { engine }] as const),
   ['memory by Node’s HTTP alone', { engine: 'memory', plainConnections: false }],
-  ['SQLite by three threads', { engine: 'threads' }],
 ]
 
 describe('what is noted as sent', () => {
   for (const [name, options] of ways) {
     it(`is what a consumer saw, by pages, windows, runs, snapshots, ids and histories, on ${name} (D17)`, async () => {
       let nowMs = startMs
-      // Threads have clocks of their own.
-      const isThreaded = options.engine === 'threads'
-      const service = await startTestService({ ...options, ...(isThreaded ? {} : { clock: () => nowMs }) })
+      const service = await startTestService({ ...options, clock: () => nowMs })
       try {
         const refs = Array.from({ length: 120 }, () => randomUUID())
         const published = [...(await publishContacts(service, refs))]
@@ -78,12 +75,12 @@ describe('what is noted as sent', () => {
           assert.equal(answer.status, 200, `${path}: ${answer.text}`)
           const isGzip = answer.headers['content-encoding'] === 'gzip'
           const text = isGzip ? gunzipSync(answer.body).toString() : answer.text
-          const hour = Math.floor((isThreaded ? Date.now() : nowMs) / hourMs)
+          const hour = Math.floor(nowMs / hourMs)
           for (const ref of contactsIn(text)) seen.set(ref, (seen.get(ref) ?? new Set()).add(hour))
         }
         const tagged = await call(service, `${list}?page=4&pageSize=40`, { key: readKey })
         const byId = await call(service, `${contactGetPath}/${published[0]?.id}`, { key: readKey })
-        const hourNow = Math.floor((isThreaded ? Date.now() : nowMs) / hourMs)
+        const hourNow = Math.floor(nowMs / hourMs)
         for (const ref of contactsIn(tagged.text + byId.text)) {
           seen.set(ref, (seen.get(ref) ?? new Set()).add(hourNow))
         }
@@ -128,7 +125,6 @@ describe('what is noted as sent', () => {
           recipients.map((one) => [one.keyId, one.events]),
           [[keyId, 1]],
         )
-        if (isThreaded) return
         // Asked for from the middle of the first hour on: what was sent in that hour is possibly meant.
         const part = { ...whole, fromMs: startMs + 1, toMs: startMs + hourMs }
         for await (const { contacts } of exposedContacts(service.storage, part)) {

@@ -26,7 +26,7 @@ describe(
         sockets.push(socket)
       })
       const service = listening(server)
-      const at = { host: '127.0.0.1', sharePort: false }
+      const at = { host: '127.0.0.1' }
       const { port } = (await service.listen({ ...at, port: 0 })) as AddressInfo
       try {
         const countTurns = (): void => {

@@ -344,7 +344,7 @@ onTransports('a failing store', (transport) => {
   })
 })
 
-for (const engine of ['memory', 'threads'] as const) {
+for (const engine of ['memory', 'sqlite'] as const) {
   describe(`draining, on ${engine}`, () => {
     it('says that it stops, and answers everything as the last of its connection, until it is closed (PROTOCOL §7)', async () => {
       const service = await startTestService({ engine })

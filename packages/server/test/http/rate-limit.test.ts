@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { newKeyText } from '@property-events/protocol'
 import * as fc from 'fast-check'
 import { clientNetwork } from '../../src/http/requests/client-address.ts'
-import { bucketMemory } from '../../src/http/bucket-words.ts'
 import { createTokenBuckets } from '../../src/http/token-bucket.ts'
 import type { StorageEngine } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
@@ -207,7 +206,7 @@ onTransports('rate limits', (transport) => {
   it('keep the limits of used-up addresses through a spray of 50,000 others, in bounded memory (D10)', () => {
     let nowMs = 0
     const limits = { perSecond: 1, burst: 50 }
-    const buckets = createTokenBuckets({ limits, clock: () => nowMs, memory: bucketMemory(16_384) })
+    const buckets = createTokenBuckets({ limits, clock: () => nowMs, capacity: 16_384 })
     // Not one alone, which would be spared by chance where just any makes way.
     const guessers = Array.from({ length: 100 }, (_, index) => `guesser ${index}`)
     for (const guesser of guessers) for (let index = 0; index < 50; index += 1) buckets.of(guesser).charge()
@@ -254,22 +253,6 @@ onTransports('rate limits', (transport) => {
           })
         }
       }),
-    )
-  })
-
-  it('are one limit for all threads that share their memory (D10)', () => {
-    const memory = bucketMemory()
-    const threads = Array.from({ length: 3 }, () =>
-      createTokenBuckets({ limits: { perSecond: 1, burst: 6 }, clock: () => 0, memory }).of('key'),
-    )
-    const states = Array.from({ length: 9 }, (_, n) => threads[n % 3]?.take())
-    assert.deepEqual(
-      states.map((state) => state?.remaining),
-      [5, 4, 3, 2, 1, 0, 0, 0, 0],
-    )
-    assert.deepEqual(
-      states.map((state) => state?.allowed),
-      [true, true, true, true, true, true, false, false, false],
     )
   })
 })

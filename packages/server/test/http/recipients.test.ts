@@ -153,23 +153,6 @@ onEngines('a receipt', {}, (service) => {
   })
 })
 
-describe('a receipt of a service with three threads', () => {
-  it('names the keys that any of them has served (D17)', async () => {
-    const service = await startTestService({ engine: 'threads' })
-    try {
-      const { subjectId } = await publishVersions(service, 1)
-      // On connections of their own, which the system spreads over the threads.
-      const readers = await Promise.all(Array.from({ length: 16 }, () => readerOf(service)))
-      for (const { text } of readers) await call(service, `/v1/contacts/${subjectId}`, { key: text })
-      const [receipt] = await eraseAll(service, [{ feed: 'contact', subjectId }])
-      const found = await recipientsOf(service, receipt?.id ?? '')
-      assert.deepEqual(new Set(found.map(({ keyId }) => keyId)), new Set(readers.map(({ keyId }) => keyId)))
-    } finally {
-      await service.stop()
-    }
-  })
-})
-
 describe('a receipt for events that were being read while they were erased', () => {
   it('names the key that was sent it after the last step (D17)', async () => {
     let isReached = false

@@ -1,6 +1,6 @@
 /** Restricting contacts over HTTP (PROTOCOL §5.7, D17). */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { addressesOf, canary, publishCanary, readAll, showing, tagsOf } from '../support/canary.ts'
 import { call, contactListPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -12,7 +12,6 @@ import {
   untilRestriction,
 } from '../support/restrictions.ts'
 import type { RestrictionBody } from '../support/restrictions.ts'
-import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 
 async function listed(service: TestService) {
@@ -132,16 +131,5 @@ onEngines('restricting', {}, (service) => {
     assert.deepEqual([unknown.status, problemOf(unknown).code], [404, 'subject_not_found'])
     assert.equal((await postEndOfRestriction(service(), 'one')).status, 400)
     assert.equal((await postEndOfRestriction(service(), crypto.randomUUID())).status, 404)
-  })
-})
-
-describe('restricting in a service with three threads', () => {
-  it('shows a contact in no answer of any thread (D17)', async () => {
-    const service = await startTestService({ engine: 'threads' })
-    try {
-      await hidesAndShowsAgain(service)
-    } finally {
-      await service.stop()
-    }
   })
 })

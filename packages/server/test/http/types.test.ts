@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import { openStream } from '../support/event-stream.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
-import { isLongRun, onEngines } from '../support/on-engines.ts'
+import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
 interface Run {
@@ -16,8 +16,7 @@ interface Run {
 
 const codesOf = ({ items }: Pick<Run, 'items'>) => items.map(({ eventTypeShortCode }) => eventTypeShortCode)
 
-// Threads change nothing about what passes, so the short run leaves them out.
-onEngines('events of some types', { threads: isLongRun, limits: { markEveryMs: 200 } }, (service) => {
+onEngines('events of some types', { limits: { markEveryMs: 200 } }, (service) => {
   const path = '/v1/property-events'
   const ask = (query: string, at = path) =>
     call(service(), `${at}?${query}`, { key: service().tenant.readKey })

@@ -24,7 +24,7 @@ const headsOf = (answer: Answer): Heads => {
 }
 const names = ({ heads }: Heads) => heads.map(({ tenantId, feed }) => `${tenantId} ${feed}`)
 
-onEngines('a reader of many feeds that waits', { threads: true, limits: { waitingPerKey: 3 } }, (service) => {
+onEngines('a reader of many feeds that waits', { limits: { waitingPerKey: 3 } }, (service) => {
   const keyOfBoth = async () => {
     const { tenant, otherTenant } = service()
     const grants = [tenant, otherTenant].map(({ tenantId }) => ({ tenantId, scopes }))

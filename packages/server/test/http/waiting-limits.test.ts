@@ -49,14 +49,13 @@ describe('requests that wait', () => {
     assert.equal(waiting.enter('f', 'stream'), undefined)
   })
 
-  for (const engine of ['memory', 'threads'] as const satisfies readonly TestEngine[]) {
-    it(`are limited for a node, whatever their keys, ${engine === 'threads' ? 'on all its threads together' : 'on one thread'} (W5)`, async () => {
+  for (const engine of ['memory', 'sqlite'] as const satisfies readonly TestEngine[]) {
+    it(`are limited for a node, whatever their keys, on ${engine} (W5)`, async () => {
       const most = 6
       const service = await startTestService({ engine, limits: { waitingPerNode: most } })
       const readers: StreamReader[] = []
       try {
         const [stranger = '', ...keys] = await keysOf(service, most + 1)
-        // Connections are spread over the threads by the system.
         for (const key of keys) readers.push(await openStream(service, `${path}/stream?after=head`, { key }))
         assert.ok(readers.every(({ status }) => status === 200))
         const ask = (query: string) => call(service, `${path}${query}`, { key: stranger })

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { announceNode } from '../../src/keys/announce-node.ts'
-import { nodeWords } from '../../src/keys/node-words.ts'
+import { announceNode, loneNode } from '../../src/keys/announce-node.ts'
 import type { NodeAnnouncement, NodeStore } from '../../src/storage/storage.ts'
 
 /** A store that answers as it is told, and time that passes as it is told. */
@@ -44,22 +43,22 @@ function announcing(isShared: boolean) {
 
 it('a node that joins counts at once, and one that has gone after it was missed twice (D10)', async () => {
   const { nodes, pauses, pause, beat, given } = announcing(true)
-  const words = nodeWords()
+  const state = loneNode()
   given.count = 2
-  const node = await announceNode(nodes, { peppers: [], words }, pause)
-  assert.equal(words.nodes, 2)
+  const node = await announceNode(nodes, { peppers: [], state }, pause)
+  assert.equal(state.nodes, 2)
   await beat({ count: 3 })
-  assert.equal(words.nodes, 3)
+  assert.equal(state.nodes, 3)
   // After an outage of the store every node seems to be alone.
   await beat({ count: 1 })
-  assert.equal(words.nodes, 3)
+  assert.equal(state.nodes, 3)
   await beat({ count: 3 })
-  assert.equal(words.nodes, 3)
+  assert.equal(state.nodes, 3)
   await beat({ count: 2 })
   await beat()
-  assert.equal(words.nodes, 2)
+  assert.equal(state.nodes, 2)
   await beat({ away: true })
-  assert.equal(words.nodes, 2)
+  assert.equal(state.nodes, 2)
   assert.ok(
     pauses.every((ms) => ms <= 2_000),
     'within seconds',
@@ -69,11 +68,10 @@ it('a node that joins counts at once, and one that has gone after it was missed 
 
 it('a node that is alone announces itself seldom, says when it ignores a proxy, and that it goes (D10, D11)', async () => {
   const { nodes, pauses, pause, beat, said, retired } = announcing(false)
-  const words = nodeWords()
-  const node = await announceNode(nodes, { peppers: [], words }, pause)
-  assert.equal(words.nodes, 1)
-  assert.equal(words.noteIgnoredProxy(), true)
-  assert.equal(words.noteIgnoredProxy(), false)
+  const state = loneNode()
+  const node = await announceNode(nodes, { peppers: [], state }, pause)
+  assert.equal(state.nodes, 1)
+  state.ignoresProxy = true
   await beat()
   assert.deepEqual(
     said.map(({ ignoresProxy }) => ignoresProxy),
@@ -82,15 +80,4 @@ it('a node that is alone announces itself seldom, says when it ignores a proxy, 
   assert.ok(pauses.every((ms) => ms >= 10_000))
   await node.close()
   assert.deepEqual(retired, [said[0]?.nodeId])
-})
-
-it('what a node knows about itself is known to all its threads (D10)', () => {
-  const memory = new SharedArrayBuffer(8)
-  const [one, other] = [nodeWords(memory), nodeWords(memory)]
-  assert.equal(other.nodes, 1)
-  one.nodes = 4
-  assert.equal(other.nodes, 4)
-  assert.equal(one.noteIgnoredProxy(), true)
-  assert.equal(other.ignoresProxy, true)
-  assert.equal(other.noteIgnoredProxy(), false)
 })

@@ -14,10 +14,9 @@ import { fillBranchViews } from '../../src/feed/filling-views.ts'
 import { carryOutRetention } from '../../src/feed/retaining.ts'
 import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
 import { noRetention } from '../../src/feed/retention-rules.ts'
-import { announceNode } from '../../src/keys/announce-node.ts'
+import { announceNode, loneNode } from '../../src/keys/announce-node.ts'
 import { consoleSessions } from '../../src/keys/console-sessions.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
-import { nodeWords } from '../../src/keys/node-words.ts'
 import { createUseLog } from '../../src/keys/use-log.ts'
 import { askedOnce } from '../../src/observability/asked-once.ts'
 import { timeReservation } from '../../src/storage/time-reservation.ts'
@@ -75,7 +74,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
       finishPepper: unasked,
       isShared: false,
     }
-    const facts = { peppers, words: nodeWords(), report }
+    const facts = { peppers, state: loneNode(), report }
     for (let start = 0; start < 2; start += 1) await (await announceNode(nodes, facts)).close()
   },
   async forget_ids(report, said) {

@@ -5,18 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { until } from '../support/until.ts'
 
-interface Sample {
-  readonly name: string
-  readonly values: readonly { readonly value: number }[]
-}
-
 describe('the lag of the event loop', () => {
   it('is how late the loop was: what it was held for, and nothing at rest', async () => {
     const metrics = createMetrics()
     const lag = async (): Promise<(what: string) => number> => {
-      const values = (await metrics.take()).values as readonly Sample[]
+      const { text } = await metrics.render()
       return (what) =>
-        values.find(({ name }) => name === `nodejs_eventloop_lag_${what}_seconds`)?.values[0]?.value ?? NaN
+        Number(new RegExp(`^nodejs_eventloop_lag_${what}_seconds (.+)$`, 'm').exec(text)?.[1] ?? NaN)
     }
     // Before the first look there is nothing, and Node says so with its greatest number.
     const atOnce = await lag()

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { createLogger, StorageFailure } from '../../src/index.ts'
-import { createOutage, outageMemory } from '../../src/observability/outage.ts'
-import { createOutages, outageMemories } from '../../src/observability/outages.ts'
+import { createOutage } from '../../src/observability/outage.ts'
+import { createOutages } from '../../src/observability/outages.ts'
 
 function logged() {
   const lines: Record<string, unknown>[] = []
@@ -111,19 +111,6 @@ describe('an outage', () => {
     assert.equal(lines.length, 4)
   })
 
-  it('is one for all threads', async () => {
-    const { lines, log } = logged()
-    const memory = outageMemory()
-    const threads = Array.from({ length: 4 }, () => createOutage({ ...options(log), memory }))
-    for (const thread of threads) thread.failed('asking', away(), {})
-    assert.equal(lines.length, 1)
-    threads[3]?.worked('asking')
-    await pass(10)
-    assert.equal(lines.length, 2)
-    assert.equal(lines[1]?.['failures'], 4)
-    assert.ok(threads.every((thread) => !thread.state().open))
-  })
-
   it('is reported if it is not over when the service stops', () => {
     const { lines, log } = logged()
     const outage = createOutage(options(log))
@@ -137,11 +124,7 @@ describe('an outage', () => {
 
 describe('the outages of a service', () => {
   const start = (lines = logged()) => {
-    const outages = createOutages({
-      log: lines.log,
-      ping: () => Promise.reject(away()),
-      memories: outageMemories(),
-    })
+    const outages = createOutages({ log: lines.log, ping: () => Promise.reject(away()) })
     return { ...lines, outages }
   }
 

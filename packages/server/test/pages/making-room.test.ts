@@ -70,7 +70,7 @@ describe('pages that are made at the same time', () => {
         await gate.promise
         return [Buffer.alloc(events * eventBytes, 'x')]
       })
-      const reader = createPageReader(reads, undefined, 1, count)
+      const reader = createPageReader(reads, undefined, count)
       const kindOf = async (tenant: string): Promise<string> => {
         const body = await reader.read(pageOf(tenant), coding)
         if (body.kind === 'whole') body.release()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { unreported } from '../../src/background-task.ts'
-import { createMetrics, shownMetrics } from '../../src/observability/metrics.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
 import type { HeldSnapshot } from '../../src/storage/storage.ts'
@@ -114,9 +114,7 @@ describe('an old snapshot', () => {
       )
       const metrics = createMetrics()
       metrics.store.watchStore(node, unreported)
-      const shown = shownMetrics()
-      shown.add(metrics, await metrics.take())
-      const { text } = await shown.render()
+      const { text } = await metrics.render()
       assert.match(text, /^property_events_oldest_snapshot_transactions\{holder="session"\} ([5-9]|\d\d+)$/m)
       assert.match(text, /^property_events_oldest_snapshot_seconds\{holder="session"\} [\d.e-]+$/m)
       metrics.close()

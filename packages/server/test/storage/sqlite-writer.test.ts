@@ -13,7 +13,6 @@ import { openStorage } from '../../src/storage/open-storage.ts'
 import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
 import { openStore } from '../../src/storage/sqlite/open-store.ts'
 import { appendThrough } from '../../src/storage/sqlite/packed-append.ts'
-import { accessThrough, portToWriter } from '../../src/storage/sqlite/writer-access.ts'
 import { hostWriter } from '../../src/storage/sqlite/writer-host.ts'
 import type { WriterHost } from '../../src/storage/sqlite/writer-host.ts'
 import { linkWriter } from '../../src/storage/sqlite/writer-link.ts'
@@ -107,42 +106,6 @@ describe('the writer', () => {
     }
     assert.ok(before.every(([, priority]) => priority === own))
     assert.equal(getPriority(process.pid), own)
-    await end(linked)
-  })
-
-  it('serves the threads in turn, however much one of them writes (D10)', async () => {
-    using folder = temporaryFolder()
-    const linked = await linkTo(folder.path)
-    const links = Array.from({ length: 3 }, () => linkWriter(accessThrough(portToWriter(linked.host))))
-    const log: string[] = []
-    const stop = new AbortController()
-    let made = 0
-    const publish = async (link: WriterLink, name: string, events: number): Promise<void> => {
-      const drafts = Array.from({ length: events }, () => draft({ subject: `${name}${(made += 1)}` }))
-      receipt((await appendThrough(link, [batch(drafts)]))[0])
-      log.push(name)
-    }
-    const [light = linked.link, ...heavy] = links
-    const publishing = heavy.map(async (link, n) => {
-      while (!stop.signal.aborted) await publish(link, `heavy ${n}`, 100)
-    })
-    const most: number[] = []
-    try {
-      await publish(light, 'light', 1)
-      for (let n = 0; n < 10; n += 1) {
-        const before = log.length
-        await publish(light, 'light', 1)
-        for (const name of ['heavy 0', 'heavy 1']) {
-          most.push(log.slice(before).filter((other) => other === name).length)
-        }
-      }
-    } finally {
-      stop.abort()
-      await Promise.all(publishing)
-    }
-    // One that is under way and one that had come before, where all messages are read in turn; a busy thread reads some together.
-    assert.ok(Math.max(...most) <= 5, `${most.join()} commits of each other thread while one event waited`)
-    for (const link of links) link.detach()
     await end(linked)
   })
 

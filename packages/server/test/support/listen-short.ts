@@ -13,7 +13,7 @@ try {
 } catch {
   for (const file of files.splice(-3)) closeSync(file)
 }
-const failure: unknown = await service.listen({ host: '127.0.0.1', port: 0, sharePort: false }).then(
+const failure: unknown = await service.listen({ host: '127.0.0.1', port: 0 }).then(
   () => undefined,
   (error: unknown) => error,
 )

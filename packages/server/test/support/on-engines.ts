@@ -3,18 +3,14 @@ import { startTestService, testEngines } from './test-service.ts'
 import type { TestEngine, TestService, TestServiceOptions } from './test-service.ts'
 
 /** The engines to run on: those named in PROPERTY_EVENTS_TEST_ENGINES, if it is set. */
-function chosenEngines(threads: boolean): readonly TestEngine[] {
-  const all = [...testEngines, 'threads' as const]
+function chosenEngines(): readonly TestEngine[] {
   const named = process.env['PROPERTY_EVENTS_TEST_ENGINES']?.split(',')
-  if (named !== undefined) return all.filter((engine) => named.includes(engine))
-  return threads ? all : testEngines
+  return named === undefined ? testEngines : testEngines.filter((engine) => named.includes(engine))
 }
 
 export interface OnEnginesOptions extends Omit<TestServiceOptions, 'engine' | 'plainConnections'> {
   /** Once more by Node's HTTP alone, too; true by default. */
   readonly byNode?: boolean
-  /** Also with three threads, for what one thread has to hear of from the others; false by default. */
-  readonly threads?: boolean
 }
 
 /**
@@ -23,10 +19,10 @@ export interface OnEnginesOptions extends Omit<TestServiceOptions, 'engine' | 'p
  */
 export function onEngines(
   title: string,
-  { byNode = true, threads = false, ...options }: OnEnginesOptions,
+  { byNode = true, ...options }: OnEnginesOptions,
   tests: (service: () => TestService, plainConnections: boolean) => void,
 ): void {
-  const engines = chosenEngines(threads)
+  const engines = chosenEngines()
   const isTriedAlone = byNode && engines.includes('memory')
   const isShort = isTriedAlone && !isLongRun && engines.length > 1
   for (const engine of isShort ? engines.filter((one) => one !== 'memory') : engines) {

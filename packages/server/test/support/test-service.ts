@@ -5,33 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogues, scopes } from '@property-events/protocol'
 import type { AdminScope, EventTypeCatalogue } from '@property-events/protocol'
-import {
-  createLogger,
-  createService,
-  createThreadedService,
-  issueKey,
-  loadPeppers,
-  openForThreads,
-  openStorage,
-} from '../../src/index.ts'
+import { createLogger, createService, issueKey, loadPeppers, openStorage } from '../../src/index.ts'
 import type {
   ErasureList,
   Grant,
   KeyRate,
   KeyReading,
-  Pepper,
   Service,
   ServiceOptions,
-  SharedStorage,
   StorageEngine,
-  ThreadedServiceOptions,
 } from '../../src/index.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
 
 /** Engines the suite runs on. One more engine is one more name here and one more case below. */
 export const testEngines = ['memory', 'sqlite', 'postgres'] as const
-/** `threads`: SQLite, served by three threads. Only where it is asked for: nothing can be put in between there. */
-export type TestEngine = (typeof testEngines)[number] | 'threads'
+export type TestEngine = (typeof testEngines)[number]
 
 export interface TestTenant {
   readonly tenantId: string
@@ -116,8 +104,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
   const settings = { create: true, catalogue, startSequence: 0 }
   const { place, giveBack } = await placeOf(engine, folder, options)
-  const shared = place.kind === 'sqlite' ? await openForThreads({ ...settings, ...place }) : undefined
-  const storage = wrap(shared?.storage ?? (await openStorage({ ...settings, ...place })))
+  const storage = wrap(await openStorage({ ...settings, ...place }))
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const logLines: string[] = []
   const log = createLogger({
@@ -144,16 +131,15 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.shownSettings === undefined ? {} : { shownSettings: options.shownSettings }),
     maintenanceFreshMs: options.maintenanceFreshMs,
   } as const
-  const service =
-    engine === 'threads' && shared !== undefined
-      ? await startThreads(shared, pepper, folder, parts)
-      : await createService({
-          ...parts,
-          storage,
-          peppers: [pepper],
-          log,
-          ...(options.clock === undefined ? {} : { clock: options.clock }),
-        })
+  const service = await createService({
+    ...parts,
+    storage,
+    peppers: [pepper],
+    log,
+    // Beside the store, as `serve` keeps them.
+    ...(engine === 'sqlite' ? { pages: { memoryBytes: 2 ** 20, folder, fileBytes: 2 ** 24 } } : {}),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  })
 
   async function issue({ grants = [], operator = false, expiresMs, rate, ...terms }: IssueOptions) {
     const nowMs = options.clock?.() ?? Date.now()
@@ -229,22 +215,11 @@ async function placeOf(
 ) {
   const giveBack = (): void => undefined
   if (engine === 'memory') return { place: { kind: 'memory' }, giveBack } as const
-  if (engine === 'sqlite' || engine === 'threads')
-    return { place: { kind: 'sqlite', folder }, giveBack } as const
+  if (engine === 'sqlite') return { place: { kind: 'sqlite', folder }, giveBack } as const
   const at = (url: string) => ({ kind: 'postgres', url, readConnections: 4 }) as const
   if (databaseUrl !== undefined) return { place: at(databaseUrl), giveBack }
   const databases = await sharedDatabases()
   if (catalogue !== undefined) return { place: at(await databases.create()), giveBack }
   const schema = await databases.recycled()
   return { place: at(schema.url), giveBack: () => schema.giveBack() }
-}
-
-function startThreads(
-  store: SharedStorage,
-  pepper: Pepper,
-  folder: string,
-  parts: Omit<ThreadedServiceOptions, 'workers' | 'store' | 'peppers' | 'logLevel' | 'pages'>,
-): Promise<Service> {
-  const pages = { memoryBytes: 2 ** 20, folder, fileBytes: 2 ** 24 }
-  return createThreadedService({ ...parts, workers: 3, store, peppers: [pepper], logLevel: 'silent', pages })
 }

@@ -1,10 +1,9 @@
 /**
- * Limits the connections of a node, all its threads together. Further ones are answered with 503 and closed, as long as descriptors are
+ * Limits the connections of a node. Further ones are answered with 503 and closed, as long as descriptors are
  * left for that: without descriptors the system accepts connections and closes them without a word, and the store cannot open its files.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
-import { nodeCountWords } from '../bytes-in-flight.ts'
 import type { NodeCounts } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 
@@ -28,24 +27,26 @@ export interface ConnectionParts {
 export function limitConnections(server: Server, { context, counts, refuse }: ConnectionParts): void {
   const [take, ...others] = server.listeners('connection')
   if (take === undefined || others.length > 0) return
-  const words = new Int32Array(counts.words)
-  const { connections, refusing, warned } = nodeCountWords
   const wanted = context.limits.maxConnections
   const most = mostConnections(wanted)
-  if (most < wanted / 2 && Atomics.compareExchange(words, warned, 0, 1) === 0) {
+  if (most < wanted / 2) {
     const sentence =
       'fewer connections are taken than --max-connections says: the limit of open files allows no more'
     context.log.warn({ most, wanted }, sentence)
   }
+  let isRefusing = false
   let refusals = 0
 
   const leave = (): void => {
-    const left = Atomics.sub(words, connections, 1) - 1
-    if (left > most * lowShare || Atomics.compareExchange(words, refusing, 1, 0) !== 1) return
-    context.log.warn({ connections: left, most }, 'connections are taken again')
+    counts.connections -= 1
+    const { connections } = counts
+    if (!isRefusing || connections > most * lowShare) return
+    isRefusing = false
+    context.log.warn({ connections, most }, 'connections are taken again')
   }
   const turnAway = (socket: Socket): void => {
-    if (Atomics.compareExchange(words, refusing, 0, 1) === 0) {
+    if (!isRefusing) {
+      isRefusing = true
       const sentence =
         'connections are refused: as many are open as --max-connections and the limit of open files allow'
       context.log.warn({ connections: most, most }, sentence)
@@ -61,11 +62,11 @@ export function limitConnections(server: Server, { context, counts, refuse }: Co
 
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
-    if (Atomics.add(words, connections, 1) >= most) {
-      Atomics.sub(words, connections, 1)
+    if (counts.connections >= most) {
       turnAway(socket)
       return
     }
+    counts.connections += 1
     socket.once('close', leave)
     Reflect.apply(take, server, [socket])
   })

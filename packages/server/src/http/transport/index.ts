@@ -16,7 +16,7 @@ import { responsesUnderWay } from './responses-under-way.ts'
 import { stalledReaders } from './stalled-readers.ts'
 
 export interface Transport {
-  /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
+  /** Rejects with Node's own error if it cannot listen (`EADDRINUSE`, `EACCES`, …). */
   listen(options: ListenAt): Promise<AddressInfo | string | null>
   /** Accepts no new connections and answers open requests, within `closeTimeoutMs`. */
   close(): Promise<void>

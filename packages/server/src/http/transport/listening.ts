@@ -10,12 +10,10 @@ import type { AddressInfo, Server as PlainServer } from 'node:net'
 export interface ListenAt {
   readonly host: string
   readonly port: number
-  /** Other threads may listen there too. */
-  readonly sharePort: boolean
 }
 
 export interface Listening {
-  /** Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …). */
+  /** Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, …). */
   listen(options: ListenAt): Promise<AddressInfo | string | null>
   /** Takes no new connections; resolves once those there are have ended. */
   close(): Promise<void>
@@ -27,7 +25,7 @@ export interface Listening {
  */
 const backlog = 4_096
 
-/** Of one thread. Sockets can share a port on Linux, FreeBSD and others; only Linux spreads connections over them. */
+/** Sockets can share a port on Linux, FreeBSD and others; only Linux spreads connections over them. */
 const sockets = process.platform === 'linux' ? 8 : 1
 
 /** `server` gets the connections of all of them. To be called before it listens. */
@@ -40,10 +38,10 @@ export function listening(server: Server): Listening {
     await Promise.all([server, ...others].map(closed))
   }
   return {
-    async listen({ host, port, sharePort }) {
-      if (sockets === 1) return listenOn(server, { host, port, reusePort: sharePort })
+    async listen({ host, port }) {
+      if (sockets === 1) return listenOn(server, { host, port, reusePort: false })
       // Sockets that share a port do not notice that somebody else shares it already.
-      if (!sharePort && port !== 0) await mustBeFree({ host, port })
+      if (port !== 0) await mustBeFree({ host, port })
       const address = await listenOn(server, { host, port, reusePort: true })
       if (address === null || typeof address === 'string') return address
       const further = await Promise.allSettled(
@@ -62,7 +60,7 @@ export function listening(server: Server): Listening {
 }
 
 /** Rejects where somebody listens. */
-export async function mustBeFree({ host, port }: Pick<ListenAt, 'host' | 'port'>): Promise<void> {
+async function mustBeFree({ host, port }: Pick<ListenAt, 'host' | 'port'>): Promise<void> {
   const server = createServer()
   await listenOn(server, { host, port, reusePort: false })
   await closed(server)

@@ -1,7 +1,7 @@
 /** The parts that the verbs of one open database share. */
 import type { Ticks } from '@property-events/protocol'
 import type { TaskReport } from '../../background-task.ts'
-import type { ChangeCounts } from '../change-counts.ts'
+import { changeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { defaultClockToleranceTicks } from '../decide-append.ts'
@@ -54,11 +54,11 @@ export interface EngineSetting {
   readonly settings: StoreSettings
   readonly clock: SharedClock | undefined
   readonly overrideClockCheck: boolean
-  readonly counts: ChangeCounts
 }
 
 export function engineParts(setting: EngineSetting): EngineParts {
-  const { connections, settings, clock, overrideClockCheck, counts } = setting
+  const { connections, settings, clock, overrideClockCheck } = setting
+  const counts = changeCounts()
   const shown = shownNumbers(counts)
   const observers = storeObservers()
   const history = witness(shown, {

@@ -1,7 +1,5 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { feedNames } from '@property-events/protocol'
-import { changeCounts } from '../change-counts.ts'
-import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
@@ -97,22 +95,6 @@ const imports = 'imports'
 
 const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
 
-/** What another thread of the process needs: it is a node of its own, except for the counts of changes (P8). */
-export interface PostgresPass {
-  readonly kind: 'postgres'
-  readonly options: PostgresOptions
-  readonly clock: SharedClock | undefined
-  readonly overrideClockCheck: boolean
-  /** The memory of the `ChangeCounts`. */
-  readonly changes: SharedArrayBuffer
-}
-
-export interface OpenedPostgres {
-  readonly storage: StorageEngine
-  /** For one more thread. */
-  pass(): PostgresPass
-}
-
 export async function openPostgres(
   options: PostgresOptions,
   create: boolean,
@@ -120,19 +102,9 @@ export async function openPostgres(
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
   onWaiting: ((reason: string) => void) | undefined,
-): Promise<OpenedPostgres> {
+): Promise<StorageEngine> {
   const settings = await openStore(options, create, wanted, onWaiting)
-  const counts = changeCounts()
-  return {
-    storage: engineOver(options, settings, clock, overrideClockCheck, counts),
-    pass: () => ({ kind: 'postgres', options, clock, overrideClockCheck, changes: counts.memory }),
-  }
-}
-
-export async function joinPostgres(pass: PostgresPass): Promise<StorageEngine> {
-  const { options, clock, overrideClockCheck, changes } = pass
-  const settings = await openStore(options, false, {})
-  return engineOver(options, settings, clock, overrideClockCheck, changeCounts(changes))
+  return engineOver(options, settings, clock, overrideClockCheck)
 }
 
 function engineOver(
@@ -140,12 +112,11 @@ function engineOver(
   settings: StoreSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
-  counts: ChangeCounts,
 ): StorageEngine {
   const { readConnections = 8, appendsAtOnce = 4 } = options
   const writeConnections = appendsAtOnce + otherWriteConnections
   const connections = { ...options, readConnections, writeConnections }
-  const parts = engineParts({ connections, settings, clock, overrideClockCheck, counts })
+  const parts = engineParts({ connections, settings, clock, overrideClockCheck })
   const { database, history, given, note, remembered } = parts
   const guard = storeGuard(failureOf)
   const { isClosed } = guard

@@ -1,5 +1,4 @@
-/** The embedded store: SQLite in WAL mode. Each serving thread reads it, in microseconds; a separate thread writes. */
-import type { MessagePort } from 'node:worker_threads'
+/** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
@@ -64,7 +63,6 @@ import { fileRestrictions } from './restriction-reads.ts'
 import { fileRetention } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
 import { fileSilence } from './silence.ts'
-import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriterHere } from './writer-here.ts'
 import { hostWriter } from './writer-host.ts'
 import { fileUsage } from './usage.ts'
@@ -84,31 +82,13 @@ export interface SqliteOptions {
   readonly writesOn?: 'ownThread' | 'thisThread' | undefined
 }
 
-/** What another thread of the process needs to serve the same open store. Transfer it to that thread, with its port. */
-export interface SqlitePass {
-  readonly kind: 'sqlite'
-  readonly file: string
-  readonly settings: StoreSettings
-  readonly clock: SharedClock | undefined
-  readonly writer: MessagePort
-  /** The memories of the `CommitLine` and the `ChangeCounts`. */
-  readonly line: SharedArrayBuffer
-  readonly changes: SharedArrayBuffer
-}
-
-export interface OpenedSqlite {
-  readonly storage: StorageEngine
-  /** For one more thread. All threads have to close theirs before the storage is closed. */
-  pass(): SqlitePass
-}
-
 export async function openSqlite(
   options: SqliteOptions,
   create: boolean,
   wanted: WantedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
-): Promise<OpenedSqlite> {
+): Promise<StorageEngine> {
   const { file, settings, reservedUntil } = await openStore(options.folder, create, wanted)
   const line = commitLine()
   line.raiseFloor(reservedUntil)
@@ -123,45 +103,7 @@ export async function openSqlite(
     await link.call('close')
     await host.ended()
   }
-  return {
-    storage: engineOver({
-      file,
-      settings,
-      clock,
-      link,
-      line,
-      changes,
-      observers,
-      told: 'byItself',
-      end: endWriter,
-    }),
-    pass: () => ({
-      kind: 'sqlite',
-      file,
-      settings,
-      clock,
-      writer: portToWriter(host),
-      line: line.memory,
-      changes: changes.memory,
-    }),
-  }
-}
-
-/** For a thread other than the one that opened the store: it closes only its own part. */
-export function joinSqlite({ file, settings, clock, writer, line, changes }: SqlitePass): StorageEngine {
-  const observers = storeObservers()
-  const link = linkWriter(accessThrough(writer), (ms) => observers.waited('writing', ms))
-  return engineOver({
-    file,
-    settings,
-    clock,
-    link,
-    line: commitLine(line),
-    changes: changeCounts(changes),
-    observers,
-    told: 'byAll',
-    end: async () => link.detach(),
-  })
+  return engineOver({ file, settings, clock, link, line, changes, observers, end: endWriter })
 }
 
 interface EngineParts {
@@ -172,8 +114,6 @@ interface EngineParts {
   readonly line: CommitLine
   readonly changes: ChangeCounts
   readonly observers: StoreObservers
-  /** Whose appends are reported to watchers: this engine's own, or any thread's. */
-  readonly told: 'byItself' | 'byAll'
   /** Called after the connection for reading is closed. */
   readonly end: () => Promise<void>
 }

@@ -23,15 +23,13 @@ export interface FileEventsParts {
   readonly db: Connection
   readonly link: WriterLink
   readonly changes: ChangeCounts
-  /** Whose appends are reported to watchers: this engine's own, or any thread's. */
-  readonly told: 'byItself' | 'byAll'
   readonly locator: SettledLocator
   readonly guard: StoreGuard
   readonly watching: Watchers
 }
 
 export function fileEvents(parts: FileEventsParts): EventStore {
-  const { db, link, changes, told, watching } = parts
+  const { db, link, changes, watching } = parts
   const { guarded, guardedAtOnce } = parts.guard
   const shown = shownNumbers(changes)
   const readRange = rangeReader(db)
@@ -75,14 +73,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     marks: (keys) => guarded(() => marks(keys)),
     marksTotal: () => guarded(() => marksTotal()),
     counts: (tenantId) => guarded(() => counts(tenantId)),
-    watch(listener) {
-      const stop = watching.watch(listener)
-      const unfollow = told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined
-      return () => {
-        stop()
-        unfollow?.()
-      }
-    },
+    watch: (listener) => watching.watch(listener),
     changeCount: (key) => changes.of(key),
   }
 }

@@ -19,20 +19,17 @@ export function hostWriterHere(options: Omit<WriterOptions, 'line'>, line: Commi
   }
 
   return {
-    attach: (client) => ({
-      want() {
-        const { port1, port2 } = new MessageChannel()
-        client.connected(port2)
-        const failed = (error: unknown): void => {
-          writing = undefined
-          port1.close()
-          client.lost(error instanceof Error ? error : new Error(String(error)))
-        }
-        writing ??= start()
-        writing.then((opened) => opened.answer(port1), failed)
-      },
-      detach: () => undefined,
-    }),
+    connect(client) {
+      const { port1, port2 } = new MessageChannel()
+      client.connected(port2)
+      const failed = (error: unknown): void => {
+        writing = undefined
+        port1.close()
+        client.lost(error instanceof Error ? error : new Error(String(error)))
+      }
+      writing ??= start()
+      writing.then((opened) => opened.answer(port1), failed)
+    },
     ended: () => ended.promise,
     worker: () => undefined,
   }

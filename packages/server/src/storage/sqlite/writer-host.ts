@@ -1,10 +1,10 @@
-/** The writer's thread: started on demand, restarted if it died, and reached by every serving thread. */
+/** The writer's thread: started on demand, and restarted if it died. */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import type { CommitLine } from './commit-line.ts'
 import type { WriterOptions } from './writer-verbs.ts'
 
-/** One thread's end of the writer. */
+/** The end of the connection that asks the writer. */
 export interface WriterClient {
   /** Called with access to the writer. */
   connected(port: MessagePort): void
@@ -12,16 +12,9 @@ export interface WriterClient {
   lost(cause: Error): void
 }
 
-/** How a thread gets access to the writer. */
-export interface WriterAccess {
-  attach(client: WriterClient): {
-    /** Answered by `connected`. */
-    want(): void
-    detach(): void
-  }
-}
-
-export interface WriterHost extends WriterAccess {
+export interface WriterHost {
+  /** Answered by the client's `connected`. There is one client. */
+  connect(client: WriterClient): void
   /** Resolves when the thread has ended. */
   ended(): Promise<void>
   /** The thread, if it has one of its own, for tests that kill it. */
@@ -33,11 +26,10 @@ export interface WriterHost extends WriterAccess {
  * whether it was stored (D14).
  */
 export function hostWriter(options: Omit<WriterOptions, 'line'>, line: CommitLine): WriterHost {
-  const clients = new Set<WriterClient>()
   let worker: Worker | undefined
   let ended: Promise<void> = Promise.resolve()
 
-  const start = (): Worker => {
+  const start = (client: WriterClient): Worker => {
     const workerData: WriterOptions = { ...options, line: line.memory }
     const started = new Worker(new URL('./writer.ts', import.meta.url), { workerData })
     let cause: unknown
@@ -49,7 +41,7 @@ export function hostWriter(options: Omit<WriterOptions, 'line'>, line: CommitLin
         if (worker === started) worker = undefined
         line.writerEnded()
         const reason = cause instanceof Error ? cause : new Error('the writer ended')
-        for (const client of clients) client.lost(reason)
+        client.lost(reason)
         resolve()
       })
     })
@@ -57,17 +49,11 @@ export function hostWriter(options: Omit<WriterOptions, 'line'>, line: CommitLin
   }
 
   return {
-    attach(client) {
-      clients.add(client)
-      return {
-        want() {
-          worker ??= start()
-          const { port1, port2 } = new MessageChannel()
-          worker.postMessage(port1, [port1])
-          client.connected(port2)
-        },
-        detach: () => void clients.delete(client),
-      }
+    connect(client) {
+      worker ??= start(client)
+      const { port1, port2 } = new MessageChannel()
+      worker.postMessage(port1, [port1])
+      client.connected(port2)
     },
     ended: () => ended,
     worker: () => worker,

@@ -1,8 +1,8 @@
-/** A thread's end of the connection to the writer: a question, an answer by its number, and no waiting for a dead thread. */
+/** The asking end of the connection to the writer: a question, an answer by its number, and no waiting for a dead thread. */
 import { receiveMessageOnPort } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { StorageFailure } from '../storage.ts'
-import type { WriterAccess } from './writer-host.ts'
+import type { WriterClient, WriterHost } from './writer-host.ts'
 import type { WriterReply, WriterRequest, WriterVerb, WriterVerbs } from './writer-verbs.ts'
 
 export interface WriterLink {
@@ -11,8 +11,6 @@ export interface WriterLink {
     verb: V,
     ...args: Parameters<WriterVerbs[V]>
   ): Promise<ReturnType<WriterVerbs[V]>>
-  /** Gives up this thread's access to the writer, which lives on. */
-  detach(): void
 }
 
 /** A method, so that promises of every answer's type fit: request and reply are paired by number. */
@@ -28,7 +26,7 @@ interface Waiting {
  * with how long the question and the answer waited for a thread.
  */
 export function linkWriter(
-  access: WriterAccess,
+  host: WriterHost,
   onAnswered: (waitedMs: number) => void = () => undefined,
 ): WriterLink {
   const waiting = new Map<number, Waiting>()
@@ -36,7 +34,7 @@ export function linkWriter(
   let port: MessagePort | undefined
   let asked = false
 
-  const attached = access.attach({
+  const client: WriterClient = {
     connected(given) {
       port = given
       given.on('message', (reply: WriterReply) => settle(waiting, reply, onAnswered))
@@ -56,7 +54,7 @@ export function linkWriter(
       for (const question of waiting.values()) question.reject(failure)
       waiting.clear()
     },
-  })
+  }
 
   return {
     call(verb, ...args) {
@@ -67,13 +65,9 @@ export function linkWriter(
         if (port !== undefined) port.postMessage(request, [])
         else if (!asked) {
           asked = true
-          attached.want()
+          host.connect(client)
         }
       })
-    },
-    detach() {
-      port?.close()
-      attached.detach()
     },
   }
 }

@@ -12,5 +12,4 @@ lowerOwnPriority()
 collectAtRest()
 collectWhenTold()
 const writing = openForWriting(workerData, () => owner.close())
-// Each port belongs to one thread.
 owner.on('message', (port: MessagePort) => writing.answer(port))

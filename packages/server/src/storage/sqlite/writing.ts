@@ -45,19 +45,16 @@ export interface Writing {
   answer(port: MessagePort): void
 }
 
-/** Opens the connection. `onClosed`: called when the connection has closed on request, with all ports. */
+/** Opens the connection. `onClosed`: called when the connection has closed on request, with its port. */
 export function openForWriting(options: WriterOptions, onClosed: () => void): Writing {
   const verbs = verbsOf(options)
-  const ports = new Set<MessagePort>()
   return {
     answer(port) {
-      ports.add(port)
-      port.on('close', () => ports.delete(port))
       port.on('message', (request: WriterRequest) => {
         port.postMessage(replyTo(verbs, request, options.file))
         const [, verb] = request
         if (verb !== 'close') return
-        for (const open of ports) open.close()
+        port.close()
         onClosed()
       })
     },

@@ -59,7 +59,7 @@ export function listProperties(context: HttpContext): Operation {
 const waitMs = 5_000
 const lookAgainMs = 20
 
-/** A search reads as much as thousands of pages, so the threads of a node together run one at a time. */
+/** A search reads as much as thousands of pages, so a node runs one at a time. */
 export async function searchInTurn(
   { keyLimits }: HttpContext,
   { gone }: Request,
