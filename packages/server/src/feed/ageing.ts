@@ -1,7 +1,8 @@
 /** Removes old notes of requests and publications, and sessions that are over, in the background (PROTOCOL §14, §15). */
-import { setTimeout as delay } from 'node:timers/promises'
-import { reported, unreported } from '../background-task.ts'
+import { unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { startWorker } from '../runtime/worker-loop.ts'
+import type { Worker } from '../runtime/worker-loop.ts'
 import { idleSessionMs } from '../storage/storage.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 
@@ -9,14 +10,8 @@ type AgeingStores = Pick<StorageEngine, 'usage' | 'publications' | 'consoleSessi
 
 /** Rows that are kept for days may stay for ten minutes more. */
 const lookEveryMs = 600_000
-/** The pause after a step: at least this long, and four times as long as the step took. */
 const shortestPauseMs = 100
 const pausePerStep = 4
-
-export interface Ageing {
-  /** Resolves when the step under way has ended; none begins after that. */
-  close(): Promise<void>
-}
 
 export interface AgeingTimes {
   readonly everyMs?: number
@@ -29,27 +24,17 @@ export function ageNotes(
   storage: AgeingStores,
   report: TaskReport = unreported,
   { everyMs = lookEveryMs, clock = Date.now }: AgeingTimes = {},
-): Ageing {
-  const closing = new AbortController()
-  const { signal } = closing
-  const pause = (ms: number): Promise<void> =>
-    delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+): Worker {
+  return startWorker({ task: 'age_notes', report, retryMs: everyMs }, async () => {
+    const startedMs = performance.now()
+    const changed = await ageOnce(storage, clock())
+    return { waitMs: changed === 0 ? everyMs : removalWaitMs(startedMs) }
+  })
+}
 
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      const startedMs = performance.now()
-      const changed = (await reported(report, 'age_notes', ageOnce(storage, clock()))) ?? 0
-      const tookMs = performance.now() - startedMs
-      await pause(changed === 0 ? everyMs : Math.max(shortestPauseMs, tookMs * pausePerStep))
-    }
-  }
-  const running = run()
-  return {
-    async close() {
-      closing.abort()
-      await running
-    },
-  }
+/** The pause after a step that has removed something: four times as long as the step took, so that steps take a fifth of the writer's time at most. */
+export function removalWaitMs(startedMs: number): number {
+  return Math.max(shortestPauseMs, (performance.now() - startedMs) * pausePerStep)
 }
 
 async function ageOnce(

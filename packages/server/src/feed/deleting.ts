@@ -2,9 +2,10 @@
  * Carries out deletions of tenants in the background (docs/decisions/0044): the export, the steps, forgetting what this node holds, and
  * the end.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { feedNames } from '@property-events/protocol'
 import type { TaskReport } from '../background-task.ts'
+import { inSteps, pause, startWorker } from '../runtime/worker-loop.ts'
+import type { StepEnd, Worker } from '../runtime/worker-loop.ts'
 import type {
   DeletedExport,
   Deletion,
@@ -20,16 +21,13 @@ const lookEveryMs = 1_000
 const waitMs = 100
 /** The wait after a failure. */
 const failureWaitMs = 5_000
-/** The pause after a step, as a multiple of the step's time: other tenants have the store for two thirds of the time. */
-const pausePerStep = 2
-/** After a step that took longer than this, smaller ones follow, because a step holds the writer of a file. */
-const stepTargetMs = 20
+/** Other tenants have the store for two thirds of the time. */
+const stepSizes = { first: 50, fewest: 10, most: 1_000, pausePerStep: 2 } as const
 /**
  * A node may know a key as it was two seconds ago, and answer with what it has begun to read: nothing is removed before that has ended,
  * so that nobody reads only a part of a tenant.
  */
 const defaultSettleMs = 5_000
-const [fewestEvents, firstEvents, mostEvents] = [10, 50, 1_000]
 
 /** Writes everything that the tenant owns to a file, which is on the disk when it resolves. */
 export type TenantExporter = (deletion: Deletion) => Promise<DeletedExport>
@@ -48,54 +46,30 @@ export interface DeletingParts {
   readonly settleMs?: number | undefined
 }
 
-export interface Deleting {
-  /** Resolves when the step under way has ended; none begins after that. */
-  close(): Promise<void>
-}
-
 /** Checks at once and then continuously; any node continues what a crash has interrupted. */
-export function carryOutDeletions(parts: DeletingParts): Deleting {
-  const closing = new AbortController()
-  const { signal } = closing
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) await pause(await look(parts, signal), signal)
-  }
-  const running = run()
-  return {
-    async close() {
-      closing.abort()
-      await running
-    },
-  }
+export function carryOutDeletions(parts: DeletingParts): Worker {
+  const { report } = parts
+  return startWorker({ task: 'delete_tenants', report, retryMs: failureWaitMs }, (signal) =>
+    look(parts, signal),
+  )
 }
 
-async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
-}
-
-/** Returns how long to wait before the next look. A deletion that cannot continue does not hold up the others. */
-async function look(parts: DeletingParts, signal: AbortSignal): Promise<number> {
+/** A deletion that cannot continue does not hold up the others. */
+async function look(parts: DeletingParts, signal: AbortSignal): Promise<StepEnd> {
   const { storage, report } = parts
-  let open: readonly OpenDeletion[]
-  try {
-    open = await storage.deletions.open()
-  } catch (error) {
-    if (!signal.aborted) report.failed('delete_tenants', error)
-    return failureWaitMs
-  }
-  let failed = false
+  const open = await storage.deletions.open()
+  let hasFailed = false
   for (const deletion of open) {
-    if (signal.aborted) return 0
+    if (signal.aborted) break
     try {
       await goOn(parts, deletion, signal)
     } catch (error) {
-      failed = true
+      hasFailed = true
       if (!signal.aborted) report.failed('delete_tenants', error, { deletionId: deletion.deletionId })
     }
   }
-  if (failed) return failureWaitMs
-  report.worked('delete_tenants')
-  return open.length > 0 ? waitMs : lookEveryMs
+  if (hasFailed) return { waitMs: failureWaitMs, hasFailed }
+  return { waitMs: open.length > 0 ? waitMs : lookEveryMs }
 }
 
 async function goOn(parts: DeletingParts, deletion: OpenDeletion, signal: AbortSignal): Promise<void> {
@@ -126,15 +100,7 @@ export async function removeRows(
 ): Promise<void> {
   // Whatever the clock of the beginning, this waits no longer than that.
   await pause(Math.min(Math.max(begunMs + settleMs - Date.now(), 0), settleMs), signal)
-  let limit = firstEvents
-  for (;;) {
-    if (signal?.aborted === true) return
-    const startedMs = performance.now()
-    const outcome = await deletions.step(deletionId, limit)
-    const tookMs = performance.now() - startedMs
-    if (outcome !== 'removed') return
-    if (tookMs > stepTargetMs) limit = Math.max(fewestEvents, Math.floor(limit / 2))
-    else if (tookMs < stepTargetMs / 2) limit = Math.min(mostEvents, limit * 2)
-    await pause(tookMs * pausePerStep, signal)
-  }
+  await inSteps(stepSizes, signal, async (limit) =>
+    (await deletions.step(deletionId, limit)) === 'removed' ? 'more' : 'done',
+  )
 }

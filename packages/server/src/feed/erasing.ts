@@ -2,9 +2,10 @@
  * Carries out erasures and restrictions in the background (D17, docs/decisions/0027, 0033): the steps, forgetting what this node holds,
  * and the end.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { inSteps, startWorker } from '../runtime/worker-loop.ts'
+import type { StepEnd, Worker } from '../runtime/worker-loop.ts'
 import { nodeSilenceMs } from '../storage/node-store.ts'
 import type { ErasureList } from './erasure-list.ts'
 import type {
@@ -23,13 +24,10 @@ const waitMs = 100
 /** The wait after a failure. */
 const failureWaitMs = 5_000
 /** The pause after a step is as long as the step, so that an erasure takes at most half of the writer's time. */
-const pausePerStep = 1
-/** After a step that took longer than this, smaller ones follow. */
-const stepTargetMs = 20
+const stepSizes = { first: 50, fewest: 10, most: 500, pausePerStep: 1 } as const
 /** A node that could not reach the store for longer than this may have been considered dead: others then end erasures without it. */
 const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
-const [fewestEvents, firstEvents, mostEvents] = [10, 50, 500]
 
 export interface ErasingParts {
   readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'keys' | 'restrictions'>
@@ -45,14 +43,8 @@ export interface ErasingParts {
   readonly report: TaskReport
 }
 
-export interface Erasing {
-  /** Resolves when the step under way has ended; none begins after that. */
-  close(): Promise<void>
-}
-
 /** The parts, and the state. */
 interface Running extends ErasingParts {
-  readonly signal: AbortSignal
   /** The file of pages no longer holds what was erased while this node was away. */
   isCompared: boolean
   /** The list has what the store had before this node began, or came back. */
@@ -65,25 +57,12 @@ interface Running extends ErasingParts {
  * Checks at once and then continuously; any node continues what a crash has interrupted. An erasure is `unreachable` when each live node
  * has forgotten its feed after the last step.
  */
-export function carryOutErasures(parts: ErasingParts): Erasing {
-  const closing = new AbortController()
-  const { signal } = closing
-  const running = run({ ...parts, signal, isCompared: false, isListed: false, currentMs: Date.now() })
-  return {
-    async close() {
-      closing.abort()
-      await running
-    },
-  }
-}
-
-async function run(running: Running): Promise<void> {
-  const { signal } = running
-  while (!signal.aborted) await pause(await look(running), signal)
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+export function carryOutErasures(parts: ErasingParts): Worker {
+  const state = { isCompared: false, isListed: false, currentMs: Date.now() }
+  const running: Running = { ...parts, ...state }
+  return startWorker({ task: 'erase', report: parts.report, retryMs: failureWaitMs }, (signal) =>
+    look(running, signal),
+  )
 }
 
 async function hasCompared({ compare, storage, report }: Running): Promise<boolean> {
@@ -108,20 +87,19 @@ async function openErasures(running: Running): Promise<readonly OpenErasure[] | 
 }
 
 /**
- * Continues what is under way, and returns how long to wait before the next look. A store that does not answer is asked again. An erasure
- * that cannot continue does not hold up the others.
+ * Continues what is under way. A store that does not answer is asked again. An erasure that cannot continue does not hold up the others.
  */
-async function look(running: Running): Promise<number> {
-  const { storage, signal, report } = running
+async function look(running: Running, signal: AbortSignal): Promise<StepEnd> {
+  const { storage, report } = running
   const askedMs = Date.now()
   const found = await openErasures(running)
   const erasures = found ?? []
   const restrictions = (await reported(report, 'erase', storage.restrictions.open())) ?? []
   // Before the first step: this node's file of pages may still hold what was erased while it was away.
   running.isCompared ||= await hasCompared(running)
-  if (!running.isCompared) return failureWaitMs
+  if (!running.isCompared) return { waitMs: failureWaitMs, hasFailed: true }
   const wasListed = running.isListed
-  const isListed = await isOnList(running, erasures)
+  const isListed = await isOnList(running, erasures, signal)
   if (found !== undefined && isListed) running.currentMs = wasListed ? askedMs : Date.now()
   const open = [
     ...erasures.map((one) => ofErasure(running, one, isListed)),
@@ -129,25 +107,32 @@ async function look(running: Running): Promise<number> {
   ]
   let failed = !isListed
   for (const work of open) {
-    if (signal.aborted) return 0
+    if (signal.aborted) break
     try {
-      if (work.hasSteps) await stepAll(running, work)
-      else if (work.mayEnd) await acknowledge(running, work)
+      if (work.hasSteps) {
+        const step = async (limit: number): Promise<'more' | 'done'> =>
+          (await work.step(limit)).kind === 'reduced' ? 'more' : 'done'
+        await inSteps(stepSizes, signal, step)
+      } else if (work.mayEnd) await acknowledge(running, work)
     } catch (error) {
       failed = true
       if (!signal.aborted) report.failed('erase', error, work.ids)
     }
   }
-  if (failed) return failureWaitMs
-  return open.length > 0 ? waitMs : lookEveryMs
+  if (failed) return { waitMs: failureWaitMs, hasFailed: true }
+  return { waitMs: open.length > 0 ? waitMs : lookEveryMs, hasFailed: found === undefined }
 }
 
 /**
  * A node with a list holds up the end of erasures that it cannot record, so that an erasure whose receipt says `unreachable` is on the
  * list of every node that has one.
  */
-async function isOnList(running: Running, open: readonly OpenErasure[]): Promise<boolean> {
-  const { list, report, signal } = running
+async function isOnList(
+  running: Running,
+  open: readonly OpenErasure[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { list, report } = running
   try {
     if (!running.isListed && list !== undefined) await listAll(running, list)
     running.isListed = true
@@ -213,19 +198,6 @@ function ofRestriction(
     acknowledgedBy,
     step: (limit) => restrictions.step(restrictionId, limit),
     acknowledge: (nodeId) => restrictions.acknowledge(restrictionId, nodeId),
-  }
-}
-
-async function stepAll({ signal }: Running, work: Work): Promise<void> {
-  let limit = firstEvents
-  while (!signal.aborted) {
-    const startedMs = performance.now()
-    const outcome = await work.step(limit)
-    const tookMs = performance.now() - startedMs
-    if (outcome.kind !== 'reduced') return
-    if (tookMs > stepTargetMs) limit = Math.max(fewestEvents, Math.floor(limit / 2))
-    else if (tookMs < stepTargetMs / 2) limit = Math.min(mostEvents, limit * 2)
-    await pause(tookMs * pausePerStep, signal)
   }
 }
 

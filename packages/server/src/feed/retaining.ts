@@ -1,6 +1,7 @@
 /** Carries out retention in the background (D17, docs/decisions/0034): once a day for each feed, in steps, on one node at a time. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskReport } from '../background-task.ts'
+import { inSteps, pause, startWorker } from '../runtime/worker-loop.ts'
+import type { Worker } from '../runtime/worker-loop.ts'
 import type { FeedKey, Head, StorageEngine } from '../storage/storage.ts'
 import { feedName } from '../storage/storage.ts'
 import { expireContacts } from './expiring.ts'
@@ -10,11 +11,9 @@ import { unlessBroken } from './unless-broken.ts'
 
 /** How often it checks whether a day has begun, or a rule has changed: one read of a small table. */
 const lookEveryMs = 60_000
-/** The pause after a step, as a multiple of the step's time: retention is not urgent, and takes at most a quarter of a writer's time. */
+/** Retention is not urgent, and takes at most a quarter of a writer's time. */
 const pausePerStep = 3
-/** After a step that took longer than this, smaller ones follow. A step holds the writer of a file, and nobody should notice it. */
-const stepTargetMs = 20
-const [fewestEvents, firstEvents, mostEvents] = [10, 100, 500]
+const mostEvents = 500
 
 type Storage = Pick<StorageEngine, 'erasures' | 'events' | 'expiry' | 'keys' | 'retention'>
 
@@ -33,65 +32,43 @@ export interface RetainingParts {
   readonly everyMs?: number
 }
 
-export interface Retaining {
-  /** Resolves when the step under way has ended; none begins after that. */
-  close(): Promise<void>
-}
-
 /** Looks at once and then every minute. Any node continues what a crash has interrupted. */
-export function carryOutRetention(parts: RetainingParts): Retaining {
-  const closing = new AbortController()
-  const { signal } = closing
-  const { everyMs = lookEveryMs } = parts
+export function carryOutRetention(parts: RetainingParts): Worker {
+  const { report, everyMs = lookEveryMs } = parts
   const done = new Map<string, string>()
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await look(parts, done, signal)
-      await pause(everyMs, signal)
-    }
-  }
-  const running = run()
-  return {
-    async close() {
-      closing.abort()
-      await running
-    },
-  }
+  return startWorker({ task: 'retain', report, retryMs: everyMs }, async (signal) => ({
+    waitMs: everyMs,
+    hasFailed: !(await look(parts, done, signal)),
+  }))
 }
 
-/** `done`: by feed, the span it was last finished for in this process; asking again would cost a probe and find nothing. */
-async function look(parts: RetainingParts, done: Map<string, string>, signal: AbortSignal): Promise<void> {
+/**
+ * False: it failed for some feed or tenant. `done`: by feed, the span it was last finished for in this process; asking again would cost a
+ * probe and find nothing.
+ */
+async function look(parts: RetainingParts, done: Map<string, string>, signal: AbortSignal): Promise<boolean> {
   const { storage, nodeId, defaults, compare, report, clock = Date.now } = parts
   const nowMs = clock()
   let feedsDone = 0
   let isWhole = true
-  try {
-    for (const { span, days } of await retainedFeeds(storage, defaults, nowMs)) {
-      const [name, state] = [feedName(span.key), `${beginningOfDay(nowMs)} ${days}`]
-      if (signal.aborted) return
-      if (done.get(name) === state) continue
-      const thinning = thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
-      const end = await unlessBroken(
-        parts.report,
-        'retain',
-        span.key,
-        thinning.then((thinned) => thinned.end),
-      )
-      isWhole &&= end !== 'broken'
-      if (end === 'busy' || end === 'stopped') break
-      if (end !== 'finished') continue
+  for (const { span, days } of await retainedFeeds(storage, defaults, nowMs)) {
+    const [name, state] = [feedName(span.key), `${beginningOfDay(nowMs)} ${days}`]
+    if (signal.aborted) return isWhole
+    if (done.get(name) === state) continue
+    const thinning = thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
+    const thinned = await unlessBroken(report, 'retain', span.key, thinning)
+    if (thinned === 'broken') isWhole = false
+    else if (thinned.end === 'busy' || thinned.end === 'stopped') break
+    else if (thinned.end === 'finished') {
       done.set(name, state)
       feedsDone += 1
     }
-    if (feedsDone > 0) await storage.retention.endTurn(nodeId)
-    const areExpired = await expire(parts, nowMs, done, signal)
-    isWhole &&= areExpired
-    // What another node has thinned may still be in this one's pages, if nobody has read the feed since.
-    if (feedsDone > 0) await compare((key) => storage.events.head(key))
-    if (isWhole) report.worked('retain')
-  } catch (error) {
-    if (!signal.aborted) report.failed('retain', error)
   }
+  if (feedsDone > 0) await storage.retention.endTurn(nodeId)
+  const areExpired = await expire(parts, nowMs, done, signal)
+  // What another node has thinned may still be in this one's pages, if nobody has read the feed since.
+  if (feedsDone > 0) await compare((key) => storage.events.head(key))
+  return isWhole && areExpired
 }
 
 /**
@@ -119,10 +96,6 @@ async function expire(
   return isWhole
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
-}
-
 export interface ThinFeedParts {
   readonly retention: StorageEngine['retention']
   readonly span: RetainedFeed['span']
@@ -140,22 +113,27 @@ export interface ThinnedFeed {
 }
 
 /** All steps of a feed. */
-export async function thinFeed(parts: ThinFeedParts): Promise<ThinnedFeed> {
-  const { retention, span, nodeId, signal, onThinned } = parts
-  let limit = firstEvents
+export async function thinFeed({
+  retention,
+  span,
+  nodeId,
+  signal,
+  pausePerStep: pauses = 0,
+  onThinned,
+}: ThinFeedParts): Promise<ThinnedFeed> {
   let events = 0
-  while (!signal.aborted) {
-    const startedMs = performance.now()
+  let end: ThinnedFeed['end'] = 'stopped'
+  await inSteps({ first: 100, fewest: 10, most: mostEvents, pausePerStep: pauses }, signal, async (limit) => {
     const outcome = await retention.thin(span, limit, nodeId)
-    const tookMs = performance.now() - startedMs
-    if (outcome.kind !== 'thinned') return { events, end: outcome.kind }
+    if (outcome.kind !== 'thinned') {
+      end = outcome.kind
+      return 'done'
+    }
     events += outcome.events
     if (outcome.events > 0) onThinned?.(events)
-    if (tookMs > stepTargetMs) limit = Math.max(fewestEvents, Math.floor(limit / 2))
-    else if (tookMs < stepTargetMs / 2) limit = Math.min(mostEvents, limit * 2)
-    await pause(tookMs * (parts.pausePerStep ?? 0), signal)
-  }
-  return { events, end: 'stopped' }
+    return 'more'
+  })
+  return { events, end }
 }
 
 /** How many events would lose their payloads. Nothing is changed. */

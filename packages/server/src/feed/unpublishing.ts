@@ -1,8 +1,9 @@
 /** Removes the properties of leaving tenants, in the background (PROTOCOL §5.10), so that everybody who shows them hears of it. */
 import { hash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { feeds, parseUuid, standardCodes, uuidV7 } from '@property-events/protocol'
 import type { TaskReport } from '../background-task.ts'
+import { startWorker } from '../runtime/worker-loop.ts'
+import type { Worker } from '../runtime/worker-loop.ts'
 import { parseEventJson } from '../storage/event-json.ts'
 import { payloadMember } from '../storage/subject-identity.ts'
 import type { EventDraft, FeedKey, Leaving, StorageEngine, StoredEvent } from '../storage/storage.ts'
@@ -31,35 +32,15 @@ export interface UnpublishingParts {
   readonly settleMs?: number
 }
 
-export interface Unpublishing {
-  /** Resolves when the step under way has ended; none begins after that. */
-  close(): Promise<void>
-}
-
 /** Any number of nodes may do this at the same time: what one has removed is left alone by the others. */
-export function carryOutUnpublishing(parts: UnpublishingParts): Unpublishing {
-  const closing = new AbortController()
-  const { signal } = closing
+export function carryOutUnpublishing(parts: UnpublishingParts): Worker {
   const { report, everyMs = lookEveryMs } = parts
   /** Tenants that this process has completed once, each with the time since when it is leaving. */
   const seen = new Set<string>()
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        if (await look(parts, seen, signal)) report.worked('unpublish')
-      } catch (error) {
-        if (!signal.aborted) report.failed('unpublish', error)
-      }
-      await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
-    }
-  }
-  const running = run()
-  return {
-    async close() {
-      closing.abort()
-      await running
-    },
-  }
+  return startWorker({ task: 'unpublish', report, retryMs: everyMs }, async (signal) => ({
+    waitMs: everyMs,
+    hasFailed: !(await look(parts, seen, signal)),
+  }))
 }
 
 /** False: at least one tenant could not be unpublished. */

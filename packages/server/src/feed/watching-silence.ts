@@ -3,9 +3,10 @@
  * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
  * rows at a time.
  */
-import { setTimeout as delay } from 'node:timers/promises'
-import { reported, unreported } from '../background-task.ts'
+import { unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { pause, startWorker } from '../runtime/worker-loop.ts'
+import type { Worker } from '../runtime/worker-loop.ts'
 import {
   lookEveryMs,
   newPresence,
@@ -31,11 +32,6 @@ export interface SilenceChange {
   readonly isBack: boolean
 }
 
-export interface SilenceWatch {
-  /** Resolves when the step under way has ended; none begins after that. */
-  close(): Promise<void>
-}
-
 export type SilenceStorage = Pick<StorageEngine, 'admin' | 'keys' | 'leaving' | 'moves' | 'silence'>
 
 export interface SilenceOptions {
@@ -47,34 +43,22 @@ export interface SilenceOptions {
   readonly everyMs?: number
 }
 
-export function watchSilence(storage: SilenceStorage, options: SilenceOptions): SilenceWatch {
+export function watchSilence(storage: SilenceStorage, options: SilenceOptions): Worker {
   const { report = unreported, everyMs = lookEveryMs } = options
-  const closing = new AbortController()
-  const { signal } = closing
-  const look = silenceLook(storage, options, signal)
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await reported(report, 'watch_silence', look())
-      await pause(everyMs, signal)
-    }
-  }
-  const running = run()
-  return {
-    async close() {
-      closing.abort()
-      await running
-    },
-  }
+  const look = silenceLook(storage, options)
+  return startWorker({ task: 'watch_silence', report, retryMs: everyMs }, async (signal) => {
+    await look(signal)
+    return { waitMs: everyMs }
+  })
 }
 
 /** One look, if this node has the turn. */
 export function silenceLook(
   storage: SilenceStorage,
   { tell, clock = Date.now }: SilenceOptions,
-  signal: AbortSignal = new AbortController().signal,
-): () => Promise<void> {
+): (signal?: AbortSignal) => Promise<void> {
   const known = standings(storage)
-  return async () => {
+  return async (signal = new AbortController().signal) => {
     const turn = await storage.silence.takeTurn(clock())
     if (turn === undefined) return
     const parts: Look = { storage, turn, tell, clock, signal, known, seen: new Map() }
@@ -233,8 +217,4 @@ function changeOf(presence: Presence, nowMs: number): SilenceChange {
 
 async function rest(beganMs: number, signal: AbortSignal): Promise<void> {
   await pause((performance.now() - beganMs) * pausePerStep, signal)
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }

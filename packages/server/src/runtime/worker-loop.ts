@@ -1,0 +1,90 @@
+/** The one loop of all work in the background: when a step runs, what follows a failure, and how the work stops. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BackgroundTask, TaskReport } from '../background-task.ts'
+
+export interface Worker {
+  /** Resolves when the step under way has ended; none begins after that. */
+  close(): Promise<void>
+}
+
+export interface WorkerOptions {
+  readonly task: BackgroundTask
+  /** Hears of each step: that it worked, or why it failed. */
+  readonly report: TaskReport
+  /** How long to wait after a step that failed: the store may be down. */
+  readonly retryMs: number
+}
+
+/** How a step ended. */
+export interface StepEnd {
+  /** Until the next step, give or take a tenth, so that the nodes of a store do not take their steps at the same moment. */
+  readonly waitMs: number
+  /** A part of the work failed, and the step has reported it. */
+  readonly hasFailed?: boolean
+}
+
+/** Takes a step at once, and the next one after the wait that it asks for, until the worker is closed. */
+export function startWorker(
+  { task, report, retryMs }: WorkerOptions,
+  step: (signal: AbortSignal) => Promise<StepEnd>,
+): Worker {
+  const closing = new AbortController()
+  const { signal } = closing
+
+  async function once(): Promise<number> {
+    try {
+      const { waitMs, hasFailed = false } = await step(signal)
+      if (!hasFailed) report.worked(task)
+      return waitMs
+    } catch (error) {
+      if (!signal.aborted) report.failed(task, error)
+      return retryMs
+    }
+  }
+  async function run(): Promise<void> {
+    while (!signal.aborted) await pause((await once()) * (0.9 + Math.random() * 0.2), signal)
+  }
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+/** How much a step does at a time, and how long the store is left to others after it. */
+export interface StepSizes {
+  readonly first: number
+  readonly fewest: number
+  readonly most: number
+  /** The pause after a step, as a multiple of the step's time. */
+  readonly pausePerStep: number
+}
+
+/** After a step that took longer, smaller ones follow: a step holds the writer of a file, and nobody should notice it. */
+const stepTargetMs = 20
+
+/** Takes steps until one says that nothing is left (`done`), or the signal is aborted (`stopped`). */
+export async function inSteps(
+  { first, fewest, most, pausePerStep }: StepSizes,
+  signal: AbortSignal | undefined,
+  step: (limit: number) => Promise<'more' | 'done'>,
+): Promise<'done' | 'stopped'> {
+  let limit = first
+  for (;;) {
+    if (signal?.aborted === true) return 'stopped'
+    const startedMs = performance.now()
+    const end = await step(limit)
+    const tookMs = performance.now() - startedMs
+    if (end === 'done') return 'done'
+    if (tookMs > stepTargetMs) limit = Math.max(fewest, Math.floor(limit / 2))
+    else if (tookMs < stepTargetMs / 2) limit = Math.min(most, limit * 2)
+    await pause(tookMs * pausePerStep, signal)
+  }
+}
+
+/** Resolves after this time, or when the signal is aborted. Keeps no process alive. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+}
