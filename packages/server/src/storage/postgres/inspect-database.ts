@@ -216,7 +216,8 @@ async function readStore(client: Client): Promise<InspectedStore> {
     SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
       (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('store')) AS "mayMigrate",
       (SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')) AS owner,
-      split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) AS "movedCluster",
+      split_part(incarnation, '/', 1) <> (SELECT concat_ws('.', system_identifier, d.oid, to_regclass('store')::oid)
+        FROM pg_control_system(), pg_database d WHERE d.datname = current_database()) AS "movedCluster",
       (SELECT count(*) FROM feed f WHERE (to_jsonb(f) ->> 'needs_epoch')::boolean)::integer AS "waitingFeeds",
       (extract(epoch FROM (to_jsonb(store) ->> 'maintenance_since')::timestamptz) * 1000)::float8 AS "sinceMs",
       (to_jsonb(store) ->> 'maintenance_retry_after')::integer AS "retryAfterSeconds",

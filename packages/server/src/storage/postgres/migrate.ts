@@ -69,6 +69,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0039-late-results.sql'),
   filesOf('0040-counted-appends.sql'),
   filesOf('0041-references.sql'),
+  filesOf('0042-place-of-store.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -1,6 +1,6 @@
 /**
  * Notices that the store has lost numbers that were shown: after a restore, or after the promotion of a standby that lagged (D13). The
- * store records the history (system identifier and timeline) in which numbers were last given, and `append_events_3` refuses to give any
+ * store records the history (cluster, database, table and timeline) in which numbers were last given, and `append_events_3` refuses to give any
  * in another one. A node vouches for the new history only if nothing can be missing.
  */
 import type { Ticks } from '@property-events/protocol'
@@ -153,8 +153,8 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
   return {
     async meet(session) {
       const history = await historyOf(session)
-      if (systemOf(history.current) !== systemOf(history.recorded) && !history.needs_epoch) {
-        // A logical restore, or an upgrade into a new cluster: it lacks the numbers given since the copy was made.
+      if (placeOf(history.current) !== placeOf(history.recorded) && !history.needs_epoch) {
+        // A logical restore, beside the first database too, or an upgrade into a new cluster: it lacks the numbers given since the copy was made.
         await session.query(stop, [])
       }
       if (history.unreadable) await session.query(mendAnsweredUntil, [])
@@ -178,7 +178,7 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
       const { recorded, current, replicated, needs_epoch } = await historyOf(session)
       if (needs_epoch) return false
       if (recorded === current) return true
-      const follows = systemOf(recorded) === systemOf(current) && replicated && lived.has(recorded)
+      const follows = placeOf(recorded) === placeOf(current) && replicated && lived.has(recorded)
       if (!follows || !(await isWhole(session))) return false
       await session.query(raiseFloorToReservation, [])
       await session.query(accept, [recorded, current])
@@ -212,6 +212,6 @@ function lostText(lost: readonly LostNumbers[]): string {
   return lost.map(({ key, shownNumber }) => `${feedName(key)} ${shownNumber}`).join()
 }
 
-function systemOf(incarnation: string): string {
+function placeOf(incarnation: string): string {
   return incarnation.split('/')[0] ?? ''
 }
