@@ -24,13 +24,13 @@ final class PropertyListing
     /** Pounds; no home costs more. */
     private const HIGHEST_PRICE = 1e12;
     /** `12`, `12a`, `12-14`, `1/2`, `7 & 9`, also after something else: `Flat 3, 12`. */
-    private const NUMBER_AT_END = '/^(?:.*, ?)?(\d{1,5}(?: ?[a-z])?(?: ?[-–\/&] ?\d{1,5}(?: ?[a-z])?){0,3})\z/iu';
+    private const NUMBER_AT_END = '/^(?:.*, ?)?([0-9]{1,5}(?: ?[a-z])?(?: ?[-–\/&] ?[0-9]{1,5}(?: ?[a-z])?){0,3})\z/iu';
     /** Without its blank. */
     private const WHOLE_POSTCODE = '/^([A-Z]{1,2}\d[A-Z\d]?|GIR)(\d[A-Z]{2})\z/';
     /** In characters. */
     private const LONGEST_ADDRESS = 2048;
     private const WEB_ADDRESS = '/^(https?):\/\/(\[[0-9A-F.]*:[0-9A-F.]*:[0-9A-F:.]*\]|[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]*)'
-        . '(:\d{1,5})?([\/?#].*)?\z/isu';
+        . '(:[0-9]{1,5})?([\/?#].*)?\z/isu';
     /** What JavaScript calls white space. */
     private const BLANK = '[\s\p{Z}\x{FEFF}]';
     private const FREQUENCY_TEXTS = [1 => 'pa', 4 => 'per quarter', 12 => 'pcm', 52 => 'pw', 365 => 'per day'];

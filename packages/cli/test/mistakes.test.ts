@@ -80,7 +80,7 @@ const mistakes: readonly Mistake[] = [
   ['a property that nobody has', `/v1/properties/${id}`, { key: 'read' }],
   ['a property by a reference that is none', '/v1/properties/REF-1', { key: 'read' }],
   ['a number beyond the feed', `${publishing}?after=99`, { key: 'read' }],
-  ['XML wanted', list, { key: 'read', headers: { accept: 'application/xml' } }],
+  ['XML wanted', '/v1/heads', { key: 'read', headers: { accept: 'application/xml' } }],
   ['XML sent', publishing, post('<property/>', { 'content-type': 'application/xml' })],
   ['a form sent', publishing, post('agent_ref=1', { 'content-type': 'application/x-www-form-urlencoded' })],
   ['text that is no JSON', publishing, post('agent_ref: 1', {})],

@@ -21,6 +21,7 @@ const houses: readonly (readonly [house: string, street: string, ...lines: reado
   ['Flat 3', '12 Mill Lane', 'Flat 3', '12 Mill Lane'],
   ['Unit 4', 'Mill Lane', 'Unit 4', 'Mill Lane'],
   ['Tŷ Gwyn', 'Lôn Felin', 'Tŷ Gwyn', 'Lôn Felin'],
+  ['꤆᱙', '12 Mill Lane', '꤆᱙', '12 Mill Lane'],
   ['12', '12 Mill Lane', '12 Mill Lane'],
   ['12A', '12a Mill Lane', '12a Mill Lane'],
   ['12', '12, Mill Lane', '12, Mill Lane'],
