@@ -87,6 +87,21 @@ if (existsSync('/proc/self/cmdline')) {
       assert.ok(variables.includes('MALLOC_ARENA_MAX=1') && variables.includes('OF_THE_OPERATOR=1'))
     })
 
+    it('starts without a setting that its Node does not know', async () => {
+      const folder = temporaryFolder()
+      const narrow = join(folder, 'node')
+      const refusing = `case "$*" in *--heap-growing-percent*) echo "bad option" >&2; exit 9;; esac`
+      writeFileSync(narrow, `#!/bin/sh\n${refusing}\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+      const posing = `Object.defineProperty(process, 'execPath', { value: ${JSON.stringify(narrow)} })`
+      const nodeArguments = ['--import', `data:text/javascript,${encodeURIComponent(posing)}`]
+      const running = await start(['serve', '--data', folder], { nodeArguments })
+      const args = readFileSync(`/proc/${running.child.pid}/cmdline`, 'utf8').split('\0')
+      assert.equal((await running.stop()).code, 0)
+      removeFolder(folder)
+      assert.ok(args.includes('--invocation-count-for-turbofan=1000') && args.includes('--expose-gc'))
+      assert.ok(!args.includes('--heap-growing-percent=50'), args.join(' '))
+    })
+
     it('is left as it is for whoever sets them', async () => {
       const given = await startedAs({ MALLOC_ARENA_MAX: '4' })
       assert.ok(given.variables.includes('MALLOC_ARENA_MAX=4'))
