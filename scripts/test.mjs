@@ -56,7 +56,7 @@ const runner = spawn(process.execPath, [...options, ...files], {
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signalGroup(signal))
 
-const limitMinutes = long ? undefined : 25
+const limitMinutes = long ? undefined : 60
 if (limitMinutes !== undefined) setTimeout(giveUp, limitMinutes * 60_000).unref()
 
 runner.on('exit', (code) => {
