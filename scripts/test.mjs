@@ -82,7 +82,7 @@ async function startServer() {
 /** The runner names the files that were still running when it is asked to stop. */
 function giveUp() {
   process.stderr.write(
-    `\nThe tests did not end within ${limitMinutes} minutes; they usually take 10. Stopping them.\n`,
+    `\nThe tests did not end within ${limitMinutes} minutes; they usually take 20. Stopping them.\n`,
   )
   signalGroup('SIGTERM')
   setTimeout(signalGroup, 10_000, 'SIGKILL')

@@ -60,7 +60,7 @@ async function narrowProxy(
         'x-api-key': String(request.headers['x-api-key']),
         'content-type': String(request.headers['content-type']),
       },
-      body,
+      ...(request.method === 'POST' ? { body } : {}),
     })
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
   }
