@@ -4,7 +4,7 @@
  */
 export function withoutSecrets(text: string): string {
   return text
-    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)(?!user:password@host\b)[^\s"'`<>]*@/gi, '$1…@')
+    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)(?!user(?::password)?@host\b)[^\s"'`<>]*@/gi, '$1…@')
     .replaceAll(/(pev_[0-9A-Za-z]{0,12})([^\s"'`]*)/g, (whole, upToId: string, rest: string) =>
       /[0-9A-Za-z]/.test(rest) ? `${upToId}_…` : whole,
     )

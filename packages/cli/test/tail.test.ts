@@ -88,8 +88,8 @@ describe('events tail', () => {
     assert.match(lines[3]?.[4] ?? '', / → /)
     assert.equal(lines[4]?.[4], 'details')
     assert.deepEqual(lines[5]?.slice(1, 3), ['PropertyUnpublished', '12 Mill Lane, Wrenfold'])
-    // What an agency writes cannot colour the terminal.
-    assert.match(lines[5]?.[4] ?? '', /^Withdrawn \\u001b\[31mnow/)
+    // What an agency writes cannot colour the terminal: control characters are not shown.
+    assert.match(lines[5]?.[4] ?? '', /^Withdrawn \[31mnow/)
   })
 
   it('asks the service for the state before, if it has not seen the event before (P1)', async () => {
