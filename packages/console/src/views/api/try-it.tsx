@@ -46,7 +46,9 @@ export function TryIt({ operation, query }: Props) {
           values={values}
           faultOf={(name) =>
             missing.includes(name)
-              ? 'It is a part of the address, so it is needed.'
+              ? operation.path.includes(`{${name}}`)
+                ? 'It is a part of the address, so it is needed.'
+                : 'This operation needs it.'
               : shown?.trouble?.errors.find(({ parameter }) => parameter === name)?.message
           }
           change={type}
