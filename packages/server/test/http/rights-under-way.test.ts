@@ -208,7 +208,7 @@ onTransports('a request whose key is revoked while it waits', (transport) => {
 })
 
 describe('a session with a test key', () => {
-  it('does nothing on a node where test keys do not work, and ends there (PROTOCOL §2.8, §15.3)', async () => {
+  it('does nothing on a node where test keys do not work, and ends there (PROTOCOL §2.8)', async () => {
     const service = await startTestService({ testKeys: true, console: { folder: consoleFolder() } })
     const node = await service.another({ testKeys: false })
     try {
