@@ -42,7 +42,10 @@ export function startWorker(
     }
   }
   async function run(): Promise<void> {
-    while (!signal.aborted) await pause((await once()) * (0.9 + Math.random() * 0.2), signal)
+    while (!signal.aborted) {
+      const waitMs = await once()
+      await pause(waitMs * (0.9 + Math.random() * 0.2), signal)
+    }
   }
   const running = run()
   return {

@@ -1,5 +1,5 @@
 /** Grants by branch (D11): what can be limited, and how a store keeps a grant. */
-import { hasAtMost } from '@property-events/protocol'
+import { hasAtMost } from '@property-events/protocol/plain'
 import type { GrantScope } from '@property-events/protocol'
 import { grantOfScopes, scopeWords } from './key-store.ts'
 import type { Grant } from './key-store.ts'
