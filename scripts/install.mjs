@@ -18,7 +18,7 @@ export function installMissing(root, what) {
   const stamp = join(root, stampFile)
   const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
   if (installed === `${lock} everything` || installed === `${lock} ${what}`) return
-  const downloadMb = what === 'program' ? 80 : 155
+  const downloadMb = what === 'program' ? 80 : 160
   process.stderr.write(
     `Installing packages (${what}; the first time this downloads about ${downloadMb} MB) …\n`,
   )
