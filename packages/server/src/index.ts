@@ -34,6 +34,8 @@ export { noRetention, retainedFeeds, tenantRules } from './feed/retention-rules.
 export type { RetainedFeed, RetentionDefaults } from './feed/retention-rules.ts'
 export { certificateOf } from './http/operations/admin/deletion-certificate.ts'
 export { readImport } from './http/requests/import-body.ts'
+export { stoppedReaders } from './feed/stopped-readers.ts'
+export type { StoppedReader } from './feed/stopped-readers.ts'
 export { longestSetMs, shortestSetMs } from './feed/silence-rules.ts'
 export { moveBranch } from './feed/move-branch.ts'
 export type { BranchMove, BranchMoveEnd, BranchMoveStep } from './feed/move-branch.ts'

@@ -10,6 +10,7 @@ import {
 } from '../doctor/check-machine.ts'
 import { checkNode, thisNode } from '../doctor/check-node.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
+import { checkReaders } from '../doctor/check-readers.ts'
 import { checkStore } from '../doctor/check-store.ts'
 import { checkEveryEvent } from '../doctor/check-events.ts'
 import type { Finding } from '../doctor/finding.ts'
@@ -51,14 +52,18 @@ export function addDoctor(program: Command, context: CommandContext): void {
     }
     reader.finish()
     const store = storeFlags(flags, folder)
+    const ofStore =
+      database === undefined
+        ? checkStore(folder, pepper, Date.now(), store)
+        : await checkDatabase(database, folder, pepper, Date.now(), store)
     const findings: Finding[] = [
       checkNode(thisNode()),
       ...(await checkPorts(service, metrics, isServed(folder))),
       database === undefined ? checkDiskSpace(folder) : checkPageSpace(folder),
       // Commits to a database are flushed elsewhere.
-      ...(database === undefined
-        ? [checkFlushSpeed(folder), ...checkStore(folder, pepper, Date.now(), store)]
-        : await checkDatabase(database, folder, pepper, Date.now(), store)),
+      ...(database === undefined ? [checkFlushSpeed(folder)] : []),
+      ...ofStore,
+      ...(mayBeOpened(ofStore) ? await checkReaders({ folder, database }) : []),
     ]
     if (deep && hasStore(findings)) findings.push(checkEveryEvent(folder, output))
     if (findings.some((finding) => finding.status === 'fail')) context.failed()
@@ -69,6 +74,12 @@ export function addDoctor(program: Command, context: CommandContext): void {
       if (remedy !== undefined) await output.write(`${''.padEnd(width + 6)}  → ${plainText(remedy)}\n`)
     }
   })
+}
+
+/** Opening a store brings an older schema up to date, and `doctor` changes nothing. */
+function mayBeOpened(ofStore: readonly Finding[]): boolean {
+  const isCurrent = ofStore.some(({ check, status }) => check === 'schema' && status === 'ok')
+  return isCurrent && ofStore.every(({ status }) => status !== 'fail')
 }
 
 /** A finding called `store` always says that the store is missing or unreadable. */

@@ -19,13 +19,25 @@ export function stoppedAfter(
   last: KeptReading | undefined,
   { catalogue, nowMs }: { readonly catalogue: EventTypeCatalogue; readonly nowMs: number },
 ): number | undefined {
-  if (keyEnd !== undefined || last?.status !== 200 || last.route !== 'list') return undefined
+  if (keyEnd !== undefined || last === undefined || !wasLastList(last)) return undefined
   const shown = reading?.eventTypes === undefined ? catalogue : catalogues[reading.eventTypes]
   if (Object.values(shown.property).every((number) => number <= 1)) return undefined
   // What it lacks was there when it last asked, and it has not asked for the next page since.
   if (lag?.sinceMs === undefined || others.length > 0 || lag.sinceMs > last.askedMs) return undefined
   if (nowMs - last.askedMs < pauseMs) return undefined
+  return isFirstPage(readings) ? lag.through : undefined
+}
+
+/** Whether a feed's record can have such a reader, without a look at its events. */
+export function mayHaveStopped(readings: readonly KeptReading[]): boolean {
+  return readings.some((reading) => wasLastList(reading) && isFirstPage([reading]))
+}
+
+function wasLastList({ status, route }: KeptReading): boolean {
+  return status === 200 && route === 'list'
+}
+
+function isFirstPage(readings: readonly KeptReading[]): boolean {
   const [sent, ...further] = readings.flatMap(({ ranges }) => ranges)
-  const isFirstPage = sent?.[0] === 1 && sent[1] <= largestPage && further.length === 0
-  return isFirstPage ? lag.through : undefined
+  return sent?.[0] === 1 && sent[1] <= largestPage && further.length === 0
 }
