@@ -4,5 +4,6 @@ import type { LocateQuery, Located } from './storage.ts'
 export function isOpenWindow(query: LocateQuery, { head }: Pick<Located, 'head'>): boolean {
   if (query.from === undefined && query.to === undefined) return false
   const { created } = head
-  return query.to === undefined || created === undefined || query.to > created
+  // Stamps of a feed rise, so the last event is the only one with its stamp.
+  return query.to === undefined || created === undefined || query.to > created + 1n
 }

@@ -590,6 +590,40 @@ onEngines('who has seen a property', {}, (service) => {
     assert.deepEqual([none.status, problemOf(none).code], [404, 'subject_not_found'])
   })
 
+  it('answers of a tenant that has left for another store, or is being deleted, as the property itself does (PROTOCOL §5.8, §14)', async () => {
+    const [tenantId, actor] = [randomUUID(), 'cli:test']
+    const { keys, moves } = service().storage
+    await keys.createTenant({ tenantId, name: 'Môr £ – 🏡', createdMs: 1, suspended: false }, actor)
+    const issue = async (scope: 'property:publish' | 'property:read' | 'tenant:inspect') =>
+      (await service().issue({ grants: [{ tenantId, scopes: [scope] }] })).text
+    const [publishKey, readKey, inspectKey] = [
+      await issue('property:publish'),
+      await issue('property:read'),
+      await issue('tenant:inspect'),
+    ]
+    const payload = property()
+    await publish(service(), { payload }, { key: publishKey })
+    const path = `/v1/properties/${payload.agent_ref}`
+    assert.equal((await call(service(), list, { key: readKey })).status, 200)
+    await moves.change(tenantId, 'open', 'left', actor)
+    const listed = await call(service(), `/v1/admin/tenants/${tenantId}/consumers`, { key: inspectKey })
+    assert.equal(listed.status, 200, listed.text)
+    for (const key of [publishKey, readKey]) {
+      assert.equal((await call(service(), path, { key })).status, 200)
+      await seenOf(service(), payload.agent_ref, key)
+    }
+    const request = { deletionId: randomUUID(), tenantId, export: 'caller' } as const
+    await keys.setTenantSuspended(tenantId, true, actor)
+    assert.equal((await service().storage.deletions.begin(request, actor)).kind, 'begun')
+    // Until the node has heard of it, the key is the one that it knows.
+    await until(async () => {
+      const { status, text } = await call(service(), `${path}/consumers`, { key: readKey })
+      assert.ok(status === 200 || /"key_disabled"/.test(text), text)
+      return status === 401
+    })
+    assert.equal((await call(service(), path, { key: readKey })).status, 401)
+  })
+
   it('measures by consumer how long each version took from publishing to live, once, and names no tenant (PROTOCOL §14)', async () => {
     const { tenantId } = service().tenant
     const site = await service().issue({ grants: [{ tenantId, scopes: ['property:read'] }] })

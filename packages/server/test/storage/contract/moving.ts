@@ -116,6 +116,10 @@ export function movingContract(factory: StoreFactory): void {
         await assert.rejects(located(store, { to: ticks('2099-01-01') }), { code: 'tenant_moving' })
         assert.equal((await located(store)).range.count, 2)
         assert.equal((await located(store, { ...open, to: ticks('2025-01-31') })).range.count, 1)
+        // Stamps rise, so no later event can have the stamp of the last one.
+        const one = { from: ticks('2025-01-31'), to: ticks('2025-01-31') + 1n }
+        assert.equal((await located(store, one)).range.count, 1)
+        await assert.rejects(located(store, { to: one.to + 1n }), { code: 'tenant_moving' })
         assert.equal((await store.events.readAfter({ ...all, after: 0 })).length, 2)
         assert.deepEqual(numbers(await list(store, { key: feedKey(tenantB), ...open })), [])
       }
