@@ -41,15 +41,15 @@ async function plant(place: Place, folder: string) {
   const addReader = async (words: Pick<KeyRecord, 'keyId' | 'revokedMs' | 'reading'>, last: number) => {
     const { keyId } = words
     const record = {
-      ...{
-        secretHash: new Uint8Array(32),
-        pepperId: pepper?.pepperId ?? '',
-        label,
-        operator: false,
-        createdMs: 1,
-      },
-      ...{ grants: [{ tenantId: tenantA, scopes: ['property:read'] as const }] },
-      ...{ expiresMs: undefined, lastUsedMs: undefined, rate: undefined },
+      secretHash: new Uint8Array(32),
+      pepperId: pepper?.pepperId ?? '',
+      label,
+      operator: false,
+      createdMs: 1,
+      grants: [{ tenantId: tenantA, scopes: ['property:read'] as const }],
+      expiresMs: undefined,
+      lastUsedMs: undefined,
+      rate: undefined,
     }
     await store.keys.insertKey({ ...record, ...words }, 'cli:test')
     const minutes = [
@@ -87,12 +87,11 @@ it('doctor and consumers name the key whose reader stops after its first unknown
   await plant({ kind: 'sqlite', folder }, folder)
   assert.deepEqual(await readersFound(where), [expected])
 
-  const inspect = await runJson<{ readonly key: string }>([
-    ...['keys', 'create', '--tenant', tenantA, '--scope', 'tenant:inspect', ...where],
-  ])
-  const { line, stop } = await start(['serve', ...where])
-  const { stdout } = await run(['consumers', 'list', '--url', line.url, '--key', inspect.key])
-  await stop()
+  const create = ['keys', 'create', '--tenant', tenantA, '--scope', 'tenant:inspect', ...where]
+  const { key } = await runJson<{ readonly key: string }>(create)
+  const running = await start(['serve', ...where])
+  const { stdout } = await run(['consumers', 'list', '--url', running.line.url, '--key', key])
+  await running.stop()
   const rows = stdout.split('\n').filter((row) => row.includes('--reader wordpress-importer'))
   assert.equal(rows.length, 1, stdout)
   assert.match(rows[0] ?? '', /^Safle Tŷ Gwyn – £ 🏡 .* stops after 1: /)
