@@ -591,7 +591,7 @@ onEngines('who has seen a property', {}, (service) => {
   })
 
   it('answers of a tenant that has left for another store, or is being deleted, as the property itself does (PROTOCOL §5.8, §14)', async () => {
-    const [tenantId, actor] = [randomUUID(), 'cli:test']
+    const [tenantId, actor] = [randomUUID(), 'cli:test'] as const
     const { keys, moves } = service().storage
     await keys.createTenant({ tenantId, name: 'Môr £ – 🏡', createdMs: 1, suspended: false }, actor)
     const issue = async (scope: 'property:publish' | 'property:read' | 'tenant:inspect') =>
