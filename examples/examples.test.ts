@@ -66,8 +66,8 @@ describe('the examples', () => {
 
   const environment = () => ({
     ...process.env,
-    FEED_URL: service.url,
-    FEED_KEY: service.tenant.readKey,
+    PROPERTY_EVENTS_URL: service.url,
+    PROPERTY_EVENTS_KEY: service.tenant.readKey,
     BATCH_SIZE: '10',
     PAGE_SIZE: '10',
   })
@@ -251,7 +251,10 @@ describe('the examples', () => {
         const path = join(folder, `${order}.json`)
         const php = () =>
           run('php', [fileOf('php/copy-to-file.php'), path], {
-            environment: { FEED_URL: `http://127.0.0.1:${address.port}`, FEED_KEY: 'k' },
+            environment: {
+              PROPERTY_EVENTS_URL: `http://127.0.0.1:${address.port}`,
+              PROPERTY_EVENTS_KEY: 'k',
+            },
           })
         for (let turn = 0; turn < 3; turn += 1) {
           const { code, stderr } = await php()

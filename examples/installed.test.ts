@@ -109,7 +109,7 @@ describe('the examples in an empty project, by the commands of docs/consuming.md
       await succeed(line, clone)
     }
     for (const line of commandsWith('npm pkg set type=module')) {
-      if (line.startsWith('FEED_URL=')) continue
+      if (line.startsWith('node ')) continue
       if (line === 'npm install pg') installPg()
       else await succeed(line.replace(' && cd website', ''), existsSync(website) ? website : folder)
     }
@@ -124,7 +124,11 @@ describe('the examples in an empty project, by the commands of docs/consuming.md
   async function start(example: string, environment: NodeJS.ProcessEnv, flags = ''): Promise<Ended> {
     const line = commandsWith('npm pkg set type=module').find((text) => text.includes(`node ${example}`))
     assert.ok(line !== undefined)
-    return run(`${line} ${flags}`, website, { URL: service.url, KEY: service.tenant.readKey, ...environment })
+    return run(`${line} ${flags}`, website, {
+      PROPERTY_EVENTS_URL: service.url,
+      PROPERTY_EVENTS_KEY: service.tenant.readKey,
+      ...environment,
+    })
   }
 
   async function publish(publications: readonly Publication[]): Promise<void> {
@@ -207,13 +211,18 @@ describe('the examples in an empty project, by the commands of docs/consuming.md
     })
 
     it(`ends ${example} with a sentence for a wrong key, address or flag`, async () => {
-      const refused = await start(example, { ...(await environment()), KEY: 'pev_wrong' })
+      const refused = await start(example, { ...(await environment()), PROPERTY_EVENTS_KEY: 'pev_wrong' })
       assert.match(refused.stderr, /key/)
-      const redirected = await start(example, { ...(await environment()), URL: 'feed.example.com' })
+      const none = await start(example, { ...(await environment()), PROPERTY_EVENTS_KEY: '' })
+      assert.match(none.stderr, /^No API key is given: set PROPERTY_EVENTS_KEY\.\n$/)
+      const redirected = await start(example, {
+        ...(await environment()),
+        PROPERTY_EVENTS_URL: 'feed.example.com',
+      })
       assert.match(redirected.stderr, /https:\/\/feed\.example\.com/)
       const misspelled = await start(example, await environment(), '--allow-mass-removals')
       assert.match(misspelled.stderr, /--allow-mass-removals/)
-      for (const { code, stderr } of [refused, redirected, misspelled]) {
+      for (const { code, stderr } of [refused, none, redirected, misspelled]) {
         assert.equal(code, 1)
         assert.doesNotMatch(stderr, /\n\s+at /)
       }

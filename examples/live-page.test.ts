@@ -36,7 +36,12 @@ describe('the page that shows changes', withBrowser, () => {
   /** Resolves once it answers. */
   async function startRoute(): Promise<ChildProcess> {
     const { url, tenant } = service
-    const environment = { ...process.env, FEED_URL: url, FEED_KEY: tenant.readKey, PORT: String(port) }
+    const environment = {
+      ...process.env,
+      PROPERTY_EVENTS_URL: url,
+      PROPERTY_EVENTS_KEY: tenant.readKey,
+      PORT: String(port),
+    }
     const child = spawn(process.execPath, [file], { env: environment, stdio: 'ignore' })
     await until(() =>
       fetch(`http://127.0.0.1:${port}/`).then(

@@ -1,12 +1,16 @@
 /**
  * A web page that shows changes as they happen. Its server holds the key and one stream, and tells all browsers what comes:
- * FEED_URL=… FEED_KEY=… node live-page.ts, then open http://127.0.0.1:3000
+ * PROPERTY_EVENTS_URL=… PROPERTY_EVENTS_KEY=… node live-page.ts, then open http://127.0.0.1:3000
  */
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '', PORT = '3000' } = process.env
+const { PROPERTY_EVENTS_URL = 'http://127.0.0.1:8080', PROPERTY_EVENTS_KEY = '', PORT = '3000' } = process.env
+if (PROPERTY_EVENTS_KEY === '') {
+  console.error('No API key is given: set PROPERTY_EVENTS_KEY.')
+  process.exit(1)
+}
 
 /** What browsers that were away for a moment are told again. */
 const recent: { readonly id: string; readonly text: string }[] = []
@@ -35,8 +39,11 @@ async function follow(): Promise<void> {
 
 /** Reads until the stream ends, and returns the last id; `undefined`: numbers mean something else now. */
 async function readStream(from: string | undefined): Promise<string | undefined> {
-  const headers = { 'x-api-key': FEED_KEY, ...(from === undefined ? {} : { 'last-event-id': from }) }
-  const answer = await fetch(`${FEED_URL}/v1/property-events/stream?after=head`, { headers })
+  const headers = {
+    'x-api-key': PROPERTY_EVENTS_KEY,
+    ...(from === undefined ? {} : { 'last-event-id': from }),
+  }
+  const answer = await fetch(`${PROPERTY_EVENTS_URL}/v1/property-events/stream?after=head`, { headers })
   if (answer.status === 409) return undefined
   if (!answer.ok || answer.body === null) throw new Error(`the feed answered ${answer.status}`)
   let lastId = from

@@ -64,7 +64,7 @@ export async function copied(
   const path = join(folder, 'copy.json')
   const peak = `register_shutdown_function(fn () => fwrite(STDERR, 'PEAK ' . memory_get_peak_usage() . "\\n"));`
   const code = `${peak} $argv = ['copy-to-file.php', $argv[1]]; require '${program}';`
-  const env = { ...process.env, FEED_KEY: 'k', FEED_URL: url, ...environment }
+  const env = { ...process.env, PROPERTY_EVENTS_KEY: 'k', PROPERTY_EVENTS_URL: url, ...environment }
   const ended = await new Promise<{ readonly code: number; readonly text: string }>((resolve) =>
     execFile('php', ['-d', 'memory_limit=1G', '-r', code, path], { env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr }),

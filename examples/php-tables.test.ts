@@ -218,8 +218,8 @@ function casesOf(place: Place): void {
   const settings = () => ({
     ...process.env,
     ...place.environment,
-    FEED_URL: service.url,
-    FEED_KEY: service.tenant.readKey,
+    PROPERTY_EVENTS_URL: service.url,
+    PROPERTY_EVENTS_KEY: service.tenant.readKey,
   })
 
   /** Runs the program once. `failure`: what it wrote when it did not end well. */

@@ -73,7 +73,11 @@ describe('the PHP example, when it stays', () => {
     context.after(() => service.stop())
     await publish(service, { payload: property() })
     const path = join(folderFor(context), 'copy.json')
-    const env = { ...process.env, FEED_URL: service.url, FEED_KEY: service.tenant.readKey }
+    const env = {
+      ...process.env,
+      PROPERTY_EVENTS_URL: service.url,
+      PROPERTY_EVENTS_KEY: service.tenant.readKey,
+    }
     const child = spawn('php', [join(folderOfPhp, 'copy-to-file.php'), path, '--follow'], { env })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))

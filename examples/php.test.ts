@@ -58,14 +58,14 @@ async function copied(context: TestContext, feed: typeof fetch, options: CopyOpt
   assert.ok(typeof address === 'object' && address !== null)
   const url = `http://127.0.0.1:${address.port}`
   const { folder = folderFor(context), environment = {} } = options
-  const ended = await ran(folder, { ...options, environment: { FEED_URL: url, ...environment } })
+  const ended = await ran(folder, { ...options, environment: { PROPERTY_EVENTS_URL: url, ...environment } })
   return { ...ended, url, asked }
 }
 
 /** Runs the program once. `failure` is what it wrote when it did not end well. */
 async function ran(folder: string, { start = ['php'], flags = [], environment = {} }: CopyOptions) {
   const path = join(folder, 'copy.json')
-  const env = { ...process.env, FEED_KEY: 'k', ...environment }
+  const env = { ...process.env, PROPERTY_EVENTS_KEY: 'k', ...environment }
   const failure = await new Promise<string | undefined>((resolve) => {
     const [command, ...words] = start
     execFile(command, [...words, program, path, ...flags], { env }, (error, stdout, stderr) =>
@@ -120,7 +120,7 @@ describe('the PHP example', () => {
         assert.equal(answer.status, 201, answer.text)
       }
       const folder = folderFor(context)
-      const environment = { FEED_KEY: readKey }
+      const environment = { PROPERTY_EVENTS_KEY: readKey }
       const refusals: string[] = []
       // Of what the service reads by itself nothing is let through, so it is read by pages and windows of time.
       const feed: typeof fetch = async (input) => {
@@ -268,18 +268,20 @@ describe('a user of the PHP example is told in a sentence', () => {
       ),
     )
     assert.ok(asked < 5, `${asked} requests`)
-    const empty = await ran(folderFor(context), { environment: { FEED_KEY: ' ' } })
+    const empty = await ran(folderFor(context), { environment: { PROPERTY_EVENTS_KEY: ' ' } })
     assert.match(empty.failure ?? '', /^The key must be as it was given to you/)
+    const none = await ran(folderFor(context), { environment: { PROPERTY_EVENTS_KEY: '' } })
+    assert.equal(none.failure, 'No API key is given: set PROPERTY_EVENTS_KEY.\n')
   })
 
   it('that nobody answers at the address, and why', withPhp, async (context) => {
-    const environment = { FEED_URL: 'http://me:secret@127.0.0.1:1', ATTEMPTS: '2' }
+    const environment = { PROPERTY_EVENTS_URL: 'http://me:secret@127.0.0.1:1', ATTEMPTS: '2' }
     const { failure } = await ran(folderFor(context), { environment })
     assert.match(
       failure ?? '',
       /^http:\/\/127\.0\.0\.1:1 does not answer: Connection refused\. See that the address is right .* It was tried 2 times\.\n$/,
     )
-    const none = await ran(folderFor(context), { environment: { FEED_URL: 'feed.example.com' } })
+    const none = await ran(folderFor(context), { environment: { PROPERTY_EVENTS_URL: 'feed.example.com' } })
     assert.match(
       none.failure ?? '',
       /must begin with https:\/\/ or http:\/\/ and have no blanks, unlike "feed\.example\.com"/,

@@ -4,7 +4,7 @@
  *
  * Needs Node 24 or later, "type": "module" in package.json, @property-events/client and pg.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node property-table-postgres.ts postgres://localhost/website [--allow-mass-removal]
+ *     PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_… node property-table-postgres.ts postgres://localhost/website [--allow-mass-removal]
  */
 import { parseArgs } from 'node:util'
 import { createClient, MassRemovalError } from '@property-events/client'
@@ -28,7 +28,11 @@ const { values: flags, positionals } = parseArgs({
   options: { 'allow-mass-removal': { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '' } = process.env
+const { PROPERTY_EVENTS_URL = 'http://127.0.0.1:8080', PROPERTY_EVENTS_KEY = '' } = process.env
+if (PROPERTY_EVENTS_KEY === '') {
+  console.error('No API key is given: set PROPERTY_EVENTS_KEY.')
+  process.exit(1)
+}
 const database = new Client({ connectionString: positionals[0] ?? 'postgres://localhost/website' })
 await database.connect()
 // One sync at a time: the lock goes when the connection does.
@@ -94,7 +98,7 @@ async function count(text: string, values: readonly unknown[] = []): Promise<num
   return Number((await database.query<{ count: string }>(text, [...values])).rows[0]?.count ?? 0)
 }
 
-const result = await createClient({ baseUrl: FEED_URL, key: FEED_KEY }).sync({
+const result = await createClient({ baseUrl: PROPERTY_EVENTS_URL, key: PROPERTY_EVENTS_KEY }).sync({
   // No `save`: `apply` keeps the checkpoint, in its transaction.
   checkpoint: {
     load: async () =>

@@ -4,7 +4,7 @@
  *
  * Needs Node 24 or later, "type": "module" in package.json, and @property-events/client.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node property-table-sqlite.ts website.db [--allow-mass-removal]
+ *     PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_… node property-table-sqlite.ts website.db [--allow-mass-removal]
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
@@ -28,7 +28,11 @@ const { values: flags, positionals } = parseArgs({
   options: { 'allow-mass-removal': { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '' } = process.env
+const { PROPERTY_EVENTS_URL = 'http://127.0.0.1:8080', PROPERTY_EVENTS_KEY = '' } = process.env
+if (PROPERTY_EVENTS_KEY === '') {
+  console.error('No API key is given: set PROPERTY_EVENTS_KEY.')
+  process.exit(1)
+}
 const database = new DatabaseSync(positionals[0] ?? 'website.db')
 database.exec(`
   PRAGMA journal_mode = WAL;
@@ -97,7 +101,7 @@ function apply({ changes, checkpoint }: Batch<'property'>): void {
 
 const numberOf = (row: Record<string, unknown> | undefined): number => Number(row?.['count'] ?? 0)
 
-const result = await createClient({ baseUrl: FEED_URL, key: FEED_KEY }).sync({
+const result = await createClient({ baseUrl: PROPERTY_EVENTS_URL, key: PROPERTY_EVENTS_KEY }).sync({
   // No `save`: `apply` keeps the checkpoint, in its transaction.
   checkpoint: { load: () => JSON.parse(String(loadCheckpoint.get()?.['json'] ?? 'null')) },
   apply,

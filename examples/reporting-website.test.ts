@@ -39,9 +39,9 @@ describe('a website that tells what became of properties', () => {
   function startSite(): ChildProcess {
     const env = {
       ...process.env,
-      FEED_URL: market.url,
-      FEED_KEY: market.readKey,
-      FEED_CONSUMER: 'website',
+      PROPERTY_EVENTS_URL: market.url,
+      PROPERTY_EVENTS_KEY: market.readKey,
+      PROPERTY_EVENTS_CONSUMER: 'website',
       PORT: new URL(siteUrl).port,
     }
     const child = spawn(process.execPath, [program, join(market.folder, 'website.db')], { env })

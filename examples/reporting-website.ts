@@ -7,9 +7,9 @@
  *
  * Needs Node 24 or later, "type": "module" in package.json, and @property-events/client.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node reporting-website.ts website.db
+ *     PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_… node reporting-website.ts website.db
  *
- * SITE_URL is the address at which visitors find it, PORT the one it listens on. FEED_CONSUMER names it where several programs share
+ * SITE_URL is the address at which visitors find it, PORT the one it listens on. PROPERTY_EVENTS_CONSUMER names it where several programs share
  * the key.
  */
 import { createServer } from 'node:http'
@@ -24,7 +24,16 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 
-const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '', FEED_CONSUMER, PORT = '8090' } = process.env
+const {
+  PROPERTY_EVENTS_URL = 'http://127.0.0.1:8080',
+  PROPERTY_EVENTS_KEY = '',
+  PROPERTY_EVENTS_CONSUMER,
+  PORT = '8090',
+} = process.env
+if (PROPERTY_EVENTS_KEY === '') {
+  console.error('No API key is given: set PROPERTY_EVENTS_KEY.')
+  process.exit(1)
+}
 const siteUrl = process.env['SITE_URL'] ?? `http://127.0.0.1:${PORT}`
 const database = new DatabaseSync(process.argv[2] ?? 'website.db', { timeout: 5_000 })
 database.exec(`
@@ -101,8 +110,8 @@ function apply({ changes, checkpoint }: Batch<'property'>): void {
   }
 }
 
-const consumer = FEED_CONSUMER === undefined ? {} : { consumer: FEED_CONSUMER }
-const client = createClient({ baseUrl: FEED_URL, key: FEED_KEY, ...consumer })
+const consumer = PROPERTY_EVENTS_CONSUMER === undefined ? {} : { consumer: PROPERTY_EVENTS_CONSUMER }
+const client = createClient({ baseUrl: PROPERTY_EVENTS_URL, key: PROPERTY_EVENTS_KEY, ...consumer })
 
 /** Pages are served from the table, so what was committed is live. What cannot be told now is told after the next round. */
 async function tellVerdicts(): Promise<void> {

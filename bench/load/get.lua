@@ -1,8 +1,8 @@
--- GET of random targets. Environment: TARGETS, a file of targets, one a line; KEY; ACCEPT_ENCODING; TAG.
+-- GET of random targets. Environment: TARGETS, a file of targets, one a line; PROPERTY_EVENTS_KEY; ACCEPT_ENCODING; TAG.
 dofile(os.getenv("LOAD_DIR") .. "/report.lua")
 local targets = {}
 for line in io.lines(os.getenv("TARGETS")) do targets[#targets + 1] = line end
-if os.getenv("KEY") then wrk.headers["x-api-key"] = os.getenv("KEY") end
+if os.getenv("PROPERTY_EVENTS_KEY") then wrk.headers["x-api-key"] = os.getenv("PROPERTY_EVENTS_KEY") end
 if os.getenv("ACCEPT_ENCODING") then wrk.headers["accept-encoding"] = os.getenv("ACCEPT_ENCODING") end
 if os.getenv("TAG") then wrk.headers["if-none-match"] = os.getenv("TAG") end
 math.randomseed(tonumber(os.getenv("SEED") or "1"))

@@ -30,7 +30,7 @@ export function getCase(options: BenchOptions, entry: GetCase): Case {
   const { server, targets, key, gzip, tag, refused, connections = options.connections } = entry
   const env = {
     TARGETS: newList(options.folder, 'targets', targets),
-    ...(key === undefined ? {} : { KEY: key }),
+    ...(key === undefined ? {} : { PROPERTY_EVENTS_KEY: key }),
     ...(gzip === true ? { ACCEPT_ENCODING: 'gzip' } : {}),
     ...(tag === undefined ? {} : { TAG: tag }),
     ...(refused === true ? { REFUSED: 'yes' } : {}),

@@ -6,7 +6,7 @@ declare(strict_types=1);
  * A copy in one JSON file, checkpoint included: both are written at once, by a rename. With a database, write the rows
  * and the checkpoint in one transaction instead (docs/consuming.md). With --follow it stays, and has each change at once.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-file.php properties.json [--allow-mass-removal] [--follow]
+ *     PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_… php copy-to-file.php properties.json [--allow-mass-removal] [--follow]
  */
 
 require __DIR__ . '/PropertyFeed.php';
@@ -88,11 +88,11 @@ try {
     }
     $copy = new FileCopy($paths[0] ?? 'properties.json');
     $feed = new PropertyFeed(
-        getenv('FEED_URL') ?: 'http://127.0.0.1:8080',
-        getenv('FEED_KEY') ?: '',
+        getenv('PROPERTY_EVENTS_URL') ?: 'http://127.0.0.1:8080',
+        getenv('PROPERTY_EVENTS_KEY') ?: throw new InvalidArgumentException('No API key is given: set PROPERTY_EVENTS_KEY.'),
         pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
         attempts: (int) (getenv('ATTEMPTS') ?: 8),
-        consumer: getenv('FEED_CONSUMER') ?: null,
+        consumer: getenv('PROPERTY_EVENTS_CONSUMER') ?: null,
     );
     $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
     $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $allowMassRemoval);

@@ -6,7 +6,7 @@ declare(strict_types=1);
  * A website's listings in tables of SQLite, MySQL or MariaDB. Run it from cron, every few minutes; or let it stay with --follow, where
  * something starts it again should it end: then the tables have each change at once.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-tables.php sqlite:website.db [--allow-mass-removal] [--follow]
+ *     PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_… php copy-to-tables.php sqlite:website.db [--allow-mass-removal] [--follow]
  *     … DB_USER=website DB_PASSWORD=… php copy-to-tables.php 'mysql:host=localhost;dbname=website;charset=utf8mb4'
  *
  * TABLE_PREFIX=feed_ begins the name of each table.
@@ -27,11 +27,11 @@ try {
     $tables = new PropertyTables(new PDO($targets[0], getenv('DB_USER') ?: null, getenv('DB_PASSWORD') ?: null), getenv('TABLE_PREFIX') ?: '');
     $tables->create();
     $feed = new PropertyFeed(
-        getenv('FEED_URL') ?: 'http://127.0.0.1:8080',
-        getenv('FEED_KEY') ?: '',
+        getenv('PROPERTY_EVENTS_URL') ?: 'http://127.0.0.1:8080',
+        getenv('PROPERTY_EVENTS_KEY') ?: throw new InvalidArgumentException('No API key is given: set PROPERTY_EVENTS_KEY.'),
         pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
         attempts: (int) (getenv('ATTEMPTS') ?: 8),
-        consumer: getenv('FEED_CONSUMER') ?: null,
+        consumer: getenv('PROPERTY_EVENTS_CONSUMER') ?: null,
     );
     $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
     $told = [];

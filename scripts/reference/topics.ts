@@ -18,9 +18,8 @@ const kibibytes = (bytes: number): string => `${bytes / 1_024} KiB`
 export function startHtml(): string {
   return `<p>The service keeps feeds of events: one of properties and one of contacts for each agency. A publisher adds events; readers
 page through them, or keep a copy in step. Paths stand after the address of the service, and bodies are JSON in UTF-8.</p>
-<p>Set the address and your key once: every sample on this page can then be used as it stands. Those that publish take their key from <code>PUBLISH_KEY</code>,
-those that erase from <code>ERASE_KEY</code>.</p>
-${block('export URL=https://feed.example.com KEY=pev_…', 'Shell')}
+<p>Set the address and your key once: every sample on this page can then be used as it stands, if the key has the scope that the operation needs.</p>
+${block('export PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_…', 'Shell')}
 <p>Samples in TypeScript use the package <code>@property-events/client</code>, those in PHP use plain PHP or the file <code>PropertyFeed.php</code>. Both come with
 the service. The whole description for programs is <a href="openapi.json"><code>openapi.json</code></a>. <kbd>/</kbd> begins a search.</p>`
 }
@@ -101,7 +100,7 @@ export function copyHtml(): string {
     operationId: 'readPropertySnapshot',
     method: 'GET',
     target: '/v1/property-events/snapshot',
-    key: 'KEY',
+    needsKey: true,
     query: {},
     params: {},
     body: undefined,

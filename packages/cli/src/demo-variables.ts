@@ -1,5 +1,7 @@
 /** The variables that all documents use, as one line for a shell. */
 import type { TenantKeys } from './demo-keys.ts'
+import { variableOf } from './setting.ts'
+import { publishKeyVariable, settings } from './settings.ts'
 import { shellWord } from './terminal-text.ts'
 
 export interface DemoPlace {
@@ -12,9 +14,9 @@ export interface DemoPlace {
 
 export function demoVariables({ url, data, tenant }: DemoPlace): string {
   const variables = {
-    URL: url,
-    KEY: tenant.readKey,
-    PUBLISH_KEY: tenant.publishKey,
+    [variableOf(settings.url)]: url,
+    [variableOf(settings.key)]: tenant.readKey,
+    [publishKeyVariable]: tenant.publishKey,
     TENANT: tenant.tenantId,
     DATA: data,
   }

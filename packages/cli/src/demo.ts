@@ -138,7 +138,7 @@ async function announce(
     [
       'Try it in another terminal:',
       demoVariables({ url, data, tenant: first }).trimEnd(),
-      `curl -H "x-api-key: $KEY" "$URL${feeds.property.eventsPath}/getevents?pageSize=3"`,
+      `curl -H "x-api-key: $PROPERTY_EVENTS_KEY" "$PROPERTY_EVENTS_URL${feeds.property.eventsPath}/getevents?pageSize=3"`,
       'The first line again, for any other terminal in this folder:',
       `eval "$(${commandLine('env', store)})"`,
       '',

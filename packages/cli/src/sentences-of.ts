@@ -16,7 +16,7 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
     return plainText(error.message, { multiline: true })
   if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
   if (error instanceof NetworkError && (error.code === 'network' || error.code === 'deadline'))
-    return `${plainText(error.message).replace(/\.$/, '')}. Is the service running, and is --url right?`
+    return `${plainText(error.message).replace(/\.$/, '')}. Is the service running, and is PROPERTY_EVENTS_URL or --url right?`
   if (error instanceof PropertyEventsError) return plainText(error.message)
   if (error.name === 'StorageFailure') return failureSentence(error, dataFolder)
   return systemSentence(error, dataFolder) ?? unexpected(error.message)

@@ -41,14 +41,14 @@ export function noAnswerOf(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof NetworkError)) return error
   if (error.code !== 'network' && error.code !== 'deadline') return new Refusal(plainText(error.message))
   return new Refusal(
-    `${baseUrl} does not answer (${networkReason(error)}). Is the service running, and is --url right?`,
+    `${baseUrl} does not answer (${networkReason(error)}). Is the service running, and is PROPERTY_EVENTS_URL or --url right?`,
   )
 }
 
 /** The service's words about a request that it refused. */
 export function problemSentence({ detail, status, code, requestId }: ServiceError): string {
   if (detail === undefined)
-    return `The service answers ${status} without saying why. Is --url the address of property-events?`
+    return `The service answers ${status} without saying why. Is PROPERTY_EVENTS_URL or --url the address of property-events?`
   const origin = [status, code, ...(requestId === undefined ? [] : [`request ${requestId}`])]
   return plainText(`${detail} (${origin.join(', ')})`)
 }

@@ -251,9 +251,15 @@ export const settings = {
   ...sandboxSettings,
 } as const
 
-export const knownVariables: readonly string[] = Object.values(settings).flatMap(
-  (setting: Setting<unknown>) => [variableOf(setting), fileVariableOf(setting) ?? []].flat(),
-)
+/** The demo's second key, which `env` sets for the documents. Commands take it from `--key` alone. */
+export const publishKeyVariable = 'PROPERTY_EVENTS_PUBLISH_KEY'
+
+export const knownVariables: readonly string[] = [
+  ...Object.values(settings).flatMap((setting: Setting<unknown>) =>
+    [variableOf(setting), fileVariableOf(setting) ?? []].flat(),
+  ),
+  publishKeyVariable,
+]
 
 function readBasePath(path: string): string | undefined {
   if (path === '' || path === '/') return ''

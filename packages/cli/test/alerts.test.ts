@@ -116,7 +116,9 @@ let metrics: ReadonlyMap<string, Metric>
 before(async () => {
   shell = await openDocumentShell()
   // Something of each kind, so that there are series to compare labels with.
-  await shell.run('curl -s "$URL/v1/heads" && curl -s -H "x-api-key: $KEY" "$URL/v1/heads"')
+  await shell.run(
+    'curl -s "$PROPERTY_EVENTS_URL/v1/heads" && curl -s -H "x-api-key: $PROPERTY_EVENTS_KEY" "$PROPERTY_EVENTS_URL/v1/heads"',
+  )
   const { code, output } = await shell.run('curl -s "$METRICS"')
   assert.equal(code, 0, output)
   metrics = metricsIn(output)

@@ -75,6 +75,10 @@ describe('property-events console', () => {
     assert.equal((await open(named.url)).status, 201)
     assert.equal((await open(announced.url, node.line.url)).status, 201)
 
+    const fromShell = await run(['console'], {
+      environment: { ...environment, PROPERTY_EVENTS_KEY: made.key },
+    })
+    assert.ok(fromShell.stderr.includes(`It signs in with the key of PROPERTY_EVENTS_KEY, ${made.keyId}.`))
     const wrong = await run(['console', '--key', `${made.key}x`], { environment })
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /The key of --key is not a key of this store/)

@@ -68,7 +68,7 @@ before(async () => {
   )
   const { tenantId } = service.tenant
   const key = await service.issue({ grants: [{ tenantId, scopes: ['property:read', 'property:publish'] }] })
-  environment = { ...process.env, FEED_URL: service.url, FEED_KEY: key.text }
+  environment = { ...process.env, PROPERTY_EVENTS_URL: service.url, PROPERTY_EVENTS_KEY: key.text }
 })
 after(async () => {
   await service.stop()

@@ -62,8 +62,8 @@ function copiesIn(folder: string, { nodes, tenant }: Place): Copies {
       await execFile(process.execPath, [exampleTable, join(folder, 'website.db')], {
         env: {
           PATH: process.env['PATH'],
-          FEED_URL: environment.PROPERTY_EVENTS_URL,
-          FEED_KEY: tenant.readKey,
+          PROPERTY_EVENTS_URL: environment.PROPERTY_EVENTS_URL,
+          PROPERTY_EVENTS_KEY: tenant.readKey,
         },
       })
     },

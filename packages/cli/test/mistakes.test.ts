@@ -185,7 +185,10 @@ describe('mistakes', () => {
       'network',
       'GET /v1/heads: fetch failed: connect ECONNREFUSED 127.0.0.1:8080',
     )
-    assert.equal(sentencesOf(error), `${error.message}. Is the service running, and is --url right?`)
+    assert.equal(
+      sentencesOf(error),
+      `${error.message}. Is the service running, and is PROPERTY_EVENTS_URL or --url right?`,
+    )
   })
 
   it('that are none are taken: gzip, text, lines by their other names, and HTTP/1.0 (D9)', async () => {

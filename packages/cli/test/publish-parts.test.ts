@@ -266,7 +266,7 @@ describe('a service that does not accept a file yet', () => {
     assert.deepEqual(sentences, [
       'A sentence. (429, rate_limited)',
       'A sentence. (503, overloaded)',
-      'http://feed.example does not answer (gone). Is the service running, and is --url right?',
+      'http://feed.example does not answer (gone). Is the service running, and is PROPERTY_EVENTS_URL or --url right?',
     ])
   })
 

@@ -419,7 +419,7 @@ describe('events list, asked for what there cannot be', () => {
     const { stderr } = await run(['events', 'list', '--url', url], { environment })
     assert.equal(
       stderr,
-      `${url} does not answer (ECONNREFUSED). Is the service running, and is --url right?\n`,
+      `${url} does not answer (ECONNREFUSED). Is the service running, and is PROPERTY_EVENTS_URL or --url right?\n`,
     )
   })
 })

@@ -381,7 +381,7 @@ describe('demo', () => {
 
   it('shows a person lines for a shell, after which a curl and the same from `env` work', async () => {
     const running = await startUntil(['demo', '--no-live', '--data', folder], /^eval .*\n$/m)
-    const [variables = ''] = /^export URL=.* KEY=.* PUBLISH_KEY=.*$/m.exec(running.text) ?? []
+    const [variables = ''] = /^export PROPERTY_EVENTS_URL=.*$/m.exec(running.text) ?? []
     const [curl = ''] = /^curl .*$/m.exec(running.text) ?? []
     const [again = ''] = /^eval .*$/m.exec(running.text) ?? []
     const request = curl.replace(/^curl/, 'printf "%s\\n"')
@@ -389,7 +389,7 @@ describe('demo', () => {
     const [, header = '', url = ''] = asked.stdout.split('\n')
     const answer = await fetch(url, { headers: { 'x-api-key': header.replace('x-api-key: ', '') } })
     assert.equal(answer.status, 200)
-    const show = 'echo "$URL $KEY $PUBLISH_KEY $TENANT $DATA"'
+    const show = 'echo "$PROPERTY_EVENTS_URL $PROPERTY_EVENTS_KEY $PROPERTY_EVENTS_PUBLISH_KEY $TENANT $DATA"'
     const [printed, fromEnv] = await Promise.all([
       runPrinted(`${variables}\n${show}`, { cwd: root }),
       runPrinted(`${again}\n${show}`, { cwd: root }),

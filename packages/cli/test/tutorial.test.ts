@@ -119,7 +119,7 @@ describe('the tutorial', { skip }, () => {
     await at('first').run(clone)
     // The packages are those that are here; the long tests download them into the clone, as the reader does.
     if (!isLongRun) lendPackages(join(desk, 'property-events'))
-    await at('first').runUntil(starting.join('\n'), /^export URL=.*[^]*^eval /m)
+    await at('first').runUntil(starting.join('\n'), /^export PROPERTY_EVENTS_URL=.*[^]*^eval /m)
     const screen = await at('second').run(next('second'))
     assert.match(screen, /"items":\[\{"tenantId"/)
     const printed = await at('second').run('npx property-events env --json')
@@ -160,7 +160,7 @@ describe('the tutorial', { skip }, () => {
     await at('first').pressControlC()
     await at('second').shows(/does not answer/)
     assert.equal((await pageOf('/')).status, 200)
-    await at('first').runUntil(next('first'), /^export URL=.*[^]*^eval /m)
+    await at('first').runUntil(next('first'), /^export PROPERTY_EVENTS_URL=.*[^]*^eval /m)
     await at('second').shows(/answers again/)
   })
 

@@ -97,7 +97,7 @@ describe('the published package', () => {
       join(consumer, 'readme.js'),
       `${example.replace('https://feed.example.com', url)}\nconsole.log(copy.size)`,
     )
-    const env = { ...process.env, FEED_KEY: 'k' }
+    const env = { ...process.env, PROPERTY_EVENTS_KEY: 'k' }
     for (let time = 0; time < 2; time += 1) {
       const { stdout } = await run(process.execPath, ['readme.js'], { cwd: consumer, env })
       assert.equal(Number(stdout), live)

@@ -80,7 +80,7 @@ describe('an event beside the list', () => {
     const event = eventWith({})
     assert.equal(
       copyAs('curl', 'https://feed.example.com/a', 'property', event),
-      `curl -H "x-api-key: $KEY" -H 'x-tenant: ${event.tenantId}' 'https://feed.example.com/a/api/func/api/v1/events/geteventbyid/${event.id}'`,
+      `curl -H "x-api-key: $PROPERTY_EVENTS_KEY" -H 'x-tenant: ${event.tenantId}' 'https://feed.example.com/a/api/func/api/v1/events/geteventbyid/${event.id}'`,
     )
     assert.match(copyAs('TypeScript', 'https://feed.example.com', 'contact', event), /feed: 'contact'/)
     assert.match(copyAs('PHP', "https://feed.example.com/it's", 'property', event), /it%27s/)

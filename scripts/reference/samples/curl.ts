@@ -2,14 +2,14 @@
 import { isStream } from './request.ts'
 import type { SampleRequest } from './request.ts'
 
-export function curlSample({ operationId, method, target, key, body }: SampleRequest): string {
+export function curlSample({ operationId, method, target, needsKey, body }: SampleRequest): string {
   // What curl does by itself.
   const usual = body === undefined ? 'GET' : 'POST'
   const lines = [
     `curl --fail-with-body${isStream(operationId) ? ' --no-buffer' : ''}${method === usual ? '' : ` -X ${method}`}`,
-    ...(key === undefined ? [] : [`-H "x-api-key: $${key}"`]),
+    ...(needsKey ? [`-H "x-api-key: $PROPERTY_EVENTS_KEY"`] : []),
     ...(body === undefined ? [] : [`-H 'content-type: application/json'`]),
-    `"$URL${target}"`,
+    `"$PROPERTY_EVENTS_URL${target}"`,
     ...(body === undefined
       ? []
       : [`-d '${JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)}'`]),

@@ -3,10 +3,10 @@ import { isStream } from './request.ts'
 import type { SampleRequest } from './request.ts'
 
 export function phpSample(request: SampleRequest): string {
-  const { operationId, method, target, key, body } = request
+  const { operationId, method, target, needsKey, body } = request
   if (operationId === 'readPropertySnapshot' || operationId === 'readPropertyEvents') return copy
   const headers = [
-    ...(key === undefined ? [] : [`'x-api-key: ' . getenv('${key}')`]),
+    ...(needsKey ? [`'x-api-key: ' . getenv('PROPERTY_EVENTS_KEY')`] : []),
     ...(body === undefined ? [] : [`'content-type: application/json'`]),
   ]
   const options = [
@@ -24,26 +24,26 @@ ${isStream(operationId) ? stream(target) : operationId.endsWith('Snapshot') ? li
 }
 
 function whole(target: string): string {
-  const read = `$answer = file_get_contents(getenv('URL') . '${target}', false, $context);\n`
+  const read = `$answer = file_get_contents(getenv('PROPERTY_EVENTS_URL') . '${target}', false, $context);\n`
   return `${read}${target === '/docs' ? 'echo $answer;' : 'print_r(json_decode($answer, true, 512, JSON_THROW_ON_ERROR));'}`
 }
 
 /** An answer without a body. */
 function done(target: string): string {
-  return `file_get_contents(getenv('URL') . '${target}', false, $context);
+  return `file_get_contents(getenv('PROPERTY_EVENTS_URL') . '${target}', false, $context);
 echo $http_response_header[0];`
 }
 
 /** Prints what comes, as long as the stream lasts. */
 function stream(target: string): string {
-  return `$stream = fopen(getenv('URL') . '${target}', 'r', false, $context);
+  return `$stream = fopen(getenv('PROPERTY_EVENTS_URL') . '${target}', 'r', false, $context);
 while (($line = fgets($stream)) !== false) {
     echo $line;
 }`
 }
 
 function lines(target: string): string {
-  return `$stream = fopen(getenv('URL') . '${target}', 'r', false, $context);
+  return `$stream = fopen(getenv('PROPERTY_EVENTS_URL') . '${target}', 'r', false, $context);
 while (($line = fgets($stream)) !== false) {
     print_r(json_decode($line, true, 512, JSON_THROW_ON_ERROR));
 }`
@@ -53,7 +53,7 @@ const copy = `<?php
 require 'PropertyFeed.php';
 
 // Reads the snapshot and the events after it; with the checkpoint that was kept, only what is new.
-$feed = new PropertyFeed(getenv('URL'), getenv('KEY'));
+$feed = new PropertyFeed(getenv('PROPERTY_EVENTS_URL'), getenv('PROPERTY_EVENTS_KEY'));
 $copy = [];
 $checkpoint = null;
 $feed->sync(

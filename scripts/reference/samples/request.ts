@@ -7,8 +7,7 @@ export interface SampleRequest {
   readonly method: string
   /** With values in place of parameters, and with its query. */
   readonly target: string
-  /** Of the variable that has the key: `KEY`, `PUBLISH_KEY`; `undefined`: no key is needed. */
-  readonly key: string | undefined
+  readonly needsKey: boolean
   readonly query: Readonly<Record<string, string>>
   readonly params: Readonly<Record<string, string>>
   /** `undefined`: the request has no body. */
@@ -35,7 +34,7 @@ export function sampleRequest(document: OpenApi, operation: Operation): SampleRe
     operationId,
     method,
     target: asked === '' ? filled : `${filled}?${asked}`,
-    key: keyVariable(operation),
+    needsKey: operation.security.length > 0,
     query,
     params,
     // Where a list of publications is taken as well, one of them.
@@ -88,12 +87,4 @@ function valuesOf(
 /** Its answer goes on for minutes. */
 export function isStream(operationId: string): boolean {
   return operationId.startsWith('stream')
-}
-
-/** Keys for reading are in `KEY` throughout the documents; those with another right are named after it. */
-export function keyVariable({ security, 'x-scopes': scopes = [] }: Operation): string | undefined {
-  if (security.length === 0) return undefined
-  if (scopes[0]?.startsWith('admin:') === true) return 'ADMIN_KEY'
-  const [, right = 'read'] = scopes[0]?.split(':') ?? []
-  return right === 'read' ? 'KEY' : `${right.toUpperCase()}_KEY`
 }

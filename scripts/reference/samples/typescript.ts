@@ -5,11 +5,11 @@ import type { SampleRequest } from './request.ts'
 export function typescriptSample(request: SampleRequest): string {
   const call = clientCall(request)
   if (call === undefined) return fetchSample(request)
-  const { operationId, key = 'KEY' } = request
+  const { operationId } = request
   const feed = operationId.includes('Contact') ? `, feed: 'contact'` : ''
   return `import { ${['createClient', ...call.imports].join(', ')} } from '@property-events/client'
 
-const { URL: baseUrl = '', ${key}: key = '' } = process.env
+const { PROPERTY_EVENTS_URL: baseUrl = '', PROPERTY_EVENTS_KEY: key = '' } = process.env
 const client = createClient({ baseUrl, key${feed} })
 ${call.text}`
 }
@@ -85,9 +85,9 @@ await client.sync({
 })
 console.log(copy.size)`
 
-function fetchSample({ operationId, method, target, key, body }: SampleRequest): string {
+function fetchSample({ operationId, method, target, needsKey, body }: SampleRequest): string {
   const headers = [
-    ...(key === undefined ? [] : [`'x-api-key': key`]),
+    ...(needsKey ? [`'x-api-key': key`] : []),
     ...(body === undefined ? [] : [`'content-type': 'application/json'`]),
   ]
   const options = [
@@ -99,7 +99,7 @@ function fetchSample({ operationId, method, target, key, body }: SampleRequest):
   if (isStream(operationId)) return streamSample(target, headers)
   // Of many lines, or of none that is JSON.
   const read = target === '/docs' || target.includes('/snapshot') ? 'text' : 'json'
-  return `const { URL: baseUrl = ''${key === undefined ? '' : `, ${key}: key = ''`} } = process.env
+  return `const { PROPERTY_EVENTS_URL: baseUrl = ''${needsKey ? `, PROPERTY_EVENTS_KEY: key = ''` : ''} } = process.env
 const answer = await fetch(\`\${baseUrl}${target}\`${given})
 if (!answer.ok) throw new Error(\`\${answer.status}: \${await answer.text()}\`)
 console.log(await answer.${read}())`
@@ -107,7 +107,7 @@ console.log(await answer.${read}())`
 
 /** Prints what comes, as long as the stream lasts. */
 function streamSample(target: string, headers: readonly string[]): string {
-  return `const { URL: baseUrl = '', KEY: key = '' } = process.env
+  return `const { PROPERTY_EVENTS_URL: baseUrl = '', PROPERTY_EVENTS_KEY: key = '' } = process.env
 const answer = await fetch(\`\${baseUrl}${target}\`, { headers: { ${headers.join(', ')} } })
 if (!answer.ok || answer.body === null) throw new Error(\`\${answer.status}: \${await answer.text()}\`)
 for await (const text of answer.body.pipeThrough(new TextDecoderStream())) console.log(text)`

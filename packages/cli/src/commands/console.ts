@@ -25,7 +25,7 @@ export function addConsole(program: Command, context: CommandContext): void {
     .description('print a link that signs you in to the console, once; works while the service runs')
   addNote(
     command,
-    'The link works for 10 minutes, in one browser. Without --key it signs in with a new operator key, which has every scope and ends in 12 hours. ' +
+    'The link works for 10 minutes, in one browser. Without --key or its variable it signs in with a new operator key, which has every scope and ends in 12 hours. ' +
       'Its address is that of a running service of the store whose console is on; --url names another.',
   )
   addSettings(command, [...changeSettings, ...pepperSettings, settings.key, settings.url])
@@ -35,10 +35,12 @@ export function addConsole(program: Command, context: CommandContext): void {
 async function printLink({ output, settings: reader, flags }: Invocation): Promise<void> {
   const given = readPeppers(reader)
   const text = reader.value(settings.key)
+  const keyPlace = reader.place(settings.key) ?? ''
   const url = reader.value(settings.url)
   const isUrlGiven = reader.place(settings.url) !== undefined
   await withStore(reader, flags, async (store) => {
-    const keyId = text === undefined ? await newKey(store, given) : await knownKey(store, given, text)
+    const keyId =
+      text === undefined ? await newKey(store, given) : await knownKey(store, given, text, keyPlace)
     const running = isUrlGiven ? url : await runningAt(store)
     if (running === undefined) {
       output.say(
@@ -47,6 +49,7 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
     }
     const link = await consoleLink(store.storage, keyId, running ?? url)
     if (output.json) return output.writeJson({ url: link.url, expiresAt: momentJson(link.expiresMs), keyId })
+    if (text !== undefined) output.say(`It signs in with the key of ${keyPlace}, ${keyId}.`)
     output.say('Open this in a browser, within 10 minutes. It works once:')
     return output.write(`${link.url}\n`)
   })
@@ -73,7 +76,12 @@ async function newKey(store: OpenedStore, given: GivenPeppers): Promise<string> 
   return issued.record.keyId
 }
 
-async function knownKey(store: OpenedStore, given: GivenPeppers, text: string): Promise<string> {
+async function knownKey(
+  store: OpenedStore,
+  given: GivenPeppers,
+  text: string,
+  place: string,
+): Promise<string> {
   // As for a new key: says so if the pepper is missing or a different one.
   await pepperForNewKey(store, given)
   const peppers = loadPeppers({ folder: store.folder, ...given })
@@ -85,7 +93,7 @@ async function knownKey(store: OpenedStore, given: GivenPeppers, text: string): 
     const why =
       verdict.kind === 'unknown' ? 'is not a key of this store' : 'has ended, or its tenant is suspended'
     throw new Refusal(
-      `The key of --key ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without --key the command makes one.`,
+      `The key of ${place} ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without one the command makes an operator key.`,
     )
   } finally {
     await verifier.close()

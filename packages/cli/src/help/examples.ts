@@ -30,7 +30,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['beside a service on the usual port', 'demo --data ./demo --port 0'],
   ],
   env: [
-    ['URL, KEY and the other variables, for the commands in the documents', 'env'],
+    ['address and keys as variables, for the commands in the documents', 'env'],
     ['of another agency', 'env --tenant "Garthwick Moor"'],
   ],
   console: [

@@ -61,10 +61,10 @@ export async function openDocumentShell(): Promise<DocumentShell> {
   const environment = {
     ...process.env,
     PATH: `${folder}:${process.env['PATH'] ?? ''}`,
-    URL: url,
+    PROPERTY_EVENTS_URL: url,
     METRICS: metricsUrl,
-    KEY: tenant?.readKey,
-    PUBLISH_KEY: tenant?.publishKey,
+    PROPERTY_EVENTS_KEY: tenant?.readKey,
+    PROPERTY_EVENTS_PUBLISH_KEY: tenant?.publishKey,
     TENANT: tenant?.tenantId,
     DATA: data,
   }

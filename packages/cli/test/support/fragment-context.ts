@@ -83,22 +83,22 @@ class Notices {
 
 /** The address in the documents; requests to it go to the service under test. */
 const documented = 'https://feed.example.com'
-const { FEED_URL = '', FEED_KEY = '' } = process.env
+const { PROPERTY_EVENTS_URL = '', PROPERTY_EVENTS_KEY = '' } = process.env
 const ask = globalThis.fetch
 let asked = 0
 globalThis.fetch = (input, init) => {
   const url = input instanceof Request ? input.url : String(input)
   if (!url.startsWith(documented)) throw new Error(`a fragment asks ${url}`)
   asked += 1
-  return ask(FEED_URL + url.slice(documented.length), init)
+  return ask(PROPERTY_EVENTS_URL + url.slice(documented.length), init)
 }
 
 process.on('exit', () => process.stdout.write(`asked the service ${asked} times\n`))
 
 const db = new WebsiteDatabase()
 const given = {
-  key: FEED_KEY,
-  feed: createClient({ baseUrl: documented, key: FEED_KEY }),
+  key: PROPERTY_EVENTS_KEY,
+  feed: createClient({ baseUrl: documented, key: PROPERTY_EVENTS_KEY }),
   db,
   notices: new Notices(),
   website: { apply: (batch: Batch) => db.applyWithCheckpoint(batch) },

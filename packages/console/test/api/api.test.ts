@@ -164,7 +164,7 @@ describe('the request of an operation', () => {
     const read = requestOf(named('listKeys'), { tenant: tenantId }, '')
     assert.equal(
       curlOf(read, 'https://feed.example.com'),
-      `curl \\\n  -H "x-api-key: $KEY" \\\n  'https://feed.example.com/v1/admin/keys?tenant=${tenantId}'`,
+      `curl \\\n  -H "x-api-key: $PROPERTY_EVENTS_KEY" \\\n  'https://feed.example.com/v1/admin/keys?tenant=${tenantId}'`,
     )
     const change = requestOf(named('changeKey'), { keyId: 'k', 'x-tenant': "a'b" }, `{"label":"it's $HOME"}`)
     assert.equal(
@@ -172,7 +172,7 @@ describe('the request of an operation', () => {
       [
         'curl',
         '-X PATCH',
-        '-H "x-api-key: $KEY"',
+        '-H "x-api-key: $PROPERTY_EVENTS_KEY"',
         `-H 'x-tenant: a'\\''b'`,
         "-H 'content-type: application/json'",
         `--data '{"label":"it'\\''s $HOME"}'`,

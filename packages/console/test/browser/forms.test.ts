@@ -246,7 +246,7 @@ describe('the forms of the console', withBrowser, () => {
     const answer = await page.getByLabel('Answer', { exact: true }).innerText()
     assert.match(answer, /x-request-id: /)
     const curl = await page.getByLabel('The same with curl').innerText()
-    assert.match(curl, /-H "x-api-key: \$KEY"/)
+    assert.match(curl, /-H "x-api-key: \$PROPERTY_EVENTS_KEY"/)
     assert.ok(
       curl.includes(
         `${service.url}/v1/admin/tenants/${service.tenant.tenantId}/feeds/property/rate?from=2026-01-01&to=2026-01-02&buckets=2'`,

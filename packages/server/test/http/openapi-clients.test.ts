@@ -27,7 +27,7 @@ import * as orval from './orval.ts'
 import * as zod from './orval-zod.ts'
 
 async function main() {
-const { FEED_URL: baseUrl = '', KEY: key = '' } = process.env
+const { PROPERTY_EVENTS_URL: baseUrl = '', PROPERTY_EVENTS_KEY: key = '' } = process.env
 const headers = { 'x-api-key': key }
 const address: components['schemas']['Address'] = { town: 'Leeds' }
 const payload = () => ({ agent_ref: randomUUID(), published: true, address, details: { obligations: [], broadband: [null] } })
@@ -137,7 +137,7 @@ describe('the OpenAPI document in the hands of others', { skip: isLongRun ? fals
       '--esModuleInterop',
     )
     writeFileSync(join(folder, 'built/package.json'), '{ "type": "commonjs" }')
-    const env = { ...process.env, FEED_URL: service.url, KEY: text }
+    const env = { ...process.env, PROPERTY_EVENTS_URL: service.url, PROPERTY_EVENTS_KEY: text }
     const { stdout } = await run(process.execPath, ['built/use.js'], { cwd: folder, env })
     assert.equal(stdout, 'all three\n')
   })

@@ -39,6 +39,7 @@ describe('the samples of the reference', () => {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-samples-'))
   let service: TestService
   let environment: NodeJS.ProcessEnv
+  let keys: Readonly<Record<'read' | 'publish' | 'erase' | 'admin', string>>
 
   before(async () => {
     // Streams end soon.
@@ -50,11 +51,10 @@ describe('the samples of the reference', () => {
       ['contact', schemaExamples['ContactPayload']],
     ] as const)
       await publish(service, { id: ids.event, payload }, { feed })
-    const keys = { KEY: readKey, PUBLISH_KEY: publishKey, ERASE_KEY: eraseKey, ADMIN_KEY: adminKey }
+    keys = { read: readKey, publish: publishKey, erase: eraseKey, admin: adminKey }
     environment = {
       ...process.env,
-      ...keys,
-      URL: service.url,
+      PROPERTY_EVENTS_URL: service.url,
       PATH: `${folder}:${process.env['PATH'] ?? ''}`,
     }
     // A machine with git and Node alone has no curl; then the same requests are made by Node.
@@ -67,6 +67,19 @@ describe('the samples of the reference', () => {
   after(async () => {
     await service.stop()
     rmSync(folder, { recursive: true })
+  })
+
+  /** One that has the scope which the operation asks for first, as a reader of its sample has. */
+  function keyFor({ 'x-scopes': [scope = 'property:read'] = [] }: (typeof operations)[number]): string {
+    const [first, right] = scope.split(':')
+    if (first === 'admin') return keys.admin
+    return right === 'publish' || right === 'erase' ? keys[right] : keys.read
+  }
+
+  /** What a shell has in which the key was set. */
+  const withKeyFor = (operation: (typeof operations)[number]): NodeJS.ProcessEnv => ({
+    ...environment,
+    PROPERTY_EVENTS_KEY: keyFor(operation),
   })
 
   /** A property that nothing else needs. */
@@ -111,7 +124,7 @@ describe('the samples of the reference', () => {
 
   async function deleted(): Promise<string> {
     const path = `/v1/admin/tenants/${await spareTenant()}`
-    const answer = await call(service, path, { method: 'DELETE', key: environment['ADMIN_KEY'] ?? '' })
+    const answer = await call(service, path, { method: 'DELETE', key: keys.admin })
     assert.equal(answer.status, 202, answer.text)
     return (JSON.parse(answer.text) as { id: string }).id
   }
@@ -153,19 +166,20 @@ describe('the samples of the reference', () => {
   }
 
   it('in curl are answered with what the operation answers (D21)', async () => {
-    for (const { operationId, method, tags } of operations) {
+    for (const operation of operations) {
+      const { operationId, method, tags } = operation
       const script = await textOf(operationId, 'curl')
-      const { stdout } = await run('/bin/sh', ['-euc', script], { env: environment, maxBuffer: 1 << 24 })
-      const [, target = ''] = /"\$URL([^"]*)"/.exec(script) ?? []
+      const { stdout } = await run('/bin/sh', ['-euc', script], {
+        env: withKeyFor(operation),
+        maxBuffer: 1 << 24,
+      })
+      const [, target = ''] = /"\$PROPERTY_EVENTS_URL([^"]*)"/.exec(script) ?? []
       // An empty list is the shortest answer; what is answered with 204 has no body.
       assert.ok(stdout.length >= '{"items":[],"next":null}'.length || method === 'PUT', operationId)
       if (method !== 'GET' || tags.includes('Erasing') || tags.includes('Administration')) continue
       // Its sentences say how long ago something was.
       if (operationId === 'getPropertyConsumers') continue
-      const { readKey, publishKey } = service.tenant
-      const { text } = await call(service, target, {
-        key: tags.includes('Publishing') ? publishKey : readKey,
-      })
+      const { text } = await call(service, target, { key: keyFor(operation) })
       assert.equal(stdout, text, operationId)
     }
   })
@@ -182,7 +196,14 @@ describe('the samples of the reference', () => {
       // Without an import or export, it would share its names with the others.
       writeFileSync(join(folder, `${name}.ts`), `${await textOf(name, 'typescript')}\nexport {}\n`)
     }
-    const all = names.map((name) => `console.log('\\n=== ${name}')\nawait import('./${name}.ts')`).join('\n')
+    const all = operations
+      .map((operation) => {
+        const { operationId: name } = operation
+        return `console.log('\\n=== ${name}')
+process.env.PROPERTY_EVENTS_KEY = '${keyFor(operation)}'
+await import('./${name}.ts')`
+      })
+      .join('\n')
     writeFileSync(join(folder, 'all.mjs'), all)
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
     const checked = await run(process.execPath, [compiler, '-p', folder]).catch(
@@ -205,12 +226,13 @@ describe('the samples of the reference', () => {
     'in PHP run, without a warning (D21)',
     { skip: hasPhp ? false : 'php is not installed here (apt-get install php-cli): not tried' },
     async () => {
-      for (const { operationId } of operations) {
+      for (const operation of operations) {
+        const { operationId } = operation
         const text = await textOf(operationId, 'php')
         const path = join(folder, `${operationId}.php`)
         writeFileSync(path, text)
         const args = ['-d', 'display_errors=1', '-d', `include_path=${join(root, 'examples/php')}`, path]
-        const { stdout } = await run('php', args, { env: environment, maxBuffer: 1 << 24 })
+        const { stdout } = await run('php', args, { env: withKeyFor(operation), maxBuffer: 1 << 24 })
         assert.doesNotMatch(
           stdout,
           /^(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error):|^ {4}\[requestId\]/m,

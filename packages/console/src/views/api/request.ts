@@ -60,7 +60,7 @@ export function curlOf({ method, path, headers, text }: MadeRequest, serviceUrl:
   return curl(
     [
       ...(method === 'GET' ? [] : [`-X ${method}`]),
-      '-H "x-api-key: $KEY"',
+      '-H "x-api-key: $PROPERTY_EVENTS_KEY"',
       ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
       ...(text === undefined ? [] : ["-H 'content-type: application/json'", `--data ${quoted(text)}`]),
     ],

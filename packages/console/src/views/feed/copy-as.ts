@@ -19,18 +19,18 @@ export function copyAs(
 ): string {
   const url = `${serviceUrl}${paths[feed]}${id}`
   const samples: Readonly<Record<CopyKind, string>> = {
-    curl: `curl -H "x-api-key: $KEY" -H 'x-tenant: ${tenantId}' '${quoted(url)}'`,
+    curl: `curl -H "x-api-key: $PROPERTY_EVENTS_KEY" -H 'x-tenant: ${tenantId}' '${quoted(url)}'`,
     TypeScript: `import { createClient } from '@property-events/client'
 
 const client = createClient({
   baseUrl: '${quoted(serviceUrl)}',
-  key: process.env.KEY ?? '',
+  key: process.env.PROPERTY_EVENTS_KEY ?? '',
   tenant: '${tenantId}',
   feed: '${feed}',
 })
 const event = await client.get('${id}')`,
     PHP: `<?php
-$context = stream_context_create(['http' => ['header' => ['x-api-key: ' . getenv('KEY'), 'x-tenant: ${tenantId}']]]);
+$context = stream_context_create(['http' => ['header' => ['x-api-key: ' . getenv('PROPERTY_EVENTS_KEY'), 'x-tenant: ${tenantId}']]]);
 $event = json_decode(file_get_contents('${quoted(url)}', false, $context), true, 512, JSON_THROW_ON_ERROR);`,
   }
   return samples[kind]

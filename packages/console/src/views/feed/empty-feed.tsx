@@ -25,7 +25,7 @@ function firstEvent(serviceUrl: string, feed: FeedName): string {
     feed === 'property'
       ? '{"agent_ref":"0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10","published":true,"price_information":{"price":450000}}'
       : '{"contact_ref":"0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a11","last_name":"Example"}'
-  return `curl -X POST -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+  return `curl -X POST -H "x-api-key: $PROPERTY_EVENTS_KEY" -H 'content-type: application/json' \\
   -d '{"payload":${payload}}' \\
   '${serviceUrl}/v1/${feed}-events'`
 }
