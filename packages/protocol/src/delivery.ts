@@ -1,4 +1,5 @@
 /** What became of a property's latest event at one consumer (D28, PROTOCOL §14), and the sentence that says so. */
+import { meaningOf } from './event-types.ts'
 
 export const deliveryStates = [
   'live',
@@ -248,7 +249,7 @@ function numbersOther({ delivery: { eventType, state }, event }: Words): string 
 }
 
 function isRemoval({ eventTypeShortCode }: DeliveredEvent): boolean {
-  return eventTypeShortCode === 'PropertyUnpublished'
+  return meaningOf('property', eventTypeShortCode) === 'gone'
 }
 
 /** In the largest unit that fits, or the two largest: `42 s`, `3 min`, `3 h 19 min`, `2 d 4 h`. */

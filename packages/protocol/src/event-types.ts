@@ -9,19 +9,32 @@ export interface EventTypeCatalogue {
   readonly contact: Readonly<Record<string, number>>
 }
 
-/** The short codes the service itself gives, by what happened to the subject. Every catalogue has them. */
-export interface StandardCodes {
-  /** There was nothing to see before, there is now. */
-  readonly appeared: string
-  /** Was there before and is now. */
-  readonly changed: string
-  /** Not there any more. */
-  readonly gone: string
-}
+/**
+ * What an event says of its subject by a short code that every catalogue has (PROTOCOL §5.2). `appeared`: there was nothing to see before,
+ * there is now. `changed`: was there before and is now. `gone`: not there any more.
+ */
+export const standardMeanings = ['appeared', 'changed', 'gone'] as const
+export type StandardMeaning = (typeof standardMeanings)[number]
 
-export const standardCodes: Readonly<Record<FeedName, StandardCodes>> = {
+/** `unsaid`: by its short code an event says nothing, and the payload's `published` decides. */
+export type EventMeaning = StandardMeaning | 'unsaid'
+
+const standardCodes: Readonly<Record<FeedName, Readonly<Record<StandardMeaning, string>>>> = {
   property: { appeared: 'PropertyPublished', changed: 'PropertyUpdated', gone: 'PropertyUnpublished' },
   contact: { appeared: 'ContactCreated', changed: 'ContactUpdated', gone: 'ContactErased' },
+}
+
+/**
+ * The only place that knows which short codes say that a subject is there, and which that it is gone. `undefined`: its publisher has named
+ * none.
+ */
+export function meaningOf(feed: FeedName, shortCode: string | undefined): EventMeaning {
+  return standardMeanings.find((meaning) => standardCodes[feed][meaning] === shortCode) ?? 'unsaid'
+}
+
+/** The short code that the service itself gives to an event with this meaning. */
+export function standardCode(feed: FeedName, meaning: StandardMeaning): string {
+  return standardCodes[feed][meaning]
 }
 
 /** The named catalogues. A store is created with one of these or with its own, and a key can read with the numbers of one of these. */

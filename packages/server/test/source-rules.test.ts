@@ -84,6 +84,15 @@ describe('the sources of a service', () => {
     }
   })
 
+  it('know in one file alone which short codes say that a subject is gone (PROTOCOL §5.2)', () => {
+    const spelled =
+      /['"`](?:Property(?:Published|Updated|Unpublished)|Contact(?:Created|Updated|Erased))['"`]/
+    assert.deepEqual(filesWith(spelled), ['protocol/src/event-types.ts'])
+    // A code is given by `standardCode` and never compared with it: `meaningOf` answers what a code says.
+    const compared = /[!=]==?\s*standardCode\(|standardCode\([^)]*\)\s*[!=]==?|\bstandardCodes\b/
+    assert.deepEqual(filesWith(compared), ['protocol/src/event-types.ts'])
+  })
+
   it('spread waits with Math.random, and make nothing else with it, such as what must not be guessed', () => {
     const lines = sources.flatMap(({ code }) =>
       code.split('\n').filter((line) => line.includes('Math.random')),

@@ -9,8 +9,8 @@ import {
   findUnknownFields,
   impliesLettings,
   maxAdvice,
+  meaningOf,
   priceLooksLike,
-  standardCodes,
 } from '@property-events/protocol'
 import type { Category, FeedName, ProblemError, PublishWarning } from '@property-events/protocol'
 
@@ -79,15 +79,15 @@ export function checkPayload(
 
 /** Whether consumers will show the property, as far as the event itself shows. */
 function isShown(published: unknown, eventType: string | undefined): boolean {
-  const codes = standardCodes.property
-  return eventType !== codes.gone && (eventType === codes.appeared || published !== false)
+  const named = meaningOf('property', eventType)
+  return named !== 'gone' && (named === 'appeared' || published !== false)
 }
 
 /** The named type decides what consumers do; a payload that contradicts it is probably the publisher's mistake. */
 function contradiction(published: unknown, eventType: string | undefined): readonly Advice[] {
-  const codes = standardCodes.property
+  const named = meaningOf('property', eventType)
   const contradicts =
-    (eventType === codes.gone && published === true) || (eventType === codes.appeared && published === false)
+    (named === 'gone' && published === true) || (named === 'appeared' && published === false)
   if (!contradicts) return []
   const message = `The event type ${eventType} was named, but the payload says published ${String(published)}.`
   return [{ pointer: '/published', code: 'event_type_contradicts_payload', message }]

@@ -2,7 +2,7 @@
  * The properties of a tenant from the newest change on: all, or those that contain a text. There is no index for this: the latest events
  * are read one after another, in steps between which others get their turn, and no longer than one call may take (PROTOCOL §12.5).
  */
-import { standardCodes } from '@property-events/protocol'
+import { meaningOf } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
 import { turnForStep } from '../step-turns.ts'
 import type { EventStore, FeedKey, StoredEvent } from '../storage/storage.ts'
@@ -138,7 +138,7 @@ function propertyOf({ json }: StoredEvent): ReadProperty {
   return {
     shown: {
       agentRef: wordOf(payload['agent_ref']) ?? transactionId,
-      live: eventTypeShortCode !== standardCodes.property.gone,
+      live: meaningOf('property', eventTypeShortCode) !== 'gone',
       address: display ?? (lines === '' ? null : lines),
       postcode: postcode === '' ? null : postcode,
       reference,

@@ -1,6 +1,6 @@
 /** Moves the published properties of one branch to another (D11, D23). */
 import { hash } from 'node:crypto'
-import { feeds, parseUuid, standardCodes, uuidV7 } from '@property-events/protocol'
+import { feeds, meaningOf, parseUuid, uuidV7 } from '@property-events/protocol'
 import { parseEventJson } from '../storage/event-json.ts'
 import { payloadMember } from '../storage/subject-identity.ts'
 import type { Actor, EventDraft, FeedKey, StorageEngine, StoredEvent } from '../storage/storage.ts'
@@ -104,7 +104,7 @@ async function publish(
 /** None for an event that says that its property is gone, or in another branch. */
 function draftOf({ json }: StoredEvent, { from, to }: BranchMove): readonly EventDraft[] {
   const { eventTypeShortCode, payload } = parseEventJson(Buffer.from(json).toString('utf8'))
-  if (eventTypeShortCode === standardCodes.property.gone) return []
+  if (meaningOf('property', eventTypeShortCode) === 'gone') return []
   if (payloadMember(payload, 'branch_id') !== from) return []
   const reference = payloadMember(payload, feeds.property.subjectField)
   const subjectId = reference === undefined ? undefined : parseUuid(reference)

@@ -2,7 +2,7 @@
  * Contact events for a key that is limited to some roles and fields (D11, docs/decisions/0041). Every event stays in its place, with its
  * number, time and id. Its bytes do not contain anything that the key may not read.
  */
-import { eventTypeNumber, standardCodes, usualContactFields } from '@property-events/protocol'
+import { eventTypeNumber, standardCode, usualContactFields } from '@property-events/protocol'
 import type { ContactLimits, EventTypeCatalogue, FeedEvent } from '@property-events/protocol'
 import { eventJsonOf, parseEventJson } from '../storage/event-json.ts'
 import { erasedPayload } from '../storage/reduced-event.ts'
@@ -17,7 +17,7 @@ const alwaysGiven = ['contact_ref', 'published', 'erased', 'thinned']
 /** `catalogue`: the store's, which gives a hidden contact the number of a removal. */
 export function narrower({ roles, fields }: ContactLimits, catalogue: EventTypeCatalogue): Narrow {
   const given = new Set<string>([...alwaysGiven, ...(fields ?? usualContactFields)])
-  const eventTypeShortCode = standardCodes.contact.gone
+  const eventTypeShortCode = standardCode('contact', 'gone')
   const eventType = eventTypeNumber(catalogue, 'contact', eventTypeShortCode)
   if (eventType === undefined) throw new Error('the catalogue has no number for the removal of a contact')
   const wanted = roles && new Set<unknown>(roles)

@@ -8,6 +8,7 @@ import {
   nearestName,
   ownReferenceRemedy,
   parseUuid,
+  standardCode,
 } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 import { maxReported } from './publication-body.ts'
@@ -131,8 +132,8 @@ function readCategory(value: unknown, feed: FeedName, report: Report): Category 
 /** `{ agentRef, reason? }` (D26). The reason is a code of the removal list or a short text. */
 function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMembers['remove'] {
   if (feed !== 'property') {
-    const message =
-      'A contact is removed by its event type: {"payload": {"contact_ref": "…"}, "eventType": "ContactErased"}.'
+    const gone = standardCode(feed, 'gone')
+    const message = `A contact is removed by its event type: {"payload": {"contact_ref": "…"}, "eventType": "${gone}"}.`
     return report('remove', 'unknown_member', message)
   }
   if (!isObject(value))

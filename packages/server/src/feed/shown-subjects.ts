@@ -1,5 +1,5 @@
 /** Which subjects are shown to a key that others are shown to as removed: contacts without one of its roles (D11, docs/decisions/0041). */
-import { standardCodes } from '@property-events/protocol'
+import { meaningOf } from '@property-events/protocol'
 import { freeBytes } from '../free-bytes.ts'
 import { turnForStep } from '../step-turns.ts'
 import type { EventStore, FeedKey, LiveSubject } from '../storage/storage.ts'
@@ -31,7 +31,7 @@ export async function shownTo(
       continue
     }
     for (const event of narrowedEvents(Buffer.concat(pieces), narrow)) {
-      if (event.eventTypeShortCode !== standardCodes[key.feed].gone) shown.add(event.sequenceNumber)
+      if (meaningOf(key.feed, event.eventTypeShortCode) !== 'gone') shown.add(event.sequenceNumber)
     }
     for (const piece of pieces) freeBytes(piece)
     from += count

@@ -1,5 +1,5 @@
 /** Events of some types only, for readers that requested these (PROTOCOL §13.4). Removals are always included. */
-import { standardCodes } from '@property-events/protocol'
+import { meaningOf, standardCode } from '@property-events/protocol'
 import type { FeedEvent, FeedName } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
 import type { StoredEvent } from '../storage/storage.ts'
@@ -24,12 +24,10 @@ export function typeFilter(feed: FeedName, codes: readonly string[]): TypeFilter
 }
 
 function newFilter(feed: FeedName, codes: readonly string[]): TypeFilter {
-  const { appeared, changed, gone } = standardCodes[feed]
-  const passing = new Set([...codes, gone])
-  const known = new Set([appeared, changed, gone])
+  const passing = new Set([...codes, standardCode(feed, 'gone')])
   return ({ json }) => {
     const code = shortCodeOf(json)
-    return passing.has(code) || (!known.has(code) && isRemoval(json))
+    return passing.has(code) || (meaningOf(feed, code) === 'unsaid' && isRemoval(json))
   }
 }
 

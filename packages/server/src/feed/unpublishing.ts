@@ -1,6 +1,6 @@
 /** Removes the properties of leaving tenants, in the background (PROTOCOL §5.10), so that everybody who shows them hears of it. */
 import { hash } from 'node:crypto'
-import { feeds, parseUuid, standardCodes, uuidV7 } from '@property-events/protocol'
+import { feeds, meaningOf, parseUuid, uuidV7 } from '@property-events/protocol'
 import type { TaskReport } from '../background-task.ts'
 import { startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
@@ -100,7 +100,7 @@ async function unpublish(
 /** None for an event that says that its property is gone. */
 function removalOf({ json }: StoredEvent): readonly EventDraft[] {
   const { eventTypeShortCode, payload } = parseEventJson(Buffer.from(json).toString('utf8'))
-  if (eventTypeShortCode === standardCodes.property.gone) return []
+  if (meaningOf('property', eventTypeShortCode) === 'gone') return []
   const reference = payloadMember(payload, feeds.property.subjectField)
   const subjectId = typeof reference === 'string' ? parseUuid(reference) : undefined
   if (subjectId === undefined) return []

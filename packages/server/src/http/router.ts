@@ -1,5 +1,5 @@
 /** From a request line to its operation, or to why there is none (D9, D19, D21). */
-import { feedNames, feeds } from '@property-events/protocol'
+import { feedNames, feeds, standardCode } from '@property-events/protocol'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
 import { noHeaders, refused } from './exchange.ts'
@@ -212,7 +212,7 @@ function howToPublish(method: string, path: string, basePath: string): string {
   if (method !== 'DELETE') return ` Events are published with ${publishing}.`
   return feed === 'property'
     ? ` To remove a property, publish its removal: ${publishing} with {"remove": {"agentRef": "…"}}.`
-    : ` To remove a contact, publish its removal: ${publishing} with "eventType": "ContactErased".`
+    : ` To remove a contact, publish its removal: ${publishing} with "eventType": "${standardCode(feed, 'gone')}".`
 }
 
 function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: NearestPath): Refusal {

@@ -1,5 +1,5 @@
 /** How restricting a contact begins and ends on every engine (P12): the events, and the rows. */
-import { standardCodes } from '@property-events/protocol/plain'
+import { meaningOf } from '@property-events/protocol/plain'
 import type { AppendBatch, AppendOutcome, EventDraft } from './append-batch.ts'
 import { parseEventJson } from './event-json.ts'
 import type { LiftRequest, Restriction, RestrictionRequest } from './restriction-store.ts'
@@ -38,7 +38,6 @@ export function reopening(
   { keptCode, payloadHash }: Pick<SubjectState, 'keptCode' | 'payloadHash'>,
   keptJson: string | undefined,
 ): AppendBatch {
-  const gone = standardCodes[key.feed].gone
   const base = { ...common, id: reopeningEventId, subjectId, subjectSpelling: subjectId }
   const draft: EventDraft =
     keptJson === undefined || payloadHash === null
@@ -55,7 +54,8 @@ export function reopening(
             priceLooksLike: undefined,
             updateDateHash: null,
           },
-          eventTypeShortCode: keptCode === gone ? gone : undefined,
+          eventTypeShortCode:
+            keptCode !== null && meaningOf(key.feed, keptCode) === 'gone' ? keptCode : undefined,
         }
   return { key, drafts: [{ ...draft, restriction: 'ends' }], unchanged: 'store' }
 }

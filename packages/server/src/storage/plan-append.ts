@@ -4,7 +4,7 @@
  * published yet" (D12).
  */
 import { hash } from 'node:crypto'
-import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
+import { eventTypeNumber, feeds, setMembers, standardCode, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import { remarksOf } from './append-remarks.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
@@ -13,8 +13,8 @@ import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './plan-bran
 import type { SubjectRefusal } from './plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import { firstSpelling, payloadMember, spelled, updateDateHashOf } from './subject-identity.ts'
-import { derivedCode, isUnchanged, leavesAView, meaningOf } from './subject-state.ts'
-import type { Meaning, SubjectState } from './subject-state.ts'
+import { derivedCode, isUnchanged, leavesAView, stateAfter } from './subject-state.ts'
+import type { StateAfter, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
 
 /** What the planner reads, all of it under the feed's lock. */
@@ -81,7 +81,7 @@ export function planAppend(
   const feed = batch.key.feed
   const steps: PlanStep[] = []
   const planned = new Map<string, PlannedEvent>()
-  const removalType = (): number => numberOf(catalogue, feed, standardCodes[feed].gone)
+  const removalType = (): number => numberOf(catalogue, feed, standardCode(feed, 'gone'))
   const plannedIds = new Set<string>()
   const timesNamed = batch.unchanged === 'skip' ? timesOfSubjects(batch) : undefined
 
@@ -106,7 +106,7 @@ export function planAppend(
     const latest = shown && { ...shown, state: stateToPlanFrom(feed, draft, shown.state) }
     const refusal = subjectRefusal(batch, index, latest?.state)
     if (refusal !== undefined) return refusal
-    const after = meaningOf(feed, draft, latest?.state)
+    const after = stateAfter(feed, draft, latest?.state)
     if (
       batch.unchanged === 'skip' &&
       latest !== undefined &&
@@ -189,7 +189,7 @@ function planEvent(
   feed: FeedName,
   draft: EventDraft,
   latest: Latest | undefined,
-  meaning: Meaning,
+  after: StateAfter,
   { lookups, catalogue }: Context,
 ): PlannedEvent {
   const { content, subjectId } = draft
@@ -199,14 +199,14 @@ function planEvent(
   const updateDateHash = updateDateHashAfter(content, identity.updateDateHash)
   const payload = payloadOf(feed, content, spelling, latest)
   // Computed here, so that the publisher's next file finds the payload unchanged.
-  const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : meaning.payloadHash
-  const state = { ...meaning, payloadHash, spelling: identity.spelling, updateDateHash, keptCode: null }
+  const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : after.payloadHash
+  const state = { ...after, payloadHash, spelling: identity.spelling, updateDateHash, keptCode: null }
   const before = latest && { ...latest.state, ...identity }
   return {
     id: draft.id,
     subjectId,
     transactionId,
-    eventType: numberOf(catalogue, feed, meaning.code),
+    eventType: numberOf(catalogue, feed, after.code),
     state,
     payload,
     payloadState: content.kind === 'erased' ? 'erased' : 'full',
@@ -272,7 +272,7 @@ function planDeparture(
   latest: Latest,
   catalogue: EventTypeCatalogue,
 ): PlannedEvent {
-  const code = standardCodes[feed].gone
+  const code = standardCode(feed, 'gone')
   return {
     id: derivedId(draft.id),
     subjectId: draft.subjectId,

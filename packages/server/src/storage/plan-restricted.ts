@@ -1,5 +1,5 @@
 /** How a restriction changes an event that is being planned (D17, docs/decisions/0033). */
-import { standardCodes } from '@property-events/protocol/plain'
+import { standardCode } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import type { PlannedEvent } from './plan-append.ts'
 import { erasedPayload } from './reduced-event.ts'
@@ -25,7 +25,7 @@ export function restrictedEvent(
   removalType: () => number,
 ): PlannedEvent {
   if (draft.restriction === 'ends' || draft.content.kind === 'erased') return event
-  const { gone } = standardCodes[feed]
+  const gone = standardCode(feed, 'gone')
   const spelling = spelled(event.subjectId, event.state.spelling ?? '')
   return {
     ...event,

@@ -1,5 +1,5 @@
 /** What a draft means beside its subject's previous state: published or not, type, category, unchanged (D12, D23). */
-import { standardCodes } from '@property-events/protocol/plain'
+import { meaningOf, standardCode } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import { isRespelled } from './content-hash.ts'
 import { sameBytes } from './same-bytes.ts'
@@ -27,9 +27,9 @@ export interface SubjectState {
 }
 
 /** What a draft says about its subject, before it is known how its subject is spelled. */
-export type Meaning = Omit<SubjectState, 'spelling' | 'updateDateHash' | 'keptCode'>
+export type StateAfter = Omit<SubjectState, 'spelling' | 'updateDateHash' | 'keptCode'>
 
-export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): Meaning {
+export function stateAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): StateAfter {
   const { content } = draft
   const published = publishedAfter(feed, draft, before)
   return {
@@ -45,7 +45,7 @@ export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectStat
 export function standing<State extends SubjectState>(feed: FeedName, state: State): State {
   const { keptCode } = state
   if (keptCode === null) return state
-  return { ...state, code: keptCode, published: keptCode !== standardCodes[feed].gone, keptCode: null }
+  return { ...state, code: keptCode, published: meaningOf(feed, keptCode) !== 'gone', keptCode: null }
 }
 
 function branchAfter(feed: FeedName, content: DraftContent, before: SubjectState | undefined): string | null {
@@ -58,17 +58,17 @@ function branchAfter(feed: FeedName, content: DraftContent, before: SubjectState
 
 /** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
 function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
-  const codes = standardCodes[feed]
   if (draft.content.kind === 'moved') return before?.published ?? false
-  if (draft.content.kind !== 'payload' || draft.eventTypeShortCode === codes.gone) return false
-  if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
+  if (draft.content.kind !== 'payload') return false
+  const named = meaningOf(feed, draft.eventTypeShortCode)
+  if (named === 'gone') return false
+  if (feed === 'contact' || named === 'appeared') return true
   return draft.content.published ?? before?.published ?? true
 }
 
 export function derivedCode(feed: FeedName, published: boolean, publishedBefore: boolean): string {
-  const codes = standardCodes[feed]
-  if (!published) return codes.gone
-  return publishedBefore ? codes.changed : codes.appeared
+  if (!published) return standardCode(feed, 'gone')
+  return standardCode(feed, publishedBefore ? 'changed' : 'appeared')
 }
 
 function categoryOf(draft: EventDraft, before: SubjectState | undefined): Category {
@@ -79,8 +79,8 @@ function categoryOf(draft: EventDraft, before: SubjectState | undefined): Catego
 /** True when storing the draft would say nothing new about the subject (`unchanged=skip`). `payload`: its latest. */
 export function isUnchanged(
   draft: EventDraft,
-  before: Meaning,
-  after: Meaning,
+  before: StateAfter,
+  after: StateAfter,
   payload: () => string,
 ): boolean {
   if (draft.content.kind === 'moved') return !before.published || before.branch !== draft.content.from
@@ -95,7 +95,7 @@ export function isUnchanged(
 }
 
 /** Readers of one category or branch would keep the subject for ever unless told that it has gone (D23). */
-export function leavesAView(before: Meaning, after: Meaning): boolean {
+export function leavesAView(before: StateAfter, after: StateAfter): boolean {
   if (!before.published) return false
   return before.category !== after.category || (before.branch !== null && before.branch !== after.branch)
 }

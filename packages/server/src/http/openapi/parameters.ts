@@ -1,5 +1,5 @@
 /** Parameters of our own reads, as the OpenAPI document describes them. */
-import { apiEventTypePattern, feeds, keyIdPattern, standardCodes } from '@property-events/protocol'
+import { apiEventTypePattern, feeds, keyIdPattern, standardCode } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
 import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
@@ -39,7 +39,8 @@ export function cursorSchemas(
 
 /** The store decides the codes, and a document is made without a store. */
 function typesSchema(feed: FeedName): ParameterSchema {
-  const { appeared, gone } = standardCodes[feed]
+  const appeared = standardCode(feed, 'appeared')
+  const gone = standardCode(feed, 'gone')
   return {
     type: 'string',
     pattern: '^[A-Za-z][A-Za-z0-9]{0,63}(?:,[A-Za-z][A-Za-z0-9]{0,63})*$',

@@ -1,4 +1,4 @@
-import { standardCodes } from '@property-events/protocol'
+import { meaningOf } from '@property-events/protocol'
 import type { LiveQuery, LiveStep } from '../storage.ts'
 import { standsIn } from './branch-views.ts'
 import { feedOf } from './state.ts'
@@ -14,8 +14,7 @@ export function liveSubjects(store: MemoryStore, query: LiveQuery): LiveStep {
     .slice(0, limit)
   const subjects = looked.flatMap(([subjectId, { position, code }]) => {
     const event = feed.events[position - 1]
-    if (event === undefined || code === standardCodes[key.feed].gone || !standsIn(feed, view, event))
-      return []
+    if (event === undefined || meaningOf(key.feed, code) === 'gone' || !standsIn(feed, view, event)) return []
     return [{ subjectId, position, sequenceNumber: event.sequenceNumber }]
   })
   return { subjects, next: looked.length < limit ? undefined : looked.at(-1)?.[0] }

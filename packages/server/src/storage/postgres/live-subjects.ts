@@ -1,5 +1,5 @@
 /** The live subjects of a feed, by their references. */
-import { standardCodes } from '@property-events/protocol'
+import { standardCode } from '@property-events/protocol'
 import { endsOf, numbersOf } from '../live-subjects.ts'
 import { partsOfView } from '../branch-view.ts'
 import type { LiveQuery, LiveStep } from '../live-subjects.ts'
@@ -52,7 +52,7 @@ export async function readLiveSubjects(database: Reads, query: LiveQuery): Promi
     after ?? first,
     last,
     after,
-    standardCodes[key.feed].gone,
+    standardCode(key.feed, 'gone'),
     category,
     limit,
     set,

@@ -1,5 +1,5 @@
 /** The live subjects of a feed, by their references. */
-import { bytesOfUuid, standardCodes, uuidOfBytes } from '@property-events/protocol/plain'
+import { bytesOfUuid, standardCode, uuidOfBytes } from '@property-events/protocol/plain'
 import { endsOf, numbersOf } from '../live-subjects.ts'
 import { partsOfView } from '../branch-view.ts'
 import type { LiveQuery, LiveStep } from '../live-subjects.ts'
@@ -39,7 +39,7 @@ export function liveReader(db: Connection): (query: LiveQuery) => LiveStep {
       first: bytesOfUuid(after ?? first),
       last: bytesOfUuid(last),
       after: after === undefined ? new Uint8Array() : bytesOfUuid(after),
-      gone: standardCodes[key.feed].gone,
+      gone: standardCode(key.feed, 'gone'),
       category,
       set,
       limit,

@@ -1,6 +1,6 @@
 /** The live count of a feed against its subjects, counted one by one: the checker of what the counter says. */
 import assert from 'node:assert/strict'
-import { standardCodes } from '@property-events/protocol'
+import { meaningOf } from '@property-events/protocol'
 import type { FeedKey, StorageEngine } from '../../../src/storage/storage.ts'
 import { parseEvent } from './read-back.ts'
 
@@ -16,7 +16,7 @@ export async function recount(store: StorageEngine, key: FeedKey): Promise<numbe
   for (let before: number | undefined; ;) {
     const step = await store.events.readNewest({ key, view: 'all', before, limit: 100 })
     const codes = step.map(({ json }) => parseEvent(json).eventTypeShortCode)
-    live += codes.filter((code) => code !== standardCodes[key.feed].gone).length
+    live += codes.filter((code) => meaningOf(key.feed, code) !== 'gone').length
     before = step.at(-1)?.position
     if (step.length < 100) return live
   }
