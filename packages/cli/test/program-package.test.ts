@@ -135,9 +135,7 @@ describe('the published program', () => {
       assert.ok(names.includes(name), name)
     }
     assert.ok(
-      files.some(
-        ({ parentPath, name }) => parentPath.endsWith('postgres/migrations') && name.endsWith('.sql'),
-      ),
+      files.some(({ parentPath, name }) => parentPath.endsWith('sql/migrations') && name.endsWith('.sql')),
     )
   })
 

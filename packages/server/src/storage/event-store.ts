@@ -144,8 +144,8 @@ export interface FeedCount {
   readonly key: FeedKey
   /** The time of the last event; `undefined`: the feed is empty. */
   readonly created: Ticks | undefined
-  /** The number of live subjects: those whose latest event is not a removal. `undefined`: not counted yet after an upgrade. */
-  readonly live: number | undefined
+  /** The number of live subjects: those whose latest event is not a removal. */
+  readonly live: number
 }
 
 /** Which latest events to return, the newest first. */

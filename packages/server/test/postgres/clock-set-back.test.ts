@@ -3,14 +3,11 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { catalogues, ticksOfMilliseconds } from '@property-events/protocol'
+import { catalogues } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
-import { connect } from '../../src/storage/postgres/connection.ts'
 import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
-import { migrate, migrations } from '../../src/storage/postgres/migrate.ts'
-import { fillWithSettings } from '../../src/storage/postgres/store-row.ts'
-import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantB } from '../storage/support/drafts.ts'
 import { list, located, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -33,18 +30,6 @@ const keepsLog = { settings: { wal_keep_size: '64MB' } }
 function openNode(url: string, { clock }: TestClock): Promise<StorageEngine> {
   const options = { kind: 'postgres', url, readConnections: 3, ...limits, clock } as const
   return openStorage({ ...options, create: true, catalogue: catalogues.default })
-}
-
-/** A store as the version before has left it. */
-async function makeStoreOfBefore(url: string): Promise<void> {
-  const isOurs = ({ href }: URL): boolean => href.endsWith('-time-reservation.sql')
-  const steps = migrations.slice(
-    0,
-    migrations.findIndex(({ files }) => files.some(isOurs)),
-  )
-  const old = connect({ url, readConnections: 1 })
-  await migrate(old, fillWithSettings({ catalogue: catalogues.default, startSequence: 0 }), { steps })
-  await old.close()
 }
 
 /** Every event of both feeds that was stamped before the moment a poll was answered at, and that this poll did not show. */
@@ -170,16 +155,15 @@ describe('a database that crashes', () => {
     assert.deepEqual(await missedBefore(two, asked, []), [])
   })
 
-  it('is served by a role with the rights it had before the upgrade, which mends what a promotion may leave behind (P3)', async () => {
+  it('is served by a role with the rights of a node, which mends what a promotion may leave behind (P3)', async () => {
     await using server = await launchPostgres()
-    await makeStoreOfBefore(server.url())
-    await withClient(server.url(), (client) =>
-      client.query(`CREATE ROLE node LOGIN;
-        GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO node;
-        GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node`),
-    )
     const clock = testClock('2025-01-31T12:00:00')
     await (await withTenants(await openNode(server.url(), clock))).close()
+    await withClient(server.url(), (client) =>
+      client.query(`CREATE ROLE node LOGIN;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO node;
+        GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node`),
+    )
     const url = server.url().replace('postgres@', 'node@')
     const answered = async (): Promise<{ readonly at: string; readonly file: string }> => {
       await using node = await openNode(url, clock)
@@ -201,32 +185,5 @@ describe('a database that crashes', () => {
     await server.start()
     clock.set('2025-01-31T12:00:20')
     assert.equal((await answered()).at, String(Date.parse('2025-01-31T12:00:20Z') / 1000))
-  })
-
-  it('knows what nodes of the version before have answered, before the upgrade and after it (P3)', async () => {
-    const poll = (key: FeedKey, moment: Ticks) =>
-      withClient(server.url(), (client) =>
-        client.query('SELECT settle_feed($1, $2, $3)', [key.tenantId, 1, moment]),
-      )
-    await using server = await launchPostgres()
-    await makeStoreOfBefore(server.url())
-    const nowMs = Date.now()
-    const clock = testClock(new Date(nowMs).toISOString())
-    const asked = ticksOfMilliseconds(nowMs)
-    await poll(feedKey(), asked)
-    await using node = await withTenants(await openNode(server.url(), clock))
-    await server.halt('crash')
-    await server.start()
-    clock.set(new Date(nowMs - 30_000).toISOString())
-    await publish(node, [draft({ subject: 'a' })])
-    assert.deepEqual(await missedBefore(node, asked, []), [])
-
-    // The upgrade has reserved some time, which is over now.
-    const later = ticksOfMilliseconds(nowMs + 120_000)
-    await poll(feedKey(tenantB), later)
-    await server.halt('crash')
-    await server.start()
-    await publish(node, [draft({ subject: 'b' })], { key: feedKey(tenantB) })
-    assert.deepEqual(numbers(await list(node, { key: feedKey(tenantB), from: later })), [1])
   })
 })

@@ -63,9 +63,9 @@ describe('an inspection of a database', () => {
     )
     const uncallable = (await reached(url)).store?.missingPrivileges ?? []
     const called = [
-      'look_up_3',
-      'append_event_2',
-      'append_events_3',
+      'look_up',
+      'append_event',
+      'append_events',
       'lock_feeds',
       'settle_window',
       'reserve_time',

@@ -43,7 +43,7 @@ describe('a node that remembers what it has published', () => {
     const { url, one } = place
     const keys = [feedKey(tenantA), feedKey(tenantB), feedKey(tenantA, 'contact')]
     for (const key of keys) await publish(one, [draft({ subject: 'p' }), draft({ subject: 'q' })], { key })
-    await withClient(url, (client) => client.query('ALTER FUNCTION look_up_3 RENAME TO not_there'))
+    await withClient(url, (client) => client.query('ALTER FUNCTION look_up RENAME TO not_there'))
     for (const key of keys) {
       await publish(one, [draft({ subject: 'p' })], { key })
       await publish(one, [draft({ subject: 'q' }), draft({ subject: 'p' })], { key })
@@ -83,7 +83,7 @@ describe('a node that remembers what it has published', () => {
     await using place = await nodes()
     const { url, one } = place
     await publish(one, [draft({ subject: 'p', text: 'a' }), draft({ subject: 'q', text: 'b' })])
-    await withClient(url, (client) => client.query('ALTER FUNCTION look_up_3 RENAME TO not_there'))
+    await withClient(url, (client) => client.query('ALTER FUNCTION look_up RENAME TO not_there'))
     const moved = await publish(one, [draft({ subject: 'p', category: 'lettings', text: 'c' })])
     assert.deepEqual(
       moved.map(({ status }) => status),

@@ -1,4 +1,4 @@
-/** The audit in a file: nothing but `audit prune` removes a row, and an upgraded store has an audit too. */
+/** The audit in a file: nothing but `audit prune` removes a row. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -7,13 +7,9 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
 import { tenantA } from './support/drafts.ts'
-import { toOlderSchema } from './support/older-schema.ts'
 import { withTenants } from './support/stores.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { testClock } from './support/test-clock.ts'
-
-/** The last schema without an audit. */
-const lastWithout = 8
 
 describe('the audit in a file', () => {
   const open = (folder: string, clock?: ReturnType<typeof testClock>['clock']): Promise<StorageEngine> =>
@@ -42,21 +38,5 @@ describe('the audit in a file', () => {
     for (const sql of statements) refused(sql)
     assert.deepEqual((await store.audit.read({ first: 'oldest', limit: 10 })).length, 2)
     db.close()
-  })
-
-  it('begins empty in a store of an earlier version, and records changes from then on', async () => {
-    using folder = temporaryFolder()
-    await (await withTenants(await open(folder.path))).close()
-    toOlderSchema(folder.path, lastWithout)
-    await using store = await open(folder.path)
-    assert.equal((await store.keys.tenants()).length, 2)
-    assert.deepEqual(await store.audit.read({ first: 'oldest', limit: 10 }), [])
-    await store.keys.setTenantSuspended(tenantA, true, 'cli:one')
-    const rows = await store.audit.read({ first: 'newest', limit: 10 })
-    assert(rows !== 'unknownRow')
-    assert.deepEqual(
-      rows.map(({ action }) => action),
-      ['tenant.suspended'],
-    )
   })
 })

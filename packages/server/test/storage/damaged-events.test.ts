@@ -3,16 +3,13 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
 import { checkEvents, openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, removal, tenantA, uuid } from './support/drafts.ts'
-import { located, parseEvent, publish } from './support/read-back.ts'
+import { located, publish } from './support/read-back.ts'
 import { withTenants } from './support/stores.ts'
-import { toOlderSchema } from './support/older-schema.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-import { until } from '../support/until.ts'
 
 const filler = 'lorem ipsum '.repeat(100)
 const damagedAt = 117
@@ -134,54 +131,5 @@ describe('a check of every event', () => {
         { ...place, position: damagedAt },
       ],
     })
-  })
-})
-
-describe('a store of a build that made no checksums', () => {
-  /** As it was: without the column, and with one broken and one wrong event that nothing told. */
-  function makeOld(folder: string, damage: (db: Database.Database) => void): void {
-    toOlderSchema(folder, 3)
-    const db = new Database(join(folder, 'property-events.db'))
-    damage(db)
-    db.close()
-  }
-  const unfilled = (folder: string): number => checkEvents(folder, () => undefined).unchecked
-
-  it('gets them while it serves, and from then on a changed bit is refused', async () => {
-    using folder = temporaryFolder()
-    await fillStore(folder.path)
-    makeOld(folder.path, () => undefined)
-    const store = await open(folder.path)
-    assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
-    await publish(store, [draft({ subject: 'meanwhile' })])
-    await until(() => unfilled(folder.path) === 0)
-    await store.close()
-    flipBit(folder.path, nameAt(damagedAt))
-    await using again = await open(folder.path)
-    await refusedAsDamaged(again.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
-    const event = await again.events.readEvent(feedKey(), uuid(nameAt(3)))
-    assert.equal(parseEvent(event?.json ?? Buffer.from('{}')).id, uuid(nameAt(3)))
-  })
-
-  it('continues where it was stopped', async () => {
-    using folder = temporaryFolder()
-    await fillStore(folder.path)
-    makeOld(folder.path, () => undefined)
-    await (await open(folder.path)).close()
-    await using store = await open(folder.path)
-    await until(() => unfilled(folder.path) === 0)
-    assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(150))))
-  })
-
-  it('refuses bytes that are not an event, or are another one', async () => {
-    using folder = temporaryFolder()
-    await fillStore(folder.path)
-    const place = `((SELECT min(feed_no) FROM event) << 40 | ${damagedAt})`
-    makeOld(folder.path, (db) => {
-      db.exec(`UPDATE event SET json = CAST(substr(CAST(json AS TEXT), 2) AS BLOB) WHERE place = ${place}`)
-    })
-    await using store = await open(folder.path)
-    await until(() => unfilled(folder.path) === 0)
-    await refusedAsDamaged(store.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
   })
 })

@@ -12,12 +12,9 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
 import type { StorageRefusal } from '../../src/storage/storage.ts'
-import { draft, feedKey, removal, tenantA, uuid } from './support/drafts.ts'
+import { draft, tenantA } from './support/drafts.ts'
 import { headOf, publish } from './support/read-back.ts'
-import { toOlderSchema } from './support/older-schema.ts'
-import { assertCounted, liveCount } from './support/recount.ts'
 import { withTenants } from './support/stores.ts'
-import { testClock } from './support/test-clock.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const catalogue = catalogues.default
@@ -110,54 +107,6 @@ describe('opening a data folder', () => {
     await refused(open(folder.path), 'newer_schema', /schema 99.*up to \d+.*newer program/)
   })
 
-  it('brings a store of the second schema up to date, and continues with the spelling of its first events (D15)', async () => {
-    using folder = temporaryFolder()
-    const spelling = uuid('p').toUpperCase()
-    const store = await withTenants(await open(folder.path))
-    await publish(store, [draft({ subject: 'p', spelling }), draft({ subject: 'p', text: 'a' })])
-    await store.close()
-    toOlderSchema(folder.path, 2)
-    await using again = await open(folder.path, { create: false })
-    const [line] = await publish(again, [draft({ subject: 'p', text: 'b' })])
-    assert.equal(line?.transactionId, spelling)
-    assert.equal(line.eventTypeShortCode, 'PropertyUpdated')
-  })
-
-  it('counts the live properties of an earlier schema (PROTOCOL §12.5)', async () => {
-    using folder = temporaryFolder()
-    const store = await withTenants(await open(folder.path))
-    await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q' }), draft({ subject: 'r' })])
-    await publish(store, [removal({ subject: 'q' }), draft({ subject: 'p', text: 'a' })])
-    await store.close()
-    toOlderSchema(folder.path, 13)
-    await using again = await open(folder.path, { create: false })
-    assert.equal(await liveCount(again, feedKey()), 2)
-    await publish(again, [
-      draft({ subject: 'q', text: 'again' }),
-      removal({ subject: 'r' }),
-      draft({ subject: 's' }),
-    ])
-    assert.equal(await liveCount(again, feedKey()), 3)
-    await assertCounted(again, feedKey())
-  })
-
-  it('keeps the keys of an earlier schema, which then may be given rates of their own (D10)', async () => {
-    using folder = temporaryFolder()
-    const store = await withTenants(await open(folder.path))
-    const key = { keyId: 'k', pepperId: 'p', label: 'l', operator: false, secretHash: new Uint8Array(32) }
-    const times = { createdMs: 1, expiresMs: 5, revokedMs: undefined, lastUsedMs: 3 }
-    const grants = [{ tenantId: tenantA, scopes: ['property:read'] }] as const
-    await store.keys.insertKey({ ...key, ...times, grants, rate: undefined }, 'cli:test')
-    const before = await store.keys.keys()
-    await store.close()
-    toOlderSchema(folder.path, 8)
-    await using again = await open(folder.path, { create: false })
-    assert.deepEqual(await again.keys.keys(), before)
-    assert.equal(await again.keys.setKeyRate('k', { perSecond: 5, burst: 6 }, 'cli:test'), 'done')
-    assert.deepEqual((await again.keys.findKey('k'))?.record.rate, { perSecond: 5, burst: 6 })
-    assert.deepEqual(await again.nodes.live(), [])
-  })
-
   it('refuses other event types and another start sequence, and accepts the recorded ones (D12, D13)', async () => {
     using folder = temporaryFolder()
     await (await open(folder.path, { startSequence: 5 })).close()
@@ -174,36 +123,6 @@ describe('opening a data folder', () => {
     await using store = await open(folder.path, { catalogue: undefined })
     const { storeId } = store.settings
     assert.deepEqual(store.settings, { storeId, catalogue, startSequence: 5 })
-  })
-
-  it('gives ids that were skipped under an earlier schema 30 days from the upgrade on (PROTOCOL §4.6)', async () => {
-    using folder = temporaryFolder()
-    const store = await withTenants(await open(folder.path))
-    await publish(store, [
-      draft({ subject: 'p', id: 'own', text: 'a' }),
-      draft({ subject: 'q', id: 'other' }),
-    ])
-    const skipped = draft({ subject: 'p', id: 'skipped', text: 'a' })
-    await publish(store, [skipped], { unchanged: 'skip' })
-    await store.close()
-    toOlderSchema(folder.path, 2)
-
-    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)
-    const { clock, set } = testClock(inDays(29))
-    await using upgraded = await openStorage({
-      kind: 'sqlite',
-      folder: folder.path,
-      create: false,
-      clock,
-      overrideClockCheck: true,
-    })
-    assert.equal(await upgraded.forgetSkippedIds(), 0)
-    assert.equal((await publish(upgraded, [skipped]))[0]?.status, 'repeated')
-    set(inDays(31))
-    assert.equal(await upgraded.forgetSkippedIds(), 1)
-    assert.equal((await publish(upgraded, [skipped], { unchanged: 'skip' }))[0]?.status, 'unchanged')
-    const own = draft({ subject: 'p', id: 'own', text: 'a' })
-    assert.equal((await publish(upgraded, [own]))[0]?.status, 'repeated')
   })
 
   it('accepts the same event types in another order (D12)', async () => {

@@ -1,4 +1,4 @@
-/** The answers of `append_events_3` and `append_event_2`. */
+/** The answers of `append_events` and `append_event`. */
 import { formatTicks } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
 import type { ColumnTable, ColumnTexts } from './function-call.ts'

@@ -1,4 +1,4 @@
-/** A plan as a call: of `append_event_2` for one event, else of `append_events_3`. */
+/** A plan as a call: of `append_event` for one event, else of `append_events`. */
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
@@ -47,7 +47,7 @@ interface PlannedId extends ReservedId {
 
 const append = functionCall<PlannedEvents>(
   'append-events',
-  'append_events_3',
+  'append_events',
   {
     ...listsOver(({ feeds }: PlannedEvents) => feeds, {
       tenants: list.uuid(({ reading }) => reading.key.tenantId),

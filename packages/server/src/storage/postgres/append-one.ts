@@ -1,4 +1,4 @@
-/** A plan of one event as a call of `append_event_2`. This is the most frequent call, and none of its values is a list. */
+/** A plan of one event as a call of `append_event`. This is the most frequent call, and none of its values is a list. */
 import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import { answerColumns } from './append-answer.ts'
@@ -21,7 +21,7 @@ export interface PlannedEvent {
 
 export const appendOne = functionCall<PlannedEvent>(
   'append-event',
-  'append_event_2',
+  'append_event',
   {
     of_tenant: { type: 'uuid', value: ({ reading }) => reading.key.tenantId },
     of_feed: { type: 'smallint', value: ({ reading }) => feedNumbers[reading.key.feed] },

@@ -6,8 +6,7 @@ import type { Reads, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
-const countColumns =
-  'f.tenant::text, f.feed, f.last_created, CASE WHEN f.live_counted THEN f.live_count END AS live'
+const countColumns = 'f.tenant::text, f.feed, f.last_created, f.live_count AS live'
 
 export const countStatements = {
   /** One row for each time, with the first event at or after it: a probe of the index of times. */
@@ -78,7 +77,7 @@ interface CountRow {
   readonly tenant: string
   readonly feed: number
   readonly last_created: string | null
-  readonly live: string | null
+  readonly live: string
 }
 
 export async function readCounts(
@@ -97,7 +96,7 @@ export async function readCounts(
       {
         key,
         created: created === null ? undefined : BigInt(created),
-        live: live === null ? undefined : Number(live),
+        live: Number(live),
       },
     ]
   })

@@ -66,7 +66,7 @@ export function inKeyOrder(keys: readonly FeedKey[]): readonly FeedKey[] {
 
 const lookUp: Statement = {
   name: 'append-look-up',
-  text: 'SELECT * FROM look_up_3($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
+  text: 'SELECT * FROM look_up($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
 }
 
 const readJson: Statement = {

@@ -3,21 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../error-code.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
-import {
-  auditAction,
-  eventSubject,
-  fileOf,
-  liveCounts,
-  sentBlock,
-  skippedIds,
-  skippedIdsIndex,
-  skippedPositions,
-} from './migration-indexes.ts'
 import { inTransaction, runBeside, runFiles, runInside } from './migration-steps.ts'
 import type { Migration } from './migration-steps.ts'
 import { serverRefusal } from './server-version.ts'
 
-const filesOf = (...names: readonly string[]): Migration => ({ files: names.map(fileOf) })
+const fileOf = (name: string): URL => new URL(`../../sql/migrations/${name}`, import.meta.url)
 
 /** Fills a new store, in the transaction that creates it: with its settings, or from a backup. */
 export interface FillStore {
@@ -28,48 +18,7 @@ export interface FillStore {
 
 /** In order; the number of those applied is the store's `schema_version`. */
 export const migrations: readonly Migration[] = [
-  filesOf('0001-tables.sql', '0001-functions.sql'),
-  { files: [], afterwards: [eventSubject] },
-  filesOf('0003-append-event.sql'),
-  filesOf('0004-idle-polls.sql'),
-  { ...filesOf('0005-skipped-ids.sql'), afterwards: [skippedIds, skippedIdsIndex] },
-  filesOf('0006-subject-spelling.sql'),
-  filesOf('0007-time-reservation.sql'),
-  filesOf('0008-one-counter-update.sql'),
-  filesOf('0009-nodes.sql'),
-  filesOf('0010-idle-marks.sql'),
-  filesOf('0011-waiting-feeds.sql'),
-  filesOf('0012-moving-tenants.sql'),
-  filesOf('0013-maintenance.sql'),
-  filesOf('0014-audit.sql'),
-  filesOf('0015-key-rates.sql'),
-  filesOf('0016-sent.sql'),
-  { ...filesOf('0017-erasures.sql'), afterwards: [skippedPositions] },
-  filesOf('0018-holds.sql'),
-  filesOf('0019-keys-version.sql'),
-  { ...filesOf('0020-recipients.sql'), afterwards: [sentBlock] },
-  filesOf('0021-restrictions.sql'),
-  filesOf('0022-retention.sql'),
-  filesOf('0023-expiry.sql'),
-  filesOf('0024-administration.sql'),
-  filesOf('0025-current-lists.sql'),
-  filesOf('0026-leaving.sql'),
-  { ...filesOf('0027-live-counts.sql'), afterwards: [liveCounts] },
-  filesOf('0028-steps-by-key.sql'),
-  filesOf('0029-branch-grants.sql'),
-  filesOf('0030-branch-views.sql'),
-  filesOf('0031-deleting-tenants.sql'),
-  { ...filesOf('0032-actor-names.sql'), afterwards: [auditAction] },
-  filesOf('0033-usage.sql'),
-  filesOf('0034-publications.sql'),
-  filesOf('0035-consumers.sql'),
-  filesOf('0036-console-sessions.sql'),
-  filesOf('0037-silence.sql'),
-  filesOf('0038-warning-places.sql'),
-  filesOf('0039-late-results.sql'),
-  filesOf('0040-counted-appends.sql'),
-  filesOf('0041-references.sql'),
-  filesOf('0042-place-of-store.sql'),
+  { files: [fileOf('0001-baseline.postgres.sql'), fileOf('0001-functions.postgres.sql')] },
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

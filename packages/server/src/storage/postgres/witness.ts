@@ -1,6 +1,6 @@
 /**
  * Notices that the store has lost numbers that were shown: after a restore, or after the promotion of a standby that lagged (D13). The
- * store records the history (cluster, database, table and timeline) in which numbers were last given, and `append_events_3` refuses to give any
+ * store records the history (cluster, database, table and timeline) in which numbers were last given, and `append_events` refuses to give any
  * in another one. A node vouches for the new history only if nothing can be missing.
  */
 import type { Ticks } from '@property-events/protocol'

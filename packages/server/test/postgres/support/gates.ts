@@ -67,7 +67,7 @@ export function asNode(url: string, node: string): string {
 let wrapped = 0
 
 /** The functions that append: one event, and any number. */
-const appends = ['append_event_2', 'append_events_3'] as const
+const appends = ['append_event', 'append_events'] as const
 
 async function wrapAppend(client: Client, body: (call: string) => string): Promise<void> {
   wrapped += 1

@@ -1,0 +1,9 @@
+/** A thread that opens the store in `workerData` as a later version of the program does when it starts. */
+import { workerData } from 'node:worker_threads'
+import { connectForWriting } from '../../../src/storage/sqlite/connection.ts'
+import { migrate } from '../../../src/storage/sqlite/migrate.ts'
+import { laterSteps } from './later-steps.ts'
+
+const db = connectForWriting({ file: String(workerData) })
+await migrate(db, undefined, laterSteps)
+db.close()
