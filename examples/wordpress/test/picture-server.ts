@@ -6,6 +6,8 @@ export interface PictureServer {
   readonly url: string
   /** How often each path was asked for. */
   readonly asked: ReadonlyMap<string, number>
+  /** What is wrong with a picture for now, by its path: the server is too busy for it, or has a page in its place. */
+  readonly faults: Map<string, 'busy' | 'page'>
   stop(): Promise<void>
 }
 
@@ -15,6 +17,7 @@ export interface PictureServer {
  */
 export async function startPictureServer(): Promise<PictureServer> {
   const asked = new Map<string, number>()
+  const faults: PictureServer['faults'] = new Map()
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     asked.set(path, (asked.get(path) ?? 0) + 1)
@@ -26,6 +29,12 @@ export async function startPictureServer(): Promise<PictureServer> {
       response.writeHead(200, { 'content-type': type, connection: 'close', ...headers })
       response.end(body)
     }
+    const fault = faults.get(path)
+    if (fault === 'busy') {
+      response.writeHead(503, { connection: 'close' })
+      return response.end('later')
+    }
+    if (fault === 'page') return answer('image/png', '<!doctype html>')
     if (path.startsWith('/good-')) return answer('image/png', picture(path, 320, 240))
     // Another picture each time that it is asked for.
     if (path.startsWith('/changing-'))
@@ -60,6 +69,7 @@ export async function startPictureServer(): Promise<PictureServer> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     asked,
+    faults,
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

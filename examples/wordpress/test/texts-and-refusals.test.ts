@@ -274,4 +274,49 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     assert.equal(attachments, 1, 'the old picture goes')
     assert.equal(pictures.asked.get(path), 2)
   })
+
+  it('shows a picture until the one that replaces it is here, and goes on showing it where that cannot be had (issue 39, 1)', async (context) => {
+    const service = await begun(context)
+    const ref = randomUUID()
+    const path = `/changing-${ref}.png`
+    const home = (day: number, caption: string, others: readonly unknown[] = []) =>
+      publish(service, {
+        payload: property({
+          agent_ref: ref,
+          media: [media(path, { media_update_date: `0${day}-02-2026 09:00:00`, caption }), ...others],
+        }),
+      })
+    /** The main photograph's bytes, the captions of all that the page shows, and how many the site keeps. */
+    const shown = async () => {
+      assert.equal((await site.command(['sync'])).code, 0)
+      return site.php<readonly [string, readonly string[], number]>(
+        `$post = ${(await postsOf(site)).get(ref)?.id};
+         $file = get_attached_file((int) get_post_thumbnail_id($post));
+         return [is_string($file) && is_file($file) ? md5_file($file) : 'none', array_column(property_events_photographs($post), 'caption'),
+           count(get_posts(['post_type' => 'attachment', 'posts_per_page' => -1]))];`,
+      )
+    }
+    await home(1, 'Tŷ – 2025')
+    const [first] = await shown()
+    pictures.faults.set(path, 'busy')
+    await home(2, 'Tŷ – 2026')
+    assert.deepEqual(await shown(), [first, ['Tŷ – 2026'], 1], 'while it may still come')
+    await home(2, 'Gardd 🌳')
+    assert.deepEqual(await shown(), [first, ['Gardd 🌳'], 1], 'with other words')
+    pictures.faults.set(path, 'page')
+    await home(3, 'Gardd 🌳', [media(`/good-${ref}.png`, { caption: 'Cegin', sort_order: 1 })])
+    assert.deepEqual(await shown(), [first, ['Gardd 🌳', 'Cegin'], 2], 'where there is none')
+    pictures.faults.delete(path)
+    await home(4, 'Tŷ newydd')
+    const [second, captions, kept] = await shown()
+    assert.ok(second !== first && second !== 'none', second)
+    assert.deepEqual([captions, kept], [['Tŷ newydd'], 1], 'once it is here, the old one goes')
+    // What the listing has no more is not kept for it.
+    pictures.faults.set(path, 'busy')
+    await home(5, 'Tŷ newydd')
+    await publish(service, { payload: property({ agent_ref: ref, media: [] }) })
+    assert.equal((await site.command(['sync'])).code, 0)
+    const left = `return count(get_posts(['post_type' => 'attachment', 'posts_per_page' => -1]));`
+    assert.equal(await site.php(left), 0)
+  })
 })

@@ -6,7 +6,8 @@ namespace PropertyEvents\WordPress;
 
 /**
  * Photographs and floor plans: a queue of addresses, each of which is downloaded once into the media library, whichever and
- * however many listings have it. What no listing has any more is deleted.
+ * however many listings have it. What no listing has any more is deleted; a picture that was replaced at its address, once the
+ * new one is here.
  */
 final class Photographs
 {
@@ -16,6 +17,8 @@ final class Photographs
     /** Seconds before the second, third … attempt; after these a picture is given up. */
     private const WAITS = [300, 3_600, 6 * 3_600, 86_400];
     private const KINDS = ['photograph' => 'photographs', 'floor_plan' => 'floorPlans'];
+    /** Begins the kind of a link to a picture that is shown until the one that replaces it, in the same place, is here. */
+    private const OLD = 'old_';
 
     private static bool $isOurDeletion = false;
 
@@ -41,18 +44,26 @@ final class Photographs
     /** Notes which pictures the listing has, in its order. @param array<string, mixed> $listing */
     public function link(string $ref, int $postId, array $listing): void
     {
-        $before = $this->store->column("SELECT image_id FROM {$this->links()} WHERE ref = %s", $ref);
+        $before = $this->store->rows(
+            "SELECT image.id, image.url, image.state FROM {$this->links()} link JOIN {$this->images()} image ON image.id = link.image_id
+            WHERE link.ref = %s",
+            $ref,
+        );
+        $here = array_column(array_filter($before, static fn (array $image): bool => $image['state'] === 'kept'), 'id', 'url');
         $this->store->run("DELETE FROM {$this->links()} WHERE ref = %s", $ref);
         $after = [];
         foreach (self::KINDS as $kind => $member) {
             $pictures = array_slice(array_values(array_column($listing[$member], null, 'url')), 0, self::PER_LISTING);
-            foreach ($this->idsOf($pictures, $kind) as $place => $id) {
-                $caption = mb_substr($pictures[$place]['caption'], 0, 500);
-                $this->store->run("INSERT INTO {$this->links()} VALUES (%s, %s, %d, %d, %s)", $ref, $kind, $place, $id, $caption);
-                $after[] = (string) $id;
+            foreach ($this->imagesOf($pictures, $kind) as $place => ['id' => $id, 'state' => $state]) {
+                ['url' => $url, 'caption' => $caption] = $pictures[$place];
+                $shown = [$kind => $id] + ($state !== 'kept' && isset($here[$url]) ? [self::OLD . $kind => $here[$url]] : []);
+                foreach ($shown as $as => $imageId) {
+                    $this->store->run("INSERT INTO {$this->links()} VALUES (%s, %s, %d, %d, %s)", $ref, $as, $place, (int) $imageId, mb_substr($caption, 0, 500));
+                    $after[] = $imageId;
+                }
             }
         }
-        $this->dropUnused(array_diff($before, $after));
+        $this->dropUnused(array_diff(array_column($before, 'id'), $after));
         $this->showMain($ref, $postId);
     }
 
@@ -108,20 +119,21 @@ final class Photographs
             "SELECT image.attachment_id, link.caption FROM {$store->table('listings')} listing
             JOIN {$store->table('links')} link ON link.ref = listing.ref
             JOIN {$store->table('images')} image ON image.id = link.image_id
-            WHERE listing.post_id = %d AND link.kind = %s AND image.state = 'kept' ORDER BY link.place",
+            WHERE listing.post_id = %d AND link.kind IN (%s, %s) AND image.state = 'kept' ORDER BY link.place",
             $postId,
             $kind,
+            self::OLD . $kind,
         );
         return array_map(static fn (array $row): array => ['attachmentId' => (int) $row['attachment_id'], 'caption' => $row['caption']], $rows);
     }
 
     /**
-     * The pictures' numbers, in their order; what is new joins the queue.
+     * The pictures' rows, in their order; what is new joins the queue.
      *
      * @param list<array<string, mixed>> $pictures
-     * @return list<int>
+     * @return list<array{id: string, state: string}>
      */
-    private function idsOf(array $pictures, string $kind): array
+    private function imagesOf(array $pictures, string $kind): array
     {
         if ($pictures === []) {
             return [];
@@ -139,9 +151,9 @@ final class Photographs
                 state = IF(state = 'unused', IF(attachment_id > 0, 'kept', 'wanted'), state)",
             ...$wanted,
         );
-        $found = $this->store->rows("SELECT id, hash FROM {$this->images()} WHERE hash IN (" . Store::places($hashes) . ')', ...$hashes);
-        $ids = array_column($found, 'id', 'hash');
-        return array_map(static fn (string $hash): int => (int) $ids[$hash], $hashes);
+        $found = $this->store->rows("SELECT id, hash, state FROM {$this->images()} WHERE hash IN (" . Store::places($hashes) . ')', ...$hashes);
+        $byHash = array_column($found, null, 'hash');
+        return array_map(static fn (string $hash): array => $byHash[$hash], $hashes);
     }
 
     /**
@@ -169,8 +181,9 @@ final class Photographs
     {
         $attachmentId = $this->store->number(
             "SELECT image.attachment_id FROM {$this->links()} link JOIN {$this->images()} image ON image.id = link.image_id
-            WHERE link.ref = %s AND link.kind = 'photograph' AND image.state = 'kept' ORDER BY link.place LIMIT 1",
+            WHERE link.ref = %s AND link.kind IN ('photograph', %s) AND image.state = 'kept' ORDER BY link.place LIMIT 1",
             $ref,
+            self::OLD . 'photograph',
         );
         $shown = (int) get_post_thumbnail_id($postId);
         if ($attachmentId > 0 && $attachmentId !== $shown) {
@@ -265,8 +278,18 @@ final class Photographs
                 $attachmentId,
                 (int) $image['id'],
             );
+            $this->dropReplacedBy((int) $image['id']);
             $this->showWhereMain((int) $image['id']);
         });
+    }
+
+    private function dropReplacedBy(int $imageId): void
+    {
+        $replaced = "FROM {$this->links()} old JOIN {$this->links()} link ON link.ref = old.ref AND link.place = old.place
+            AND old.kind = CONCAT(%s, link.kind) WHERE link.image_id = %d";
+        $ids = $this->store->column("SELECT DISTINCT old.image_id $replaced", self::OLD, $imageId);
+        $this->store->run("DELETE old $replaced", self::OLD, $imageId);
+        $this->dropUnused($ids);
     }
 
     /** @param array<string, string> $image */
