@@ -35,7 +35,8 @@ export function buildPackage(folder: string, release: ReleaseFacts = {}): void {
 }
 
 function publishedManifest(release: ReleaseFacts): Manifest {
-  const { version, ...source } = readManifest(here)
+  // The sources are not published.
+  const { version, private: _private, scripts: _scripts, ...source } = readManifest(here)
   const exported = Object.entries(entries).map(([name, file]) => [name, conditionsOf(file)])
   return {
     ...source,
