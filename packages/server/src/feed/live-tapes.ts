@@ -1,5 +1,5 @@
 /** Reads feeds for waiting readers: each event is read once, and kept for a while for all of them. */
-import type { EventStore, FeedView, Head } from '../storage/storage.ts'
+import type { EventStore, FeedView, Head, StoredEvent } from '../storage/storage.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import { liveTape } from './live-tape.ts'
 import type { LiveTape, TapeReading } from './live-tape.ts'
@@ -43,8 +43,9 @@ export function liveTapes(
     while (tape.through < upTo && feed.tapes.get(view) === tape) {
       const query = { key: feed.key, view, after: tape.through, limit: eventsAtOnce, latestOnly: false }
       const found = await events.readAfter(query)
-      const last = found.at(-1)?.sequenceNumber ?? upTo
-      tape.add(found, found.length < eventsAtOnce ? Math.max(last, upTo) : last)
+      const fitting = upToNumber(found, upTo)
+      const isAll = fitting.length < found.length || found.length < eventsAtOnce
+      tape.add(fitting, isAll ? upTo : (fitting.at(-1)?.sequenceNumber ?? upTo))
       makeRoom()
     }
   }
@@ -66,10 +67,14 @@ export function liveTapes(
   ): Promise<TapeReading> {
     const query = { key: feed.key, view, after, limit: storedAtOnce, latestOnly: false }
     const found = await events.readAfter(query)
-    const fitting = fittingIn(found, mostBytes)
-    const last = fitting.at(-1)?.sequenceNumber ?? after
-    const isAll = fitting.length === found.length && found.length < storedAtOnce
-    return { events: fitting, through: isAll ? Math.max(last, head.sequenceNumber) : last }
+    const known = upToNumber(found, head.sequenceNumber)
+    const fitting = fittingIn(known, mostBytes)
+    const isAtHead = known.length < found.length || found.length < storedAtOnce
+    const isAll = fitting.length === known.length && isAtHead
+    return {
+      events: fitting,
+      through: isAll ? head.sequenceNumber : (fitting.at(-1)?.sequenceNumber ?? after),
+    }
   }
 
   return {
@@ -94,6 +99,11 @@ export function liveTapes(
 /** The other readers are about where the first one was a moment ago. A reader that has much to read does not make the tape begin there. */
 function startOf(headNumber: number, after: number): number {
   return headNumber - after < eventsAtOnce ? Math.min(after, headNumber) : headNumber
+}
+
+/** Events after the feed's head as it is known may be of an epoch that is not known yet. */
+function upToNumber(events: readonly StoredEvent[], upTo: number): readonly StoredEvent[] {
+  return events.filter(({ sequenceNumber }) => sequenceNumber <= upTo)
 }
 
 function fittingIn<Event extends { readonly json: Uint8Array }>(

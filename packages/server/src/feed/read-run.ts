@@ -32,8 +32,7 @@ export interface EventRun {
   readonly events: readonly StoredEvent[]
   /** The run covers everything up to this number. */
   readonly next: number
-  /** The feed's last number; never smaller than the number of an event in the run. */
-  readonly headNumber: number
+  /** Its number is never smaller than that of an event in the run. */
   readonly head: Head
 }
 
@@ -131,8 +130,16 @@ async function readSteps<Reason>(
     isWhole = reason === undefined && events.length < limit && bytes < mostBytes
     if (!isWhole) break
   }
-  const next = isWhole ? Math.max(last, head.sequenceNumber) : last
-  return { kind: 'run', events, next, headNumber: Math.max(last, head.sequenceNumber), head }
+  const next = isWhole ? head.sequenceNumber : Math.min(last, head.sequenceNumber)
+  return { kind: 'run', events: upToHead(events, head), next, head }
+}
+
+/** Without the events after the head, which may be of an epoch that began after it was read. Ends of runs are read for the next one. */
+function upToHead(events: readonly StoredEvent[], { sequenceNumber }: Head): readonly StoredEvent[] {
+  const end = events.findLastIndex((event) => event.sequenceNumber <= sequenceNumber) + 1
+  if (end === events.length) return events
+  freeEvents(events.slice(end))
+  return events.slice(0, end)
 }
 
 function lengthOf(events: readonly StoredEvent[]): number {
@@ -141,8 +148,9 @@ function lengthOf(events: readonly StoredEvent[]): number {
 
 /** The bytes of a run's body, in pieces. */
 export function runPieces(run: EventRun): readonly Uint8Array[] {
-  const { events, next, headNumber, head } = run
-  const rest = JSON.stringify({ next, head: headNumber, epoch: head.epoch, revision: head.revision })
+  const { events, next, head } = run
+  const { sequenceNumber, epoch, revision } = head
+  const rest = JSON.stringify({ next, head: sequenceNumber, epoch, revision })
   const items = events.flatMap(({ json }, index) => (index === 0 ? [json] : [comma, json]))
   return [runStart, ...items, Buffer.from(`],${rest.slice(1)}`)]
 }

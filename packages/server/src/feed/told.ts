@@ -1,5 +1,13 @@
 /** What answers tell consumers, in the numbers that each kind of read uses (D28). */
-import type { FeedKey, FeedView, NumberRange, ReadRoute, StoredEvent, ViewRange } from '../storage/storage.ts'
+import type {
+  FeedKey,
+  FeedView,
+  Head,
+  NumberRange,
+  ReadRoute,
+  StoredEvent,
+  ViewRange,
+} from '../storage/storage.ts'
 import type { EventRun } from './read-run.ts'
 import type { Told } from './noted-parts.ts'
 
@@ -35,10 +43,12 @@ interface ToldAfter {
   readonly isPart: boolean
 }
 
+type RunTold = Pick<EventRun, 'events' | 'next'> & { readonly head: Pick<Head, 'sequenceNumber'> }
+
 /** Everything of the view after a number, or the part of it that has some types. */
 export function toldAfter({ key, view, after, route, isPart }: ToldAfter) {
-  return ({ events, next, headNumber }: Pick<EventRun, 'events' | 'next' | 'headNumber'>): Told => {
-    const isQuiet = events.length === 0 && next >= headNumber
+  return ({ events, next, head }: RunTold): Told => {
+    const isQuiet = events.length === 0 && next >= head.sequenceNumber
     if (isPart) return { ...toldEvents(key, events, route), isQuiet }
     return toldThrough({ key, view, after, through: next, route, isQuiet })
   }

@@ -51,8 +51,9 @@ export function readKept(
     const events = passing.slice(0, limit)
     const last = events.at(-1)?.sequenceNumber ?? after
     const next = events.length < passing.length ? last : reading.through
-    const headNumber = Math.max(head.sequenceNumber, next)
-    const run: EventRun = { kind: 'run', events, next, headNumber, head }
+    // The tape may have got on meanwhile, in the same epoch.
+    const sequenceNumber = Math.max(head.sequenceNumber, next)
+    const run: EventRun = { kind: 'run', events, next, head: { ...head, sequenceNumber } }
     return {
       run,
       committedMs: committedMs(events),

@@ -53,11 +53,14 @@ export function runAnswer(
   { request, access, key, told }: RunAsked,
   run: EventRun,
 ): PiecesAnswer | Promise<PiecesAnswer> {
-  const feed = { ...run.head, sequenceNumber: run.headNumber }
   const events = formedCopies(run.events, formOf(access, key.feed))
   const bytes = Buffer.concat(runPieces({ ...run, events }))
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
   const sent = sentEvents(key, run.events)
-  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent, told: told(run) }, body, coding)
+  return jsonAnswer(
+    { headers: jsonHeaders, etag: undefined, feed: run.head, sent, told: told(run) },
+    body,
+    coding,
+  )
 }

@@ -191,7 +191,7 @@ function partsOf(
     told: (ms) => metrics.live.told('stream', (Date.now() - ms) / 1_000),
     taken(from, next, events) {
       const told = toldAfter({ key, view, after: from, route: 'stream', isPart: types !== undefined })
-      const run = { events, next, headNumber: from === next ? next : Infinity }
+      const run = { events, next, head: { sequenceNumber: from === next ? next : Infinity } }
       readings.note(keyId, name, told(run), success.ok)
     },
   }

@@ -139,7 +139,7 @@ function keptAnswer(
     kind: 'pieces',
     headers,
     etag: undefined,
-    feed: { ...run.head, sequenceNumber: run.headNumber },
+    feed: run.head,
     // Counted as the reader's own, so that what it does not take is charged to its key.
     body: ownBody(bytes),
     coding: isCompressed ? 'gzip' : 'identity',
