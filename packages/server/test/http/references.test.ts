@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import type { KeyReading } from '../../src/storage/storage.ts'
+import type { Grant, KeyReading } from '../../src/storage/storage.ts'
 import { openStream } from '../support/event-stream.ts'
-import { call, getPath, listPath, pageOf, publish } from '../support/http-client.ts'
+import { call, contactListPath, getPath, listPath, pageOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
@@ -163,4 +163,50 @@ onEngines('a key that shows references as transaction ids', {}, (service) => {
       [payload['contact_ref']],
     )
   })
+
+  const referenceOf = (event: Shown) => {
+    const { agent_ref, contact_ref } = JSON.parse(event.payload) as Readonly<Record<string, string>>
+    return agent_ref ?? contact_ref
+  }
+  /** Both keys read a page; afterwards each tag is good for one of them. */
+  async function readApart(path: string, sent: string, shown: string): Promise<void> {
+    const one = await call(service(), path, { key: sent })
+    const other = await call(service(), path, { key: shown })
+    const items = pageOf(one).items as readonly Shown[]
+    assert.ok(items.length > 0)
+    const withReferences = items.map((event) => ({ ...event, transactionId: referenceOf(event) }))
+    assert.deepEqual(pageOf(other).items, withReferences, path)
+    for (const [key, { headers }, status] of [
+      [sent, one, 304],
+      [sent, other, 200],
+      [shown, one, 200],
+      [shown, other, 304],
+    ] as const) {
+      const known = { 'if-none-match': headers.etag ?? assert.fail('a page has a tag') }
+      assert.equal((await call(service(), path, { key, headers: known })).status, status, path)
+    }
+  }
+  const named: Pick<Grant, 'contact'> = { contact: { fields: ['first_name'] } }
+  for (const [what, eventTypes, limits] of [
+    ['no other setting', undefined, {}],
+    ['other numbers', 'published-0', {}],
+    ['limits of contacts', undefined, named],
+    ['other numbers and limits of contacts', 'published-0', named],
+  ] as const) {
+    it(`shares no page and no tag with a key that differs in this alone, both with ${what} (D4, D15, P9)`, async () => {
+      const { tenantId } = service().tenant
+      const grants: readonly Grant[] = [{ tenantId, scopes: ['property:read', 'contact:read'], ...limits }]
+      const issue = (references: boolean) =>
+        service().issue({ grants, reading: { eventTypes, current: false, references } })
+      const [sent, shown] = [await issue(false), await issue(true)]
+      await publish(service(), { payload: contact(), transactionId: randomUUID() }, { feed: 'contact' })
+      // The page is sealed after one of them has read it, and comes from there the next time.
+      for (let round = 0; round < 3; round += 1) {
+        for (const query of [`${listPath}?pageSize=20`, `${listPath}?pageSize=20&current=true`]) {
+          await readApart(query, sent.text, shown.text)
+        }
+        await readApart(`${contactListPath}?pageSize=20`, sent.text, shown.text)
+      }
+    })
+  }
 })

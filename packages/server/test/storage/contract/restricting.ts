@@ -100,6 +100,16 @@ export function restrictingContract(factory: StoreFactory): void {
       assert.equal((await headOf(store, contacts)).revision, revision + 3)
     })
 
+    it('takes nothing for unchanged because it reads like what is shown in its place (D14, D17)', async () => {
+      await using store = await storeWithContact(await factory.create())
+      const { restrictionId } = await restrict(store, 'c')
+      const asShown = draft({ subject: 'c', json: ` ${gone} `, published: undefined })
+      const [line] = await publish(store, [asShown], { ...options, unchanged: 'skip' })
+      assert.deepEqual([line?.status, line?.remarks], ['appended', ['restricted']])
+      await lift(store, restrictionId)
+      assert.equal((await list(store, options)).at(-1)?.payload, ` ${gone} `)
+    })
+
     it('stores what is published about it, shows none of it, and says so (D17, D14)', async () => {
       await using store = await storeWithContact(await factory.create())
       await restrict(store, 'c')
