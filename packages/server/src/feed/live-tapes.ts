@@ -1,5 +1,5 @@
 /** Reads feeds for waiting readers: each event is read once, and kept for a while for all of them. */
-import type { EventStore, FeedView, Head, StoredEvent } from '../storage/storage.ts'
+import type { EventStore, FeedView, Head, ReadAfterQuery, StoredEvent } from '../storage/storage.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import { liveTape } from './live-tape.ts'
 import type { LiveTape, TapeReading } from './live-tape.ts'
@@ -58,25 +58,6 @@ export function liveTapes(
     return filling
   }
 
-  async function stored(
-    feed: FollowedFeed,
-    view: FeedView,
-    head: Head,
-    after: number,
-    mostBytes: number,
-  ): Promise<TapeReading> {
-    const query = { key: feed.key, view, after, limit: storedAtOnce, latestOnly: false }
-    const found = await events.readAfter(query)
-    const known = upToNumber(found, head.sequenceNumber)
-    const fitting = fittingIn(known, mostBytes)
-    const isAtHead = known.length < found.length || found.length < storedAtOnce
-    const isAll = fitting.length === known.length && isAtHead
-    return {
-      events: fitting,
-      through: isAll ? head.sequenceNumber : (fitting.at(-1)?.sequenceNumber ?? after),
-    }
-  }
-
   return {
     read(feed, view, after, mostBytes) {
       const { head } = feed
@@ -88,12 +69,28 @@ export function liveTapes(
         feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
       if (tape.through < head.sequenceNumber) {
         return filled(feed, view, tape, head.sequenceNumber).then(
-          () => kept() ?? stored(feed, view, head, after, mostBytes),
+          () => kept() ?? stored(events, { key: feed.key, view, after }, head, mostBytes),
         )
       }
-      return kept() ?? stored(feed, view, head, after, mostBytes)
+      return kept() ?? stored(events, { key: feed.key, view, after }, head, mostBytes)
     },
   }
+}
+
+/** For a reader that is too far behind for what is kept. */
+async function stored(
+  events: Pick<EventStore, 'readAfter'>,
+  query: Pick<ReadAfterQuery, 'key' | 'view' | 'after'>,
+  head: Head,
+  mostBytes: number,
+): Promise<TapeReading> {
+  const found = await events.readAfter({ ...query, limit: storedAtOnce, latestOnly: false })
+  const known = upToNumber(found, head.sequenceNumber)
+  const fitting = fittingIn(known, mostBytes)
+  const isAtHead = known.length < found.length || found.length < storedAtOnce
+  const isAll = fitting.length === known.length && isAtHead
+  const last = fitting.at(-1)?.sequenceNumber ?? query.after
+  return { events: fitting, through: isAll ? head.sequenceNumber : last }
 }
 
 /** The other readers are about where the first one was a moment ago. A reader that has much to read does not make the tape begin there. */
