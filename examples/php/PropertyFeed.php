@@ -59,6 +59,8 @@ final class PropertyFeed
     /** Seconds between two acknowledgements of a program that stays, and before a place is said once more, in case a node crashed. */
     private const SAID_EVERY = 10;
     private const SAID_AGAIN_AFTER = 60;
+    private const OTHER_EPOCH = 'its numbers mean other events now, as after a restore';
+    private const OTHER_SERVICE = 'a service of another version answers now';
     /** Answers that may be better another time. */
     private const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
 
@@ -72,6 +74,8 @@ final class PropertyFeed
     private bool $allowMassRemoval = false;
     /** Why there was no answer the last time. */
     private string $silence = '';
+    /** Why the whole feed was read again. */
+    private string $readAgain = '';
     /** Seconds that this run waits for something new. */
     private int $wait = 0;
     /** False: the service does not wait, so that this end does. */
@@ -131,18 +135,26 @@ final class PropertyFeed
         $this->copy = $copy;
         $this->allowMassRemoval = $allowMassRemoval;
         $this->forgetGathered();
+        $this->readAgain = '';
         $this->state = [];
         $this->state = $this->readCheckpoint($load());
         for ($resyncs = 0; $resyncs < 4; $resyncs++) {
             $again = $this->hasOwnReads() ? $this->readNumbers($apply) : $this->walkPages($apply);
-            if (!$again) {
+            if ($again === null) {
                 $this->sayApplied();
                 return;
             }
+            $this->readAgain = $again;
             $this->forgetGathered();
             $this->state = $this->freshState();
         }
         throw new PropertyFeedException('invalid_answer', 'The feed began anew again and again while it was read. Do several services answer at this address?');
+    }
+
+    /** Why the last sync read the whole feed again, as a sentence; '' when it did not. Everything is applied once more, and nothing is lost. */
+    public function readAgain(): string
+    {
+        return $this->readAgain === '' ? '' : "The whole feed is read again: $this->readAgain.";
     }
 
     /**
@@ -249,19 +261,20 @@ final class PropertyFeed
             throw new PropertyFeedException('checkpoint', "The checkpoint belongs to tenant {$this->state['tenant']}, the key reads tenant $tenant. Use one checkpoint and one copy for each.");
         }
         if ($has !== ($this->state['mode'] !== 'pages') && $this->state['mode'] !== 'start') {
+            $this->readAgain = self::OTHER_SERVICE;
             $this->state = $this->freshState();
         }
         $this->state['tenant'] ??= $tenant;
         return $has;
     }
 
-    /** A snapshot, if the copy is new, and then what came after it. True: begin anew. */
-    private function readNumbers(callable $apply): bool
+    /** A snapshot, if the copy is new, and then what came after it. Not null: begin anew, for this reason. */
+    private function readNumbers(callable $apply): ?string
     {
         // What has just been read is applied at once.
         $wait = $this->state['mode'] === 'numbers' ? $this->wait : 0;
         if ($this->state['mode'] !== 'numbers' && !$this->readSnapshot($apply)) {
-            return true;
+            return self::OTHER_EPOCH;
         }
         while (true) {
             if ($wait > 0 && !$this->serviceWaits) {
@@ -271,7 +284,7 @@ final class PropertyFeed
             $query = ['after' => $this->state['after'], 'epoch' => $this->state['epoch'], 'apiEventType' => $this->apiEventType];
             [$status, $body, $headers, $json] = $this->request('/v1/property-events', $query + ($wait > 0 ? ['wait' => $wait] : []), $wait);
             if ($status === 409 || $status === 404) {
-                return true;
+                return $status === 409 ? self::OTHER_EPOCH : self::OTHER_SERVICE;
             }
             if ($status === 400 && $wait > 0) {
                 // A service of a version before waiting.
@@ -284,7 +297,7 @@ final class PropertyFeed
             unset($body, $json);
             // Another revision says that earlier events were reduced: a copy of the latest of each property needs nothing for it.
             if ($run['epoch'] !== $this->state['epoch']) {
-                return true;
+                return self::OTHER_EPOCH;
             }
             $before = $this->state['after'];
             $numbers = array_column($run['items'], 'sequenceNumber');
@@ -301,7 +314,7 @@ final class PropertyFeed
             $this->state['after'] = max($before, $run['next']);
             if ($run['next'] >= $run['head']) {
                 $this->finish($apply, $this->state['after'] !== $before);
-                return false;
+                return null;
             }
             $this->flushIfFull($apply);
         }
@@ -372,8 +385,8 @@ final class PropertyFeed
         return [['after' => 0, 'head' => (int) $head, 'epoch' => $epoch], (int) $revision];
     }
 
-    /** Page after page of the whole feed, later of a window of time. True: begin anew. */
-    private function walkPages(callable $apply): bool
+    /** Page after page of the whole feed, later of a window of time. Not null: begin anew, for this reason. */
+    private function walkPages(callable $apply): ?string
     {
         if ($this->state['mode'] !== 'pages') {
             $this->state = ['mode' => 'pages', 'from' => null, 'page' => 1, 'applied' => [], 'newest' => null] + $this->freshState();
@@ -387,6 +400,9 @@ final class PropertyFeed
         // A walk is always begun at page 1: what changed since the last run may stand before the page it had come to.
         for ($page = 1; ; ) {
             $answer = $this->page($page, $check);
+            if ($answer['epoch'] !== ($this->state['epoch'] ??= $answer['epoch']) && $answer['epoch'] !== null) {
+                return self::OTHER_EPOCH;
+            }
             $vanished = $page === 1 ? 0 : $walk['available'] - $answer['availableCount'];
             if ($vanished > 0) {
                 $falls++;
@@ -439,7 +455,7 @@ final class PropertyFeed
             $this->flushIfFull($apply);
         }
         if ($this->state['newest'] !== null && !$walk['saw']) {
-            return true;
+            return 'the newest event that was read is gone, as after a restore';
         }
         $moved = $walk['newest'] !== $this->state['newest'];
         $this->state['newest'] = $walk['newest'];
@@ -448,7 +464,7 @@ final class PropertyFeed
             $forget = str_replace(' ', 'T', $this->bound($walk['started'], 2 * $this->overlapSeconds));
         }
         $this->finish($apply, $moved, $forget ?? '');
-        return false;
+        return null;
     }
 
     /**
@@ -469,7 +485,8 @@ final class PropertyFeed
             unset($body, $json);
             $fault = self::otherPage($query, $answer) ?? $check->faultOf($answer);
             if ($fault === null) {
-                return $answer;
+                // Whose numbers these are, where the service says so.
+                return ['epoch' => $headers['x-feed-epoch'] ?? null] + $answer;
             }
             if ($attempt >= min($this->attempts, self::PAGE_ATTEMPTS)) {
                 throw new PropertyFeedException('invalid_answer', $fault . self::IS_CACHED);

@@ -95,11 +95,20 @@ try {
         consumer: getenv('PROPERTY_EVENTS_CONSUMER') ?: null,
     );
     $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
-    $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $allowMassRemoval);
+    $sync = static function (bool $allowMassRemoval, int $wait) use ($feed, $copy): void {
+        try {
+            $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $allowMassRemoval, $wait);
+        } finally {
+            if ($feed->readAgain() !== '') {
+                fwrite(STDERR, $feed->readAgain() . "\n");
+            }
+        }
+    };
+    $sync($allowMassRemoval, 0);
     echo $copy->count(), " properties\n";
     while (in_array('--follow', $flags, true)) {
         // The service answers once there is something new, and after 25 seconds with nothing.
-        $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, wait: 25);
+        $sync(false, 25);
     }
 } catch (MassRemovalException $stopped) {
     fwrite(STDERR, "$stopped->summary

@@ -35,19 +35,27 @@ try {
     );
     $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
     $told = [];
-    $tell = static function () use ($tables, &$told): void {
+    $tell = static function () use ($feed, $tables, &$told): void {
+        if ($feed->readAgain() !== '') {
+            fwrite(STDERR, $feed->readAgain() . "\n");
+        }
         foreach (array_diff_assoc($tables->refused, $told) as $reference => $reason) {
             fwrite(STDERR, "$reference is left as it is. $reason\n");
         }
         $told = $tables->refused;
     };
-    $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, $allowMassRemoval);
-    $tell();
+    $sync = static function (bool $allowMassRemoval, int $wait) use ($feed, $tables, $tell): void {
+        try {
+            $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, $allowMassRemoval, $wait);
+        } finally {
+            $tell();
+        }
+    };
+    $sync($allowMassRemoval, 0);
     echo $tables->count(), " listings\n";
     while (in_array('--follow', $flags, true)) {
         // The service answers once there is something new, and after 25 seconds with nothing.
-        $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, wait: 25);
-        $tell();
+        $sync(false, 25);
     }
 } catch (MassRemovalException $stopped) {
     fwrite(STDERR, "$stopped->summary

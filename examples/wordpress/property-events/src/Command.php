@@ -36,6 +36,9 @@ final class Command
             $isEndless = isset($flags['no-limit']) || ($flags['limit'] ?? null) === false;
             [$outcome, $message] = Run::once($isEndless ? Budget::withoutEnd() : null, $allow);
             Memory::forget();
+            if ($message !== '' && in_array($outcome, [Run::CAUGHT_UP, Run::MORE], true)) {
+                \WP_CLI::log($message);
+            }
             if ($outcome === Run::MORE) {
                 \WP_CLI::log(Status::now()->listings());
             }

@@ -15,6 +15,8 @@ final class FeedReader
     private const TYPE = 'property';
     /** Seconds without a byte. */
     private const TIMEOUT_SECONDS = 10;
+    /** Why this run read the whole feed again, as after a restore of the service; '' when it did not. */
+    private string $readAgain = '';
 
     public function __construct(
         private readonly Settings $settings,
@@ -50,7 +52,14 @@ final class FeedReader
             return true;
         } catch (RunIsOver) {
             return false;
+        } finally {
+            $this->readAgain = $feed->readAgain();
         }
+    }
+
+    public function readAgain(): string
+    {
+        return $this->readAgain;
     }
 
     private static function begunSnapshot(?string $checkpoint): bool

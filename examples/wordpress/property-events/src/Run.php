@@ -83,17 +83,18 @@ final class Run
         }
         $isDone = $isDone && $pictures->work($budget);
         (new Verdicts($this->store))->deliver();
-        return $outcome === self::CAUGHT_UP && !$isDone ? [self::MORE, ''] : [$outcome, $message];
+        return $outcome === self::CAUGHT_UP && !$isDone ? [self::MORE, $message] : [$outcome, $message];
     }
 
     /** @return array{string, string} */
     private function readFeed(Copy $copy, Budget $budget, bool $allow): array
     {
+        $reader = new FeedReader($this->settings, $copy, $this->store);
         try {
-            $isDone = (new FeedReader($this->settings, $copy, $this->store))->read($budget, $allow);
-            return [$isDone ? self::CAUGHT_UP : self::MORE, ''];
+            $isDone = $reader->read($budget, $allow);
+            return [$isDone ? self::CAUGHT_UP : self::MORE, $reader->readAgain()];
         } catch (\MassRemovalException $stopped) {
-            return [self::HELD, "$stopped->summary If the removals are right, let the next run remove them. "
+            return [self::HELD, ltrim("{$reader->readAgain()} $stopped->summary") . ' If the removals are right, let the next run remove them. '
                 . __('If they are a mistake, have the listings published again: the runs continue by themselves.', 'property-events')];
         } catch (\PropertyFeedException $problem) {
             $remedy = $problem->problem === 'checkpoint' ? ' If the address or the key is of another agency now, start over.' : '';

@@ -59,8 +59,9 @@ final class Status
             '' => __('No run yet.', 'property-events'),
             Run::CAUGHT_UP => __('The site has what the feed has.', 'property-events'),
             Run::MORE => __('There is work left; the next run goes on.', 'property-events'),
-            default => $this->message,
+            default => '',
         };
+        $outcome = trim("$outcome $this->message");
         $lines = [
             __('Last run', 'property-events') => self::when($this->ranAt) . ($this->ranAt === 0 ? '' : ". $outcome"),
             __('In step with the feed', 'property-events') => $this->isReadAnew ? __('The whole feed is being read.', 'property-events') : self::when($this->caughtUpAt),

@@ -1,6 +1,6 @@
 /** One sync of one tenant into any place for a copy. */
 import { createClient, MassRemovalError } from '@property-events/client'
-import type { FeedName, OddEvent, SyncOptions, SyncResult } from '@property-events/client'
+import type { FeedName, OddEvent, ResyncReason, SyncOptions, SyncResult } from '@property-events/client'
 import { outlastOutages, tellingOptions } from '../outage.ts'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
@@ -40,7 +40,7 @@ export async function runSync({ address, feed, type, output, keeper, ...run }: S
       read.events = read.eventsBefore + events
       progress.update(read.events, total === 0 ? undefined : done / total)
     },
-    onResync: (reason) => output.say(readAgainSentence(reason)),
+    onResync: (reason) => output.say(resyncSentence(reason)),
     onOdd: (event) => output.say(oddSentence(event)),
     onTrouble: (error) => output.say(error instanceof Error ? error.message : String(error)),
     apply: (batch) => keeper.apply(batch),
@@ -80,6 +80,18 @@ export function oddSentence({ subjectId, sequenceNumber }: OddEvent): string {
 
 export function readAgainSentence(reason: string): string {
   return `The whole feed is read again (${reason}).`
+}
+
+/** The same for a reason that the client names. */
+export function resyncSentence(reason: ResyncReason): string {
+  return readAgainSentence(resyncWords[reason])
+}
+
+const resyncWords: Readonly<Record<ResyncReason, string>> = {
+  epoch_changed: 'its numbers mean other events now, as after a restore',
+  cursor_refused: 'the service does not have the number up to which it was read, as after a restore',
+  feed_rewritten: 'the newest event that was read is gone, as after a restore',
+  server_changed: 'a service of another version answers now',
 }
 
 /** What stopped the breaker, and what to do. `with`: further flags of the command that lets it through. */

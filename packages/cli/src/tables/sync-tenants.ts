@@ -8,7 +8,7 @@ import {
 } from '@property-events/client'
 import type { Client, SyncResult } from '@property-events/client'
 import type { CopyKeeper } from '../copy/copy-keeper.ts'
-import { oddSentence, readAgainSentence, removalRefusal } from '../copy/run-sync.ts'
+import { oddSentence, readAgainSentence, removalRefusal, resyncSentence } from '../copy/run-sync.ts'
 import type { Output } from '../output.ts'
 import { Refusal } from '../refusal.ts'
 import { sentencesOf } from '../sentences-of.ts'
@@ -148,7 +148,7 @@ async function takeTurn(tenant: Tenant, run: TenantsRun, signal: AbortSignal): P
     allowMassRemoval: run.allowMassRemoval,
     batchSize,
     signal,
-    onResync: (reason) => run.output.say(`${name}: ${readAgainSentence(reason)}`),
+    onResync: (reason) => run.output.say(`${name}: ${resyncSentence(reason)}`),
     onOdd: (event) => run.output.say(`${name}: ${oddSentence(event)}`),
     apply: (batch) => keeper.apply(batch),
     async onCaughtUp() {
