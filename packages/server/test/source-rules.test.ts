@@ -34,6 +34,20 @@ function filesWith(pattern: RegExp, allowed: readonly string[] = []): readonly s
     .map(({ path }) => path)
 }
 
+/** What repeats outside the loop of the background, and why: none asks the store for as long as it runs. */
+const repeatsElsewhere: Readonly<Record<string, string>> = {
+  'server/src/collect-at-rest.ts': 'looks at the memory of its own process',
+  'server/src/feed/expiring.ts': 'the parts of one step of a worker',
+  'server/src/feed/live-tail.ts': 'only while readers follow a feed, and only to wake the worker that looks',
+  'server/src/http/crowded-memory.ts': 'looks at the memory of its own process',
+  'server/src/http/key-looks.ts': 'only while requests wait, whose keys it checks',
+  'server/src/http/transport/index.ts': 'closes idle connections while the service stops',
+  'server/src/http/transport/stalled-readers.ts': 'only while answers are being sent',
+  'server/src/observability/outage.ts': 'only during an outage, which it ends',
+  'server/src/relieve-memory.ts': 'looks at the memory of its own process',
+  'server/src/storage/time-reservation.ts': 'only while requests ask for open windows',
+}
+
 describe('the sources of a service', () => {
   it('are found, or nothing here would prove anything', () => {
     assert.ok(sources.length > 100)
@@ -91,6 +105,14 @@ describe('the sources of a service', () => {
     // A code is given by `standardCode` and never compared with it: `meaningOf` answers what a code says.
     const compared = /[!=]==?\s*standardCode\(|standardCode\([^)]*\)\s*[!=]==?|\bstandardCodes\b/
     assert.deepEqual(filesWith(compared), ['protocol/src/event-types.ts'])
+  })
+
+  it('work in the background in one loop, which reports, waits and stops for all', () => {
+    const repeats =
+      /while \([^)]*![\w.]*(?:aborted|[cC]losed|[sS]topped)|for \(;;\) \{\s*await (?:pause|delay|wait)\b|\bsetInterval\(|\bsetTimeout\(\(\) => (?:void |\{\s*\w+\(\))/
+    assert.deepEqual(filesWith(repeats, Object.keys(repeatsElsewhere)), ['server/src/runtime/worker-loop.ts'])
+    // Each of these still has a reason to be here.
+    for (const path of Object.keys(repeatsElsewhere)) assert.ok(filesWith(repeats).includes(path), path)
   })
 
   it('spread waits with Math.random, and make nothing else with it, such as what must not be guessed', () => {

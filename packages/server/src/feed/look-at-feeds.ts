@@ -1,7 +1,6 @@
 /** Reads the heads of followed feeds: those that may have changed, all in one call of the store, one call at a time. */
-import { setTimeout as delay } from 'node:timers/promises'
-import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { startWorker } from '../runtime/worker-loop.ts'
 import type { EventStore } from '../storage/storage.ts'
 import { takeHead } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
@@ -25,8 +24,7 @@ const restMs = 10
 
 export function feedLooks(events: Pick<EventStore, 'heads'>, report: TaskReport): FeedLooks {
   const wanted = new Set<FollowedFeed>()
-  let isLooking = false
-  const closing = new AbortController()
+  let wake = (): void => undefined
 
   async function lookAtSome(): Promise<void> {
     const feeds = [...wanted].slice(0, feedsAtOnce)
@@ -35,23 +33,23 @@ export function feedLooks(events: Pick<EventStore, 'heads'>, report: TaskReport)
     for (const [index, feed] of feeds.entries()) takeHead(feed, heads[index])
   }
 
-  async function look(): Promise<void> {
-    while (wanted.size > 0 && !closing.signal.aborted) {
-      // A failed look is repeated with the next change, or the next second.
-      await reported(report, 'follow_feeds', lookAtSome())
-      await delay(restMs)
-    }
-    isLooking = false
-  }
+  // A failed look is repeated with the next change, or the next second.
+  const worker = startWorker({ task: 'follow_feeds', report, retryMs: restMs }, async (signal) => {
+    if (wanted.size === 0) await new Promise<void>((resolve) => (wake = resolve))
+    signal.throwIfAborted()
+    await lookAtSome()
+    return { waitMs: restMs }
+  })
 
   return {
     want(feed) {
       wanted.add(feed)
-      if (isLooking) return
-      isLooking = true
-      void look()
+      wake()
     },
     drop: (feed) => void wanted.delete(feed),
-    close: () => closing.abort(),
+    close() {
+      void worker.close()
+      wake()
+    },
   }
 }

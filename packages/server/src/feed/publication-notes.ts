@@ -21,7 +21,7 @@ import type {
   WarningPlaces,
 } from '../storage/storage.ts'
 import { addInParts } from '../add-in-parts.ts'
-import type { Notes } from './flushing.ts'
+import type { Notes } from '../runtime/flushing.ts'
 
 export interface PublicationNotes extends Notes {
   /** An accepted request that was not a dry run. */

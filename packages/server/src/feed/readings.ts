@@ -6,7 +6,7 @@
 import { mostSentRows } from '../storage/storage.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from '../storage/storage.ts'
 import { addInParts } from '../add-in-parts.ts'
-import type { Notes } from './flushing.ts'
+import type { Notes } from '../runtime/flushing.ts'
 import { consumerText, minuteMs, notedParts, readingOf } from './noted-parts.ts'
 import type { Told } from './noted-parts.ts'
 import { notedRefusals } from './noted-refusals.ts'

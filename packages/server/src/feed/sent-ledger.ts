@@ -9,6 +9,8 @@ import type { NumberRanges } from '../storage/number-ranges.ts'
 import { feedName, numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, LedgerStore, NumberRange, SentPiece, SentView } from '../storage/storage.ts'
 import { addInParts } from '../add-in-parts.ts'
+import { unreported } from '../background-task.ts'
+import { startFlushing } from '../runtime/flushing.ts'
 import type { Sent } from './sent.ts'
 
 export interface SentLedger {
@@ -19,9 +21,6 @@ export interface SentLedger {
   close(): Promise<void>
 }
 
-/** Different on each node and time, so that the nodes of a store do not write at the same moment. */
-const flushEveryMs = 30_000
-const flushSpreadMs = 5_000
 const piecesPerCommit = 500
 const noRest = async (): Promise<void> => undefined
 /** With this many ranges in memory they are added early: 100,000 take some 5 MB. */
@@ -44,20 +43,18 @@ export async function createSentLedger(
 ): Promise<SentLedger> {
   const run = { runId: randomUUID(), beganMs: clock() }
   const noted = notedRanges()
-  let flushing: Promise<void> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  let isClosed = false
+  let ended = false
   /** Flushed early; if that fails, the next time is not earlier than usual. */
   let isFull = false
 
-  async function write(ended: boolean): Promise<void> {
-    const throughMs = clock()
+  async function write(): Promise<void> {
+    const now = { ...run, throughMs: clock(), ended }
     const taken = noted.take()
     try {
       const pieces = taken.flatMap(piecesOf)
       const left = await addInParts(pieces, piecesPerCommit, (some) => store.add(some), noRest)
       if (left !== undefined) throw left.failure
-      await store.mark({ ...run, throughMs, ended })
+      await store.mark(now)
       isFull = false
     } catch (error) {
       for (const one of taken) noted.put(one.keyId, { ...one, ranges: one.ranges.ranges() }, one.hour)
@@ -65,29 +62,10 @@ export async function createSentLedger(
     }
   }
 
-  function flush(ended = false): Promise<void> {
-    flushing = flushing.then(
-      () => write(ended),
-      () => write(ended),
-    )
-    return flushing
-  }
-
   // A failure of the store shows elsewhere, and the notes are kept.
-  const quietly = (ended = false): Promise<void> => flush(ended).catch(() => undefined)
-
-  async function flushAgain(): Promise<void> {
-    await quietly()
-    if (!isClosed) flushLater()
-  }
-
-  function flushLater(): void {
-    timer = setTimeout(() => void flushAgain(), flushEveryMs + (Math.random() * 2 - 1) * flushSpreadMs)
-    timer.unref()
-  }
-
+  const flushing = startFlushing('add_notes', unreported, write)
+  const quietly = (): Promise<void> => flushing.flush().catch(() => undefined)
   await quietly()
-  flushLater()
   return {
     note(keyId, sent) {
       noted.put(keyId, sent, Math.floor(clock() / hourMs))
@@ -95,11 +73,10 @@ export async function createSentLedger(
       isFull = true
       void quietly()
     },
-    flush: () => flush(),
-    async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await quietly(true)
+    flush: () => flushing.flush(),
+    close() {
+      ended = true
+      return flushing.close()
     },
   }
 }

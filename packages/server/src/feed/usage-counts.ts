@@ -6,7 +6,7 @@
 import { usagePerCommit } from '../storage/storage.ts'
 import type { UsageCount, UsageStore } from '../storage/storage.ts'
 import { addInParts } from '../add-in-parts.ts'
-import type { Notes } from './flushing.ts'
+import type { Notes } from '../runtime/flushing.ts'
 
 export interface UsageCounts extends Notes {
   /** One answer. `operation`: its `operationId`. */

@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { setTimeout as wait } from 'node:timers/promises'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { startWorker } from '../runtime/worker-loop.ts'
+import type { Wait } from '../runtime/worker-loop.ts'
 import { nodeSilenceMs } from '../storage/node-store.ts'
 import type { NodeStore } from '../storage/node-store.ts'
 import type { Pepper } from './pepper.ts'
@@ -40,16 +41,11 @@ export interface NodeFacts {
   readonly report?: TaskReport
 }
 
-/** Resolves after this many milliseconds, or when the signal is aborted. */
-export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
-
-const pauseByTimer: Pause = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => undefined)
-
 /**
- * The other nodes notice within this time that a node joins or leaves. They notice that one has died once it has been silent for
+ * The other nodes notice within 2 s that a node joins or leaves. They notice that one has died once it has been silent for
  * `shareSilenceMs`.
  */
-const sharedBeatMs = 2_000
+const sharedBeatMs = 1_800
 /** For a node that is alone. Nobody waits for its announcement, and each announcement is a write with a flush. */
 const soleBeatMs = nodeSilenceMs / 4
 
@@ -59,10 +55,8 @@ const soleBeatMs = nodeSilenceMs / 4
 export async function announceNode(
   nodes: NodeStore,
   { peppers, state, report = unreported }: NodeFacts,
-  pause: Pause = pauseByTimer,
+  wait?: Wait,
 ): Promise<Announcing> {
-  const closing = new AbortController()
-  const { signal } = closing
   const node = {
     nodeId: randomUUID(),
     place: `${hostname()}, process ${process.pid}`,
@@ -70,34 +64,30 @@ export async function announceNode(
   }
   let before = 1
   let consoleUrl: string | undefined
-  const say = async (): Promise<void> => {
+  const announce = async (): Promise<void> => {
     const { ignoresProxy } = state
-    const announced = nodes.announce({ ...node, ignoresProxy, ...(consoleUrl && { consoleUrl }) })
     // While the store cannot be reached, the number stays as it was.
-    const count = (await reported(report, 'announce_node', announced)) ?? before
+    const count = await nodes.announce({ ...node, ignoresProxy, ...(consoleUrl && { consoleUrl }) })
     // After an outage of the store, the first node that announces itself seems to be alone. A lower number therefore counts only when it
     // is seen twice.
     state.nodes = Math.max(1, count, before)
     before = count
   }
-  const run = async (): Promise<void> => {
-    for (;;) {
-      await pause(nodes.isShared ? sharedBeatMs : soleBeatMs, signal)
-      if (signal.aborted) return
-      await say()
-    }
-  }
-  await say()
-  const running = run()
+  await reported(report, 'announce_node', announce())
+  const beatMs = nodes.isShared ? sharedBeatMs : soleBeatMs
+  const options = { task: 'announce_node', report, retryMs: beatMs, firstAfterMs: beatMs, wait } as const
+  const worker = startWorker(options, async () => {
+    await announce()
+    return { waitMs: beatMs }
+  })
   return {
     nodeId: node.nodeId,
     async listens(url) {
       consoleUrl = url
-      await say()
+      await reported(report, 'announce_node', announce())
     },
     async close() {
-      closing.abort()
-      await running
+      await worker.close()
       await nodes.retire(node.nodeId).catch(() => undefined)
     },
   }

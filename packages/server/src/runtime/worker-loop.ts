@@ -13,7 +13,14 @@ export interface WorkerOptions {
   readonly report: TaskReport
   /** How long to wait after a step that failed: the store may be down. */
   readonly retryMs: number
+  /** How long to wait before the first step, give or take a tenth. Default: not at all. */
+  readonly firstAfterMs?: number
+  /** Waits before a step. Default: by the clock. For tests. */
+  readonly wait?: Wait | undefined
 }
+
+/** Resolves after this many milliseconds, or when the signal is aborted. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 
 /** How a step ended. */
 export interface StepEnd {
@@ -23,9 +30,9 @@ export interface StepEnd {
   readonly hasFailed?: boolean
 }
 
-/** Takes a step at once, and the next one after the wait that it asks for, until the worker is closed. */
+/** Takes a step at once or after the first wait, and the next one after the wait that it asks for, until the worker is closed. */
 export function startWorker(
-  { task, report, retryMs }: WorkerOptions,
+  { task, report, retryMs, firstAfterMs = 0, wait = pause }: WorkerOptions,
   step: (signal: AbortSignal) => Promise<StepEnd>,
 ): Worker {
   const closing = new AbortController()
@@ -42,9 +49,10 @@ export function startWorker(
     }
   }
   async function run(): Promise<void> {
+    if (firstAfterMs > 0) await wait(spreadMs(firstAfterMs), signal)
     while (!signal.aborted) {
       const waitMs = await once()
-      await pause(waitMs * (0.9 + Math.random() * 0.2), signal)
+      await wait(spreadMs(waitMs), signal)
     }
   }
   const running = run()
@@ -54,6 +62,10 @@ export function startWorker(
       await running
     },
   }
+}
+
+function spreadMs(waitMs: number): number {
+  return waitMs * (0.9 + Math.random() * 0.2)
 }
 
 /** How much a step does at a time, and how long the store is left to others after it. */

@@ -51,6 +51,33 @@ describe('a worker', () => {
     assert.deepEqual([steps, said], [1, ['retain worked']])
   })
 
+  it('waits before its first step if it is asked to, and spreads its waits by a tenth', async () => {
+    const { said, report } = told()
+    const waits: number[] = []
+    const wait = async (ms: number): Promise<void> => void waits.push(ms)
+    let steps = 0
+    const options = { task: 'add_notes', report, retryMs: 1, firstAfterMs: 1_000, wait } as const
+    const worker = startWorker(options, async () => {
+      steps += 1
+      await new Promise(setImmediate)
+      return { waitMs: 2_000 }
+    })
+    assert.deepEqual([steps, said], [0, []])
+    await until(() => steps >= 20)
+    await worker.close()
+    const [first = 0, ...others] = waits
+    assert.ok(first >= 900 && first <= 1_100, `${first}`)
+    assert.ok(others.every((ms) => ms >= 1_800 && ms <= 2_200))
+    assert.ok(new Set(others).size > 10)
+  })
+
+  it('takes no step at all if it is closed during its first wait', async () => {
+    const { said, report } = told()
+    const options = { task: 'add_notes', report, retryMs: 1, firstAfterMs: 3_600_000 } as const
+    await startWorker(options, async () => assert.fail('a step')).close()
+    assert.deepEqual(said, [])
+  })
+
   it('reports no failure of a step that its close has interrupted', async () => {
     const { said, report } = told()
     const worker = startWorker({ task: 'unpublish', report, retryMs: 1 }, async (signal) => {

@@ -9,6 +9,8 @@ import { feedNames } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
 import type { TaskReport } from '../../background-task.ts'
+import { startWorker } from '../../runtime/worker-loop.ts'
+import type { Worker } from '../../runtime/worker-loop.ts'
 import type { StoreWork } from '../store-observer.ts'
 import type { Watchers } from '../watchers.ts'
 import { texts } from './array.ts'
@@ -64,7 +66,7 @@ export function databaseChanges(
     onHeard(key)
     watchers.tell(key)
   }
-  let listening: Promise<void> | undefined
+  let listening: Worker | undefined
   let isConnected = false
   /** Listening counts from the first try on. */
   let heardMs = 0
@@ -87,17 +89,16 @@ export function databaseChanges(
     signal.removeEventListener('abort', stop)
     if (!signal.aborted) throw new Error('the connection that is told of changes was lost')
   }
-  const listenOn = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await listenOnce().catch((error: unknown) => {
-        if (!signal.aborted) report.failed('listen', error)
-      })
-      if (signal.aborted) return
-      // Anything that happened meanwhile was not heard.
-      watchers.tell(undefined)
-      await delay(reconnectDelayMs, undefined, { signal, ref: false }).catch(() => undefined)
-    }
-  }
+  const listenOn = (): Worker =>
+    startWorker({ task: 'listen', report, retryMs: reconnectDelayMs }, async () => {
+      try {
+        await listenOnce()
+      } finally {
+        // Anything that happens from now on is not heard.
+        if (!signal.aborted) watchers.tell(undefined)
+      }
+      return { waitMs: reconnectDelayMs }
+    })
   return {
     listen() {
       if (listening !== undefined) return
@@ -109,8 +110,9 @@ export function databaseChanges(
     send: (keys) => sending.send(keys),
     async close() {
       closing.abort()
+      const listened = listening?.close()
       await sending.ended()
-      await listening
+      await listened
     },
   }
 }
