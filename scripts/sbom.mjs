@@ -69,8 +69,7 @@ function withoutTools({ components, dependencies, ...rest }) {
 
 /** The program in each package that carries one, for each platform: one of them serves. */
 function nodePrograms() {
-  const { version, platforms } = readChecksums()
-  return Object.entries(platforms).map(([platform, { package: name, sha256 }]) => ({
+  return Object.entries(readChecksums().platforms).map(([platform, { version, package: name, sha256 }]) => ({
     'bom-ref': `node-program-${platform.replace(' ', '-')}`,
     type: 'platform',
     name: 'node',

@@ -1,5 +1,7 @@
 /** What is known of the Node of one platform. */
 export interface KnownNode {
+  /** The registry does not have the same for every platform. */
+  readonly version: string
   /** The npm package that carries it. */
   readonly package: string
   /** Its path in that package. */
@@ -7,16 +9,13 @@ export interface KnownNode {
   readonly bytes: number
   /** Of the program, in hexadecimal. */
   readonly sha256: string
-  /** What nodejs.org publishes a checksum of: the archive that holds the program, or the program itself. Null: it was out of reach. */
+  /** What nodejs.org publishes a checksum of, in the SHASUMS256.txt of the version: the archive that holds the program, or the program itself. Null: it was out of reach. */
   readonly published: { readonly file: string; readonly sha256: string | null }
   /** Where the program was compared with the published one; `elsewhere`: by others, who published the same checksum. */
   readonly compared: 'here' | 'elsewhere' | 'nowhere'
 }
 
 export interface KnownNodes {
-  readonly version: string
-  /** Where nodejs.org publishes the checksums. */
-  readonly source: string
   /** By platform and processor, such as `linux x64`. */
   readonly platforms: Readonly<Record<string, KnownNode>>
 }
@@ -25,7 +24,6 @@ export interface CarriedNode {
   readonly path: string
   /** That its package says it has. */
   readonly version: string
-  readonly knownVersion: string
   readonly known: KnownNode
   /** Where it is kept that the program was read. */
   readonly stamp: string

@@ -26,15 +26,14 @@ export function readChecksums() {
 
 /** The carried Node of this machine, which may need another C library; `undefined` where none is installed. */
 export function findCarried() {
-  const { version: knownVersion, platforms } = readChecksums()
-  const known = platforms[`${process.platform} ${process.arch}`]
+  const known = readChecksums().platforms[`${process.platform} ${process.arch}`]
   if (known === undefined) return undefined
   try {
     const manifest = createRequire(import.meta.url).resolve(`${known.package}/package.json`)
     const path = join(dirname(manifest), known.program)
     if (!existsSync(path)) return undefined
     const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-    return { path, version, knownVersion, known, stamp: join(dirname(manifest), '..', '.node-checked') }
+    return { path, version, known, stamp: join(dirname(manifest), '..', '.node-checked') }
   } catch {
     return undefined
   }
@@ -45,10 +44,10 @@ export function findCarried() {
  * not read again (150 MB, some 0.6 s, measured manually) while its size, times and place on the disk stay the same,
  * unless `again` asks for it. Where nothing can be written beside the packages, it is read at each start.
  */
-export function faultOfCarried({ path, version, knownVersion, known, stamp }, { again = false } = {}) {
-  if (version !== knownVersion) {
+export function faultOfCarried({ path, version, known, stamp }, { again = false } = {}) {
+  if (version !== known.version) {
     return {
-      detail: `${path} is Node ${version}, and the checksums that are kept are those of ${knownVersion}.`,
+      detail: `${path} is Node ${version}, and the checksums that are kept are those of ${known.version}.`,
       remedy:
         'Install what package-lock.json names: npm ci --ignore-scripts. If the version was raised on purpose: npm run node:renew.',
     }
@@ -58,7 +57,7 @@ export function faultOfCarried({ path, version, knownVersion, known, stamp }, { 
   const sha256 = sha256Of(path)
   if (sha256 !== known.sha256) {
     return {
-      detail: `${path} is not the Node ${knownVersion} that is known: its SHA-256 is ${sha256}, and ${known.sha256} is kept.`,
+      detail: `${path} is not the Node ${known.version} that is known: its SHA-256 is ${sha256}, and ${known.sha256} is kept.`,
       remedy:
         'Do not start it. Delete node_modules and install again: npm ci --ignore-scripts. If the new one is no other, report it (SECURITY.md).',
     }

@@ -22,7 +22,8 @@ import { root } from './support/documents.ts'
 import { removeFolder, runJson, temporaryFolder } from './support/program.ts'
 
 const place = `${process.platform} ${process.arch}`
-const { version, platforms } = readChecksums()
+const { platforms } = readChecksums()
+const version = platforms[place]?.version ?? ''
 const folder = temporaryFolder()
 after(() => removeFolder(folder))
 let trees = 0
@@ -45,7 +46,11 @@ interface Outcome {
 /** An installation with this program as its carried Node, which the kept checksum is of unless another one is given. */
 function treeWith(
   write: (path: string) => void,
-  { sha256, carries = version }: { sha256?: string; carries?: string } = {},
+  {
+    sha256,
+    carries = version,
+    keeps = version,
+  }: { readonly sha256?: string; readonly carries?: string; readonly keeps?: string } = {},
 ): Tree {
   trees += 1
   const path = join(folder, `tree-${trees}`)
@@ -67,9 +72,10 @@ function treeWith(
   chmodSync(program, 0o755)
   writeFileSync(join(carrier, 'package.json'), JSON.stringify({ name: known.package, version: carries }))
   const kept = {
-    version,
-    source: '',
-    platforms: { [place]: { ...known, sha256: sha256 ?? sha256Of(program) } },
+    platforms: {
+      [place]: { ...known, version: keeps, sha256: sha256 ?? sha256Of(program) },
+      'plan9 x64': { ...known, version: '0.0.1' },
+    },
   }
   writeFileSync(join(path, 'packages/cli/carried-node/checksums.json'), JSON.stringify(kept))
   writeFileSync(join(path, 'package-lock.json'), '{}')
@@ -137,6 +143,11 @@ describe('the Node that comes with the packages', { skip: process.platform === '
       stderr,
       /is Node 99\.0\.0, and the checksums that are kept are those of .*npm run node:renew/,
     )
+  })
+
+  it('may be of another version than that of other platforms', () => {
+    const { code, stderr } = treeWith(pretender, { carries: '98.7.6', keeps: '98.7.6' }).npmStart()
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
   })
 
   it('is compared by npm run node:check, which spares the service reading it where it may not write', () => {
@@ -212,17 +223,18 @@ describe('doctor', () => {
 describe('the checksums that are kept', () => {
   const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')) as Record<string, unknown>
 
-  it('are those of the version and of every platform that package.json names', () => {
+  it('are those of every platform that package.json names, in its version', () => {
     const { optionalDependencies } = read('package.json')
-    const named = Object.fromEntries(Object.values(platforms).map((known) => [known.package, version]))
+    const named = Object.fromEntries(Object.values(platforms).map((known) => [known.package, known.version]))
     assert.deepEqual(optionalDependencies, named)
     for (const known of Object.values(platforms)) assert.match(known.sha256, /^[0-9a-f]{64}$/)
   })
 
   it('are said in the document on the supply chain, with what each was compared with', () => {
     const text = readFileSync(join(root, 'docs/supply-chain.md'), 'utf8')
-    for (const [platform, { sha256, compared, published }] of Object.entries(platforms)) {
-      const row = `| ${platform} | \`${sha256}\` | ${published.file} | ${compared} |`
+    for (const [platform, known] of Object.entries(platforms)) {
+      const { sha256, compared, published } = known
+      const row = `| ${platform} | ${known.version} | \`${sha256}\` | ${published.file} | ${compared} |`
       assert.ok(text.includes(row), row)
     }
   })
