@@ -4,7 +4,7 @@ import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts
 import type { Deletion, DeletionRequest } from './deletion-store.ts'
 import type { ErasureRequest } from './erasure-store.ts'
 import type { FeedKey } from './feed-key.ts'
-import type { Hold, HoldRequest } from './hold-store.ts'
+import type { Hold, HoldRequest } from '../privacy/hold/hold.ts'
 import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
 import type { LeavingRequest } from './leaving-store.ts'
 import type { Maintenance } from './maintenance.ts'

@@ -5,7 +5,7 @@
 import type { ErasureReason } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 import type { FeedKey } from './feed-key.ts'
-import type { OnHold } from './hold-store.ts'
+import type { OnHold } from '../privacy/hold/hold.ts'
 import type { SentPiece } from './ledger-store.ts'
 
 /** Everything about one property or contact, or one event that is not its subject's latest. Lower-case UUIDs. */

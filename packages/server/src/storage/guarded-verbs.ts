@@ -7,7 +7,6 @@ import type {
   DeletionStore,
   ErasureStore,
   ExpiryStore,
-  HoldStore,
   KeyStore,
   LeavingStore,
   LedgerStore,
@@ -187,17 +186,6 @@ export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): Ledg
     sentOf: (query) => guard(() => verbs.sentOf(query)),
     placesOf: (query) => guard(() => verbs.placesOf(query)),
     subjectsIn: (query) => guard(() => verbs.subjectsIn(query)),
-  }
-}
-
-export function guardedHolds(verbs: Unguarded<HoldStore>, guard: Guard): HoldStore {
-  return {
-    add: (request) => guard(() => verbs.add(request)),
-    end: (tenantId, holdId, actor) => guard(() => verbs.end(tenantId, holdId, actor)),
-    find: (tenantId, holdId) => guard(() => verbs.find(tenantId, holdId)),
-    list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
-    active: (key, subjectId) => guard(() => verbs.active(key, subjectId)),
-    reportExpired: () => guard(() => verbs.reportExpired()),
   }
 }
 

@@ -91,6 +91,9 @@ CREATE TABLE feed (
   UNIQUE (tenant, feed)
 ) STRICT;
 
+-- From (tenant, feed), by which all tables name a feed but those of the log, to the number that the log has for it.
+CREATE VIEW feed_key AS SELECT feed_no, tenant, CASE feed WHEN 'property' THEN 1 ELSE 2 END AS feed FROM feed;
+
 CREATE TABLE event (
   -- place = feed_no << 40 | position: a feed lies together, in order, so a page is one run through this tree.
   -- Position n of feed 3:  SELECT CAST(json AS TEXT) FROM event WHERE place = 3 << 40 | n
@@ -390,7 +393,8 @@ CREATE TABLE erasure_noted (
 
 CREATE TABLE hold (
   hold TEXT PRIMARY KEY,           -- UUIDv7, so they lie in the order in which they were added
-  feed_no INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  feed INTEGER NOT NULL,           -- 1: property, 2: contact
   subject BLOB NOT NULL,           -- agent_ref or contact_ref, 16 bytes
   ground TEXT NOT NULL,            -- a code of PROTOCOL §5.7
   case_ref TEXT,
@@ -401,10 +405,10 @@ CREATE TABLE hold (
   ended_ms INTEGER,                -- NULL: nobody has ended it
   ended_by TEXT
 ) STRICT, WITHOUT ROWID;
--- Of a subject, those that may hold it:  … WHERE feed_no = ? AND subject = ? AND ended_ms IS NULL AND until_ms > now
-CREATE INDEX hold_subject ON hold (feed_no, subject, until_ms) WHERE ended_ms IS NULL;
+-- Of a subject, those that may hold it.
+CREATE INDEX hold_subject ON hold (tenant, feed, subject, until_ms) WHERE ended_ms IS NULL;
 CREATE INDEX hold_unreported ON hold (until_ms) WHERE ended_ms IS NULL AND reported_ms IS NULL;
-CREATE INDEX hold_feed ON hold (feed_no, hold);
+CREATE INDEX hold_tenant ON hold (tenant, hold);
 
 -- ── Restriction (D17, docs/decisions/0033): what was published of a contact is kept, and its events show that it is gone ───
 

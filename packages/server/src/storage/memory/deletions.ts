@@ -11,7 +11,7 @@ import type {
   DeletionStore,
   OwnedCounts,
 } from '../deletion-store.ts'
-import { holdState } from '../hold-store.ts'
+import { holdState } from '../../privacy/hold/hold.ts'
 import { isBeingMoved } from '../move-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import { feedName } from '../storage.ts'

@@ -1,7 +1,7 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { holdAdded, holdEnded, holdsExpired } from '../audit-changes.ts'
 import { readClock } from '../clock.ts'
-import { addedHold, holdState } from '../hold-store.ts'
+import { addedHold, holdState } from '../../privacy/hold/hold.ts'
 import { feedName } from '../storage.ts'
 import type { FeedKey, Hold, HoldStore, OnHold } from '../storage.ts'
 import { noteChanges } from './audit.ts'

@@ -1,4 +1,7 @@
 /** Begins an erasure: the closing event and the erasure's row, in one commit. */
+import { activeHold, onHoldOf } from '../../privacy/hold/store.ts'
+import { sqlOver } from '../../sql/postgres.ts'
+import type { OnHold } from '../storage.ts'
 import { erasureBegun } from '../audit-changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
 import { moveStateOf } from '../move-store.ts'
@@ -16,7 +19,6 @@ import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedNumbers } from './feed-number.ts'
-import { activeHold } from './holds.ts'
 import { endRestrictions, lockRestrictions, readLatestKept } from './kept-events.ts'
 
 /** The condition on `sequence` lets the index of subjects be used. */
@@ -56,6 +58,17 @@ interface EventRow extends Row {
 
 type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
+/** The hold on a subject now. `nowMs`: `null` for the database's clock. */
+async function holdOn(
+  ask: Ask,
+  key: FeedKey,
+  subjectId: string,
+  nowMs: number | null,
+): Promise<OnHold | undefined> {
+  const sql = sqlOver(ask)
+  return onHoldOf(await sql.rows(activeHold(key, subjectId, nowMs ?? (await sql.nowMs()))))
+}
+
 /** How many events of a target there are to reduce. */
 export async function countErased(
   ask: Ask,
@@ -70,7 +83,7 @@ export async function countErased(
   const counted = await countSubject(ask, key, target.subjectId, 0)
   if (counted === undefined) return { kind: 'unknownFeed' }
   if (counted.events === 0) return { kind: 'unknownTarget' }
-  const onHold = await activeHold(ask, key, target.subjectId, nowMs)
+  const onHold = await holdOn(ask, key, target.subjectId, nowMs)
   return onHold ?? { kind: 'counted', events: counted.events }
 }
 
@@ -101,7 +114,7 @@ async function eventOf(
   // For a restricted contact, a later event is shown in its place, which does not show the contact's state.
   const kept = await readLatestKept(ask, key, row.subject)
   if (row.position === row.latest || row.position === kept?.position) return { kind: 'eventIsLatest' }
-  const onHold = await activeHold(ask, key, row.subject, nowMs)
+  const onHold = await holdOn(ask, key, row.subject, nowMs)
   if (onHold !== undefined) return onHold
   const { move, needs_epoch: needsEpoch } = row
   return { kind: 'found', position: Number(row.position), revision: Number(row.revision), move, needsEpoch }
@@ -181,7 +194,7 @@ async function beginSubject(
   if (before === undefined) return { kind: 'unknownFeed' }
   // A hold is added under the same lock.
   await takeCounters(session, [request])
-  const onHold = await activeHold(ask, key, subjectId, nowMs)
+  const onHold = await holdOn(ask, key, subjectId, nowMs)
   if (before.events > 0 && onHold !== undefined) return onHold
   const appended = await appendHeld(session, closingBatch(request, subjectId), appendContext)
   if (appended.kind === 'unvouched') return 'unvouched'

@@ -3,7 +3,7 @@ import type { PoolClient, QueryResultRow } from 'pg'
 import type { PoolState, StoreObserver } from '../store-observer.ts'
 import type { FeedKey } from '../storage.ts'
 import { isOfStatement } from './failure.ts'
-import { longTextsAsBytes, textsAsTexts } from './long-rows.ts'
+import { typesOf } from './long-rows.ts'
 import { createReadLines, defaultConnectTimeoutMs } from './read-lines.ts'
 import { listenOn, noLimit, poolOf, poolState, sessionOf, waitForLocks, withClient } from './pool.ts'
 
@@ -14,6 +14,8 @@ export interface Statement {
   readonly text: string
   /** `bytes`: in reads, long values of the type `text` come as bytes (long-rows.ts). Left out: all come as texts. */
   readonly longTexts?: 'bytes'
+  /** Columns of the type `bigint` come as numbers: for tables that hold nothing beyond 2^53, such as ticks. Left out: as texts. */
+  readonly numbers?: true
 }
 
 export type Value = string | number | bigint | boolean | null | Uint8Array
@@ -111,8 +113,8 @@ export function connect(options: ConnectionOptions): Database {
       values: readonly Value[],
       line = statement.name,
     ): Promise<readonly R[]> {
-      const { name, text, longTexts } = statement
-      const types = longTexts === 'bytes' ? longTextsAsBytes : textsAsTexts
+      const { name, text } = statement
+      const types = typesOf(statement)
       const ask = (client: PoolClient) => client.query<R>({ name, text, types, values: [...values] })
       const askedMs = performance.now()
       const read = (fromMs: number) =>

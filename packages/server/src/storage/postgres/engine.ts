@@ -1,5 +1,7 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { feedNames } from '@property-events/protocol'
+import { holdStore } from '../../privacy/hold/store.ts'
+import { postgresAccess } from '../../sql/postgres.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
@@ -10,7 +12,6 @@ import {
   guardedErasures,
   guardedExpiry,
   guardedLeaving,
-  guardedHolds,
   guardedKeys,
   guardedLedger,
   guardedMoments,
@@ -46,7 +47,6 @@ import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
 import { readHeldSnapshots } from './held-snapshots.ts'
-import { databaseHolds } from './holds.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
@@ -140,6 +140,7 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     ...databaseNotes(parts, guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
+    holds: holdStore(postgresAccess(database, given, note, guarded)),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
@@ -214,10 +215,9 @@ function databaseReducing(
   parts: EngineParts,
   storeId: string,
   guarded: Guard,
-): Pick<StorageEngine, 'erasures' | 'holds' | 'restrictions' | 'retention' | 'expiry'> {
+): Pick<StorageEngine, 'erasures' | 'restrictions' | 'retention' | 'expiry'> {
   return {
     erasures: guardedErasures(databaseErasures(parts, storeId), guarded),
-    holds: guardedHolds(databaseHolds(parts.database, parts.given, parts.note), guarded),
     restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
     retention: guardedRetention(databaseRetention(parts), guarded),
     expiry: guardedExpiry(databaseExpiry(parts), guarded),

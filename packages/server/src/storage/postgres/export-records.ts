@@ -1,7 +1,9 @@
 import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
-import type { FeedKey, Hold } from '../storage.ts'
+import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
+import { sqlOver } from '../../sql/postgres.ts'
+import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
@@ -10,7 +12,6 @@ import { feedNumbers } from './feed-number.ts'
 import { eventAt } from './event-at.ts'
 import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
-import { holdsOfFeed } from './holds.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
 export function exportRecords(
@@ -109,7 +110,7 @@ async function exportFeed(
   }
   await exportReductions((...asked) => session.query(...asked), key, take)
   await exportRestrictions((...asked) => session.query(...asked), key, take)
-  await take(holdRecords(await holdsOfFeed((...asked) => session.query(...asked), key)))
+  await take(await holdRecords((...asked) => session.query(...asked), key))
   await exportExpiring((...asked) => session.query(...asked), key, take)
   await take([feedRecord(key, row)])
 }
@@ -175,8 +176,9 @@ async function exportErased(ask: Ask, key: FeedKey, take: Take): Promise<void> {
   }
 }
 
-export function holdRecords(holds: readonly Hold[]): readonly StoreRecord[] {
-  return holds.map((hold) => ({ kind: 'hold', ...hold }))
+export async function holdRecords(ask: Ask, key: FeedKey): Promise<readonly StoreRecord[]> {
+  const rows = await sqlOver(ask).rows(holdsOfFeed(key))
+  return rows.map((row) => ({ kind: 'hold', ...holdOf(row) }))
 }
 
 export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {

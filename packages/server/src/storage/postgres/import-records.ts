@@ -8,7 +8,8 @@ import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { importExpiring } from './expiry.ts'
-import { putHold } from './hold-row.ts'
+import { putHold } from '../../privacy/hold/store.ts'
+import { sqlOn } from '../../sql/postgres.ts'
 import { importKept } from './import-kept.ts'
 import { putRestriction } from './restriction-row.ts'
 import { importReduction, importThinning } from './import-reductions.ts'
@@ -170,7 +171,7 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
         if (record.kind === 'restriction') await putRestriction(session, record, record)
       break
     case 'hold':
-      for (const record of run) if (record.kind === 'hold') await putHold(session, record)
+      for (const record of run) if (record.kind === 'hold') await sqlOn(session).rows(putHold(record))
       break
     case 'expiring':
       await importExpiring(

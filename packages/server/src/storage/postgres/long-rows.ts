@@ -165,6 +165,23 @@ export const longTextsAsBytes = readingWith((parse, type) =>
   type === textType ? (text) => longValueOf(text) ?? parse(text) : asText(parse),
 )
 
+const wholeNumberType: number = types.builtins.INT8
+
+/** Numbers in place of the texts of whole numbers: for tables that hold none beyond 2^53. */
+const numbersAsNumbers = readingWith((parse, type) => (type === wholeNumberType ? Number : asText(parse)))
+
+/** How the rows of a statement are read. */
+export function typesOf({
+  longTexts,
+  numbers,
+}: {
+  readonly longTexts?: 'bytes'
+  readonly numbers?: true
+}): CustomTypesConfig {
+  if (numbers === true) return numbersAsNumbers
+  return longTexts === 'bytes' ? longTextsAsBytes : textsAsTexts
+}
+
 type Parse = (text: string) => unknown
 
 function asText(parse: Parse): Parse {

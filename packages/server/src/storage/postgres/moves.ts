@@ -21,7 +21,6 @@ import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 import { feedNumbers } from './feed-number.ts'
-import { holdsOfFeed } from './holds.ts'
 
 const selectStates: Statement = {
   name: 'move-states',
@@ -106,7 +105,7 @@ export async function exportTenant(
     await exportSkipped(database, key, held(key).skippedUntil, take)
     await exportReductions((...asked) => database.read(...asked), key, take)
     await exportRestrictions((...asked) => database.read(...asked), key, take)
-    await take(holdRecords(await holdsOfFeed((...asked) => database.read(...asked), key)))
+    await take(await holdRecords((...asked) => database.read(...asked), key))
     await exportExpiring((...asked) => database.read(...asked), key, take)
     await take([counter])
   }

@@ -8,7 +8,7 @@ import { defaultConnectTimeoutMs } from './read-lines.ts'
 import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
 import { isOfStatement } from './failure.ts'
 import { sendLongParameters } from './long-parameters.ts'
-import { gatherLongRows, textsAsTexts } from './long-rows.ts'
+import { gatherLongRows, textsAsTexts, typesOf } from './long-rows.ts'
 
 /** A node that vanishes while it holds a feed's counter releases it after this time. */
 const idleInTransactionMs = 5_000
@@ -72,8 +72,9 @@ export function sessionOf(client: PoolClient): Session {
   return {
     connection: client,
     async query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
-      const { name, text } = statement
-      const { rows } = await client.query<R>({ name, text, values: [...values] })
+      const { name, text, numbers } = statement
+      const types = numbers === true ? { types: typesOf({ numbers }) } : {}
+      const { rows } = await client.query<R>({ name, text, ...types, values: [...values] })
       return rows
     },
     async script(text) {

@@ -124,7 +124,7 @@ export function deletionRefusal(
     .pluck()
   const holds = db.prepare<[string, number], { readonly holds: number; readonly until: number | null }>(
     `SELECT count(*) AS holds, max(until_ms) AS until FROM hold
-      WHERE feed_no IN (SELECT feed_no FROM feed WHERE tenant = ?) AND ended_ms IS NULL AND until_ms > ?`,
+      WHERE tenant = ? AND ended_ms IS NULL AND until_ms > ?`,
   )
   const isErasing = db
     .prepare<[string, string], number>(

@@ -13,7 +13,8 @@ export interface DueRow extends DueEvent {
 export const dueStatements = {
   /** Events that are old enough and have a later event of their subject. */
   aged: `SELECT event.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, id, subject, checksum, json,
-      EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.feed_no = :feed AND hold.subject = event.subject
+      EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
+      AND (hold.tenant, hold.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
       OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.feed_no = :feed
         AND restriction.subject = event.subject AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
@@ -23,7 +24,8 @@ export const dueStatements = {
     ORDER BY event.place`,
   /** Events that newer ones have superseded, if the first walk has passed them. */
   superseded: `SELECT newer.place & 0xffffffffff AS at, event.place & 0xffffffffff AS position, event.id, event.subject,
-      event.checksum, event.json, EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.feed_no = :feed AND hold.subject = event.subject
+      event.checksum, event.json, EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
+      AND (hold.tenant, hold.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
       OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.feed_no = :feed
         AND restriction.subject = event.subject AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held

@@ -1,4 +1,6 @@
 /** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
+import { holdStore } from '../../privacy/hold/store.ts'
+import { sqliteAccess } from '../../sql/sqlite.ts'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
@@ -10,7 +12,6 @@ import {
   guardedErasures,
   guardedExpiry,
   guardedLeaving,
-  guardedHolds,
   guardedKeys,
   guardedLedger,
   guardedMoments,
@@ -47,7 +48,6 @@ import { fileEvents } from './events.ts'
 import { fileExpiry } from './expiry.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
-import { fileHolds } from './holds.ts'
 import { keyReads } from './keys.ts'
 import { fileLedger } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
@@ -126,6 +126,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   const locator = settledLocator(db, clock, line, link, observers)
   const epochs = epochReads(db)
   const watching = watchers()
+  const access = sqliteAccess(db, clock, link, guarded)
 
   const close = (): Promise<void> => {
     locator.stop()
@@ -147,7 +148,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     silence: guardedSilence(fileSilence(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
-    holds: guardedHolds(fileHolds(db, clock, link), guarded),
+    holds: holdStore(access),
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
     leaving: guardedLeaving(fileLeaving(db, link), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),

@@ -4,7 +4,8 @@ import type { ErasureRefusal, ErasureTarget, FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { feedToPublishReader } from './feed-row.ts'
 import type { FeedToPublish } from './feed-row.ts'
-import { activeHoldReader } from './holds.ts'
+import { activeHold, onHoldOf } from '../../privacy/hold/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import { latestKeptReader } from './kept-events.ts'
 
 export interface ErasedRange {
@@ -19,7 +20,7 @@ export function erasedRangeReader(
   nowMs: () => number,
 ): (key: FeedKey, target: ErasureTarget) => ErasedRange | ErasureRefusal {
   const feedOf = feedToPublishReader(db)
-  const activeHold = activeHoldReader(db)
+  const run = statementRunner(db)
   const latestKept = latestKeptReader(db)
   // Uses only the index: 100,000 events of a subject take some milliseconds.
   const countEvents = db
@@ -42,7 +43,7 @@ export function erasedRangeReader(
     if (target.kind === 'subject') {
       const events = countEvents.get(feed.feedNo, bytesOfUuid(target.subjectId)) ?? 0
       if (events === 0) return { kind: 'unknownTarget' }
-      const onHold = activeHold(feed.feedNo, target.subjectId, nowMs())
+      const onHold = onHoldOf(run(activeHold(key, target.subjectId, nowMs())))
       if (onHold !== undefined) return onHold
       return { feed, firstPosition: 1, lastPosition: feed.lastPosition, events }
     }
@@ -52,7 +53,7 @@ export function erasedRangeReader(
     // For a restricted contact, a later event is shown in its place, which does not show the contact's state.
     const kept = latestKept(feed.feedNo, event.subject)?.position
     if (position === latest || position === kept) return { kind: 'eventIsLatest' }
-    const onHold = activeHold(feed.feedNo, uuidOfBytes(event.subject), nowMs())
+    const onHold = onHoldOf(run(activeHold(key, uuidOfBytes(event.subject), nowMs())))
     if (onHold !== undefined) return onHold
     return { feed, firstPosition: position, lastPosition: position, events: 1 }
   }

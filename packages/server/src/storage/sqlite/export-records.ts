@@ -8,7 +8,8 @@ import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
 import { expiringRecords } from './expiry.ts'
-import { holdsOfFeed } from './holds.ts'
+import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import { metaOf } from './meta.ts'
 import { restrictionRecords } from './restriction-reads.ts'
 import { subjectStateOf } from './subject-row.ts'
@@ -84,7 +85,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
 }
 
 export function holdRecords(db: Connection, key: FeedKey): readonly StoreRecord[] {
-  return holdsOfFeed(db, key).map((hold) => ({ kind: 'hold', ...hold }))
+  return statementRunner(db)(holdsOfFeed(key)).map((row) => ({ kind: 'hold', ...holdOf(row) }))
 }
 
 /** What erasures and retention have reduced, piece by piece. */

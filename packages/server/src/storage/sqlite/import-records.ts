@@ -19,7 +19,8 @@ import { eventStatements } from './event-statements.ts'
 import { expiringPutter } from './expiry.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
-import { holdPutter } from './holds.ts'
+import { putHold } from '../../privacy/hold/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import { keptEvents } from './kept-events.ts'
 import { metaOf } from './meta.ts'
 import { eventReducer } from './reduce-events.ts'
@@ -60,7 +61,7 @@ function importStatements(db: Connection) {
     ...eventStatements(db),
     enterBranchViews: branchViewEnterer(db),
     reduceEvent: eventReducer(db),
-    putHold: holdPutter(db),
+    run: statementRunner(db),
     putExpiring: expiringPutter(db),
     kept: keptEvents(db),
     putRestriction: restrictionPutter(db),
@@ -127,7 +128,7 @@ function putOfFeed(
       statements.putRestriction(feedNo, record, record)
       break
     case 'hold':
-      statements.putHold(feedNo, record)
+      statements.run(putHold(record))
       break
     case 'expiring':
       statements.putExpiring(feedNo, record)

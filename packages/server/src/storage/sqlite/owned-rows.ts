@@ -38,7 +38,6 @@ export const ownedByFeed: readonly OwnedTable[] = [
   { table: 'expiring_contact', key: 'feed_no, subject', where: ofFeed },
   { table: 'thin_progress', key: 'feed_no', where: ofFeed },
   { table: 'expiry_progress', key: 'feed_no', where: ofFeed },
-  { table: 'hold', key: 'hold', where: ofFeed, counted: 'holds' },
   { table: 'restriction', key: 'restriction', where: ofFeed, counted: 'restrictions' },
   { table: 'erasure_sent', key: 'erasure, hour, key_id, view, block', where: ofErasure },
   { table: 'erasure_noted', key: 'erasure', where: ofErasure },
@@ -47,6 +46,7 @@ export const ownedByFeed: readonly OwnedTable[] = [
 ]
 
 export const ownedByTenant: readonly OwnedTable[] = [
+  { table: 'hold', key: 'hold', where: 'tenant = @tenant', counted: 'holds' },
   {
     table: 'sent',
     key: 'key_id, tenant, feed, view, hour, block',

@@ -1,6 +1,7 @@
 /** The asking end of the connection to the writer: a question, an answer by its number, and no waiting for a dead thread. */
 import { receiveMessageOnPort } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
+import type { Write } from '../../sql/database.ts'
 import { StorageFailure } from '../storage.ts'
 import type { WriterClient, WriterHost } from './writer-host.ts'
 import type { WriterReply, WriterRequest, WriterVerb, WriterVerbs } from './writer-verbs.ts'
@@ -10,7 +11,9 @@ export interface WriterLink {
   call<V extends WriterVerb>(
     verb: V,
     ...args: Parameters<WriterVerbs[V]>
-  ): Promise<ReturnType<WriterVerbs[V]>>
+  ): Promise<Awaited<ReturnType<WriterVerbs[V]>>>
+  /** A write of a feature, which the writer finds by its name. */
+  run<Args extends readonly unknown[], Answer>(write: Write<Args, Answer>, args: Args): Promise<Answer>
 }
 
 /** A method, so that promises of every answer's type fit: request and reply are paired by number. */
@@ -56,19 +59,23 @@ export function linkWriter(
     },
   }
 
+  /** What the writer answers is of the type that its verb has: question and answer are paired by number. */
+  function ask<Answer>(verb: WriterVerb, args: readonly unknown[]): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      lastId += 1
+      const request: WriterRequest = [lastId, verb, args]
+      waiting.set(lastId, { request, askedMs: performance.now(), resolve, reject })
+      if (port !== undefined) port.postMessage(request, [])
+      else if (!asked) {
+        asked = true
+        host.connect(client)
+      }
+    })
+  }
+
   return {
-    call(verb, ...args) {
-      return new Promise((resolve, reject) => {
-        lastId += 1
-        const request: WriterRequest = [lastId, verb, args]
-        waiting.set(lastId, { request, askedMs: performance.now(), resolve, reject })
-        if (port !== undefined) port.postMessage(request, [])
-        else if (!asked) {
-          asked = true
-          host.connect(client)
-        }
-      })
-    },
+    call: (verb, ...args) => ask(verb, args),
+    run: ({ name }, args) => ask('write', [name, args]),
   }
 }
 

@@ -18,7 +18,6 @@ import type { DeletionWrites } from './deletion-writes.ts'
 import type { ConsoleSessionWrites } from './console-sessions.ts'
 import type { ConsumerWrites } from './consumers.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
-import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LeavingWrites } from './leaving.ts'
 import type { LedgerWrites } from './ledger.ts'
@@ -47,13 +46,14 @@ export interface WriterVerbs
     MomentWrites,
     NameWrites,
     ErasureWrites,
-    HoldWrites,
     RestrictionWrites,
     RetentionWrites,
     UsageWrites,
     SilenceWrites,
     PublicationWrites {
   append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
+  /** Runs a write of a feature. */
+  write(name: string, args: readonly unknown[]): Promise<unknown>
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
   acceptHistory(actor: Actor): 'accepted'

@@ -1,5 +1,8 @@
 /** Writes to a store: one connection, and one question at a time, on whichever thread it runs. */
 import type { MessagePort } from 'node:worker_threads'
+import { writeNamed } from '../../sql/database.ts'
+import { writeRunner } from '../../sql/sqlite.ts'
+import '../../sql/stores.ts'
 import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import { StorageFailure } from '../storage.ts'
@@ -17,7 +20,6 @@ import { consumerWrites } from './consumers.ts'
 import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
-import { holdWrites } from './holds.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { leavingWrites } from './leaving.ts'
@@ -37,7 +39,14 @@ import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
 import { usageWrites } from './usage.ts'
-import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
+import type {
+  Durability,
+  WriterFailure,
+  WriterOptions,
+  WriterReply,
+  WriterRequest,
+  WriterVerbs,
+} from './writer-verbs.ts'
 
 /** The writer of a store, once its connection is open. */
 export interface Writing {
@@ -50,13 +59,18 @@ export function openForWriting(options: WriterOptions, onClosed: () => void): Wr
   const verbs = verbsOf(options)
   return {
     answer(port) {
-      port.on('message', (request: WriterRequest) => {
-        port.postMessage(replyTo(verbs, request, options.file))
-        const [, verb] = request
-        if (verb !== 'close') return
-        port.close()
-        onClosed()
+      const answerNext = oneAtATime((request: WriterRequest) => {
+        const send = (reply: WriterReply): void => {
+          port.postMessage(reply)
+          const [, verb] = request
+          if (verb !== 'close') return
+          port.close()
+          onClosed()
+        }
+        const reply = replyTo(verbs, request, options.file)
+        return reply instanceof Promise ? reply.then(send) : send(reply)
       })
+      port.on('message', answerNext)
     },
   }
 }
@@ -97,6 +111,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     overrideClockCheck,
   })
   const note = changeNoter(db, clock)
+  const runWrite = writeRunner(db, clock, note)
   const changeMove = moveChanger(db, note)
   const importRecords = recordImporter(db, note)
   const forgetSkippedIds = skippedIdRemover(db)
@@ -113,8 +128,8 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
-    ...holdWrites(db, clock, note),
     ...retentionWrites(db, clock, note, changes),
+    write: (name, args) => runWrite(writeNamed(name), args),
     append(packed) {
       const batches = unpackBatches(packed)
       const outcomes = line.commit((floor) => appending.append(batches, floor))
@@ -161,18 +176,48 @@ function noteWrites(db: Connection) {
   return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
 }
 
-function replyTo(verbs: WriterVerbs, [id, verb, args]: WriterRequest, file: string): WriterReply {
-  try {
-    const beganMs = performance.now()
-    const value: unknown = Reflect.apply(verbs[verb], verbs, args)
-    return [id, performance.now() - beganMs, value]
-  } catch (error) {
-    const failure = failureOf(error, file)
-    const { code, scope } =
-      failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
-    const cause = failure.cause instanceof Error ? failure.cause : failure
-    return [id, undefined, { code, scope, cause: textOf(cause) }]
+/**
+ * A write of a feature waits between its statements, and nothing may happen on its connection meanwhile: an event that was appended there
+ * would be part of its commit, or be lost with it. What comes in waits its turn.
+ */
+function oneAtATime<T>(answer: (given: T) => void | Promise<void>): (given: T) => void {
+  const waiting: T[] = []
+  let isBusy = false
+  const next = (given: T): void => {
+    const answered = answer(given)
+    if (answered === undefined) return
+    isBusy = true
+    void answered.then(() => {
+      isBusy = false
+      for (let first = waiting.shift(); first !== undefined; first = isBusy ? undefined : waiting.shift())
+        next(first)
+    })
   }
+  return (given) => (isBusy ? void waiting.push(given) : next(given))
+}
+
+function replyTo(
+  verbs: WriterVerbs,
+  [id, verb, args]: WriterRequest,
+  file: string,
+): WriterReply | Promise<WriterReply> {
+  const beganMs = performance.now()
+  const answered = (value: unknown): WriterReply => [id, performance.now() - beganMs, value]
+  const failed = (error: unknown): WriterReply => [id, undefined, writerFailure(error, file)]
+  try {
+    const value: unknown = Reflect.apply(verbs[verb], verbs, args)
+    return value instanceof Promise ? value.then(answered, failed) : answered(value)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function writerFailure(error: unknown, file: string): WriterFailure {
+  const failure = failureOf(error, file)
+  const { code, scope } =
+    failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
+  const cause = failure.cause instanceof Error ? failure.cause : failure
+  return { code, scope, cause: textOf(cause) }
 }
 
 function textOf(error: Error): string {

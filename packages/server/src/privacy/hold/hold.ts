@@ -3,8 +3,8 @@
  * day has passed or the hold is ended.
  */
 import type { HoldGround } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
-import type { FeedKey } from './feed-key.ts'
+import type { Actor } from '../../storage/audit-store.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
 
 export interface HoldRequest {
   /** UUIDv7. If a hold is added again with the same id, the existing one is returned. */

@@ -1,0 +1,95 @@
+/** Runs on PostgreSQL what features ask of a database. */
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
+import type { Guard } from '../storage/guarded-verbs.ts'
+import { moveStateOf } from '../storage/move-store.ts'
+import type { NoteChanges } from '../storage/postgres/audit.ts'
+import type { Database, Row, Session, Statement, Value } from '../storage/postgres/connection.ts'
+import { feedNumbers } from './database.ts'
+import type { LockedFeed, Query, Sql, StoreAccess, Transaction, Value as SharedValue } from './database.ts'
+
+const readNow: Statement = {
+  name: 'now-ms',
+  text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+  numbers: true,
+}
+/** Taken as by an append. */
+const lockCounter: Statement = {
+  name: 'lock-feed',
+  text: 'SELECT move FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE',
+}
+
+/** `given`: replaces the database's clock, for tests. */
+export function postgresAccess(
+  database: Database,
+  given: () => Ticks | undefined,
+  note: NoteChanges,
+  guarded: Guard,
+): StoreAccess {
+  const read = sqlOver((statement, values) => guarded(() => database.read(statement, values)), given)
+  return {
+    read,
+    write: (write, ...args) =>
+      guarded(() =>
+        database.transaction(
+          (session) => write.run(transactionOn(session, given, note), ...args),
+          write.lockWaitMs,
+        ),
+      ),
+  }
+}
+
+/** A feature's part of a transaction that the log has begun. */
+export function transactionOn(
+  session: Session,
+  given: () => Ticks | undefined,
+  note: NoteChanges,
+): Transaction {
+  const sql = sqlOver((statement, values) => session.query(statement, values), given)
+  let nowMs: Promise<number> | undefined
+  return {
+    ...sql,
+    nowMs: () => (nowMs ??= sql.nowMs()),
+    async lockFeed({ tenantId, feed }): Promise<LockedFeed> {
+      const [row] = await session.query<{ move: string | null }>(lockCounter, [tenantId, feedNumbers[feed]])
+      if (row === undefined) return { kind: 'unknownFeed' }
+      return { kind: moveStateOf(row.move) === 'open' ? 'open' : 'tenantMoving' }
+    },
+    note: (changes, actor) => note(session, changes, actor),
+  }
+}
+
+export type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
+
+/** What features ask, on a session or a pool. */
+export function sqlOver(ask: Ask, given: () => Ticks | undefined = () => undefined): Sql {
+  return {
+    rows: <R extends object>(query: Query<R>) => ask<R>(statementOf(query), query.values.map(sentValue)),
+    async nowMs() {
+      const ticks = given()
+      if (ticks !== undefined) return millisecondsOfTicks(ticks)
+      const [row] = await ask<{ now: number }>(readNow, [])
+      if (row === undefined) throw new Error('the database does not tell its time')
+      return row.now
+    },
+  }
+}
+
+function sentValue(value: SharedValue): Value {
+  return typeof value === 'object' && value !== null && 'uuid' in value ? value.uuid : value
+}
+
+/** What features ask, in a session of the log. */
+export function sqlOn(session: Pick<Session, 'query'>): Sql {
+  return sqlOver((statement, values) => session.query(statement, values))
+}
+
+const statements = new Map<string, Statement>()
+
+function statementOf({ name, text }: Query): Statement {
+  const known = statements.get(name)
+  if (known !== undefined) return known
+  const made = { name, text: typeof text === 'string' ? text : text('postgres'), numbers: true } as const
+  statements.set(name, made)
+  return made
+}

@@ -1,0 +1,100 @@
+/** Runs on SQLite what features ask of a database: reads on the thread that serves, writes on the writer's. */
+import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
+import { readClock } from '../storage/clock.ts'
+import type { SharedClock } from '../storage/clock.ts'
+import type { Guard } from '../storage/guarded-verbs.ts'
+import type { NoteChanges } from '../storage/sqlite/audit.ts'
+import type { Connection } from '../storage/sqlite/connection.ts'
+import { feedReader } from '../storage/sqlite/feed-row.ts'
+import type { WriterLink } from '../storage/sqlite/writer-link.ts'
+import type { Query, Sql, StatementText, StoreAccess, Transaction, Value, Write } from './database.ts'
+
+/** The thread that serves. */
+export function sqliteAccess(
+  db: Connection,
+  clock: SharedClock | undefined,
+  link: WriterLink,
+  guarded: Guard,
+): StoreAccess {
+  const run = statementRunner(db)
+  return {
+    read: {
+      rows: <Row extends object>(query: Query<Row>) => guarded(() => run(query)),
+      nowMs: async () => millisecondsOfTicks(readClock(clock)),
+    },
+    write: (write, ...args) => guarded(() => link.run(write, args)),
+  }
+}
+
+/** One commit at a time, on the writer's thread. */
+export type RunWrite = (
+  write: Write<readonly unknown[], unknown>,
+  args: readonly unknown[],
+) => Promise<unknown>
+
+export function writeRunner(db: Connection, clock: SharedClock | undefined, note: NoteChanges): RunWrite {
+  const sql = sqlOver(db, clock)
+  const feedOf = feedReader(db)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const rollback = db.prepare('ROLLBACK')
+  const lockFeed: Transaction['lockFeed'] = async (key) => {
+    const feed = feedOf(key)
+    if (feed === undefined) return { kind: 'unknownFeed' }
+    return { kind: feed.move === 'open' ? 'open' : 'tenantMoving' }
+  }
+  return async (write, args) => {
+    begin.run()
+    try {
+      const nowMs = await sql.nowMs()
+      const answer = await write.run(
+        { ...sql, nowMs: async () => nowMs, lockFeed, note: async (changes, actor) => note(changes, actor) },
+        ...args,
+      )
+      commit.run()
+      return answer
+    } catch (error) {
+      // A full disk ends a transaction by itself.
+      if (db.inTransaction) rollback.run()
+      throw error
+    }
+  }
+}
+
+function sqlOver(db: Connection, clock: SharedClock | undefined): Sql {
+  const run = statementRunner(db)
+  return {
+    rows: async <Row extends object>(query: Query<Row>) => run(query),
+    nowMs: async () => millisecondsOfTicks(readClock(clock)),
+  }
+}
+
+/** Runs a statement at once: also for code within a transaction of the writer that does not wait. */
+export type RunStatement = <Row extends object>(query: Query<Row>) => readonly Row[]
+
+export function statementRunner(db: Connection): RunStatement {
+  const prepared = new Map<string, ReturnType<Connection['prepare']>>()
+  return <Row extends object>({ name, text, values }: Query<Row>): readonly Row[] => {
+    const known = prepared.get(name) ?? db.prepare(sqliteText(text))
+    prepared.set(name, known)
+    const given = Object.fromEntries(values.map((value, index) => [index + 1, boundValue(value)]))
+    if (!known.reader) {
+      known.run(given)
+      return []
+    }
+    // It always is: this lets the statement say what its rows are, as the other database's library does.
+    const all: unknown = Reflect.get(known, 'all')
+    return typeof all === 'function' ? Reflect.apply(all, known, [given]) : []
+  }
+}
+
+function boundValue(value: Value): string | number | Uint8Array | null {
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'object' && value !== null && 'uuid' in value ? bytesOfUuid(value.uuid) : value
+}
+
+/** One connection writes, so no row has to be locked. SQLite knows `$1` as a name. */
+export function sqliteText(text: StatementText): string {
+  const own = typeof text === 'string' ? text : text('sqlite')
+  return own.replaceAll(/\sFOR (NO KEY )?UPDATE( SKIP LOCKED)?/g, '')
+}

@@ -1,0 +1,2 @@
+/** Loads the stores of all features, so that the writer's thread finds their writes by name. */
+import '../privacy/hold/store.ts'
