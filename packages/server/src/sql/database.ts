@@ -1,6 +1,6 @@
 /**
  * What a feature asks of a database, on SQLite and on PostgreSQL alike: statements as values, reads, and writes that are one commit each.
- * A feature writes its SQL once (docs/decisions/0053); only `events/`, the log itself, has SQL for each database.
+ * A feature writes its SQL once (docs/decisions/0054); only `events/`, the log itself, has SQL for each database.
  */
 import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
@@ -141,5 +141,8 @@ export interface StoreAccess {
   /** Each statement reads its own moment. */
   readonly read: Sql
   /** Resolves when the commit is durable. */
-  write<Args extends readonly unknown[], Answer>(write: Write<Args, Answer>, ...args: Args): Promise<Answer>
+  readonly write: <Args extends readonly unknown[], Answer>(
+    write: Write<Args, Answer>,
+    ...args: Args
+  ) => Promise<Answer>
 }

@@ -5,9 +5,9 @@ import { writeRunner } from '../../sql/sqlite.ts'
 import '../../sql/stores.ts'
 import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
-import { StorageFailure } from '../storage.ts'
 import { appendedFeeds } from '../watchers.ts'
 import { adminWrites } from './admin.ts'
+import { oneAtATime, replyTo } from './answering.ts'
 import { appender } from './append.ts'
 import { auditWrites, changeNoter } from './audit.ts'
 import { branchViewWrites } from './branch-views.ts'
@@ -17,7 +17,6 @@ import type { Connection } from './connection.ts'
 import { deletionWrites } from './deletion-writes.ts'
 import { consoleSessionWrites } from './console-sessions.ts'
 import { consumerWrites } from './consumers.ts'
-import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
@@ -39,14 +38,7 @@ import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
 import { usageWrites } from './usage.ts'
-import type {
-  Durability,
-  WriterFailure,
-  WriterOptions,
-  WriterReply,
-  WriterRequest,
-  WriterVerbs,
-} from './writer-verbs.ts'
+import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
 /** The writer of a store, once its connection is open. */
 export interface Writing {
@@ -111,7 +103,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     overrideClockCheck,
   })
   const note = changeNoter(db, clock)
-  const runWrite = writeRunner(db, clock, note)
   const changeMove = moveChanger(db, note)
   const importRecords = recordImporter(db, note)
   const forgetSkippedIds = skippedIdRemover(db)
@@ -123,13 +114,13 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
     ...noteWrites(db),
+    ...featureWrites(db, clock, note),
     ...silenceWrites(db, note),
     ...consumerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...retentionWrites(db, clock, note, changes),
-    write: (name, args) => runWrite(writeNamed(name), args),
     append(packed) {
       const batches = unpackBatches(packed)
       const outcomes = line.commit((floor) => appending.append(batches, floor))
@@ -171,55 +162,13 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   }
 }
 
+/** The writes that the features define. */
+function featureWrites(...given: Parameters<typeof writeRunner>): Pick<WriterVerbs, 'write'> {
+  const run = writeRunner(...given)
+  return { write: (name, args) => run(writeNamed(name), args) }
+}
+
 /** What is noted about requests. */
 function noteWrites(db: Connection) {
   return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
-}
-
-/**
- * A write of a feature waits between its statements, and nothing may happen on its connection meanwhile: an event that was appended there
- * would be part of its commit, or be lost with it. What comes in waits its turn.
- */
-function oneAtATime<T>(answer: (given: T) => void | Promise<void>): (given: T) => void {
-  const waiting: T[] = []
-  let isBusy = false
-  const next = (given: T): void => {
-    const answered = answer(given)
-    if (answered === undefined) return
-    isBusy = true
-    void answered.then(() => {
-      isBusy = false
-      for (let first = waiting.shift(); first !== undefined; first = isBusy ? undefined : waiting.shift())
-        next(first)
-    })
-  }
-  return (given) => (isBusy ? void waiting.push(given) : next(given))
-}
-
-function replyTo(
-  verbs: WriterVerbs,
-  [id, verb, args]: WriterRequest,
-  file: string,
-): WriterReply | Promise<WriterReply> {
-  const beganMs = performance.now()
-  const answered = (value: unknown): WriterReply => [id, performance.now() - beganMs, value]
-  const failed = (error: unknown): WriterReply => [id, undefined, writerFailure(error, file)]
-  try {
-    const value: unknown = Reflect.apply(verbs[verb], verbs, args)
-    return value instanceof Promise ? value.then(answered, failed) : answered(value)
-  } catch (error) {
-    return failed(error)
-  }
-}
-
-function writerFailure(error: unknown, file: string): WriterFailure {
-  const failure = failureOf(error, file)
-  const { code, scope } =
-    failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
-  const cause = failure.cause instanceof Error ? failure.cause : failure
-  return { code, scope, cause: textOf(cause) }
-}
-
-function textOf(error: Error): string {
-  return 'code' in error ? `${String(error.code)}: ${error.message}` : (error.stack ?? error.message)
 }
