@@ -71,7 +71,7 @@ describe('roles with the least rights', () => {
     assert.equal((await doctorOf(addressOf('node')))?.status, 'ok')
   })
 
-  it('nodes and commands work with theirs: serving, keys, the pepper, maintenance, a new epoch, a backup', async () => {
+  it('nodes and commands work with theirs: serving, keys, the pepper, maintenance, a new epoch', async () => {
     const environment = {
       PROPERTY_EVENTS_DATABASE: addressOf('node'),
       PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',
@@ -103,7 +103,6 @@ describe('roles with the least rights', () => {
       ['epoch', 'start', '--continue-after', '50'],
       ['tenants', 'suspend', 'Hill & Co'],
       ['tenants', 'resume', 'Hill & Co'],
-      ['backup', join(folder, 'backup')],
     ]) {
       const { code, stderr } = await run(args, { environment })
       assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)

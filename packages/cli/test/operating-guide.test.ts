@@ -4,12 +4,14 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { installedPostgresFolders } from '../../server/test/postgres/postgres-programs.ts'
 import { finished, removeFolder, temporaryFolder } from './support/program.ts'
 
 /** What the guide takes for granted, or this test needs to shield the machine from it. */
 const programs = [
   'nginx',
   'psql',
+  'pg_dump',
   'openssl',
   'curl',
   'runuser',
@@ -47,10 +49,10 @@ function missing(folder: string): string | false {
     (name) => !path.split(delimiter).some((place) => existsSync(join(place, name))),
   )
   if (gone.length > 0)
-    return `needs ${gone.join(', ')} (Debian: apt-get install nginx-light postgresql-client openssl curl iproute2)`
+    return `needs ${gone.join(', ')} (Debian: apt-get install nginx-light postgresql openssl curl iproute2)`
   if (process.getuid?.() !== 0) return 'the guide has to be followed as root'
-  if (spawnSync('id', ['postgres']).status !== 0)
-    return 'needs the user postgres (Debian: apt-get install postgresql)'
+  if (installedPostgresFolders().length === 0 || spawnSync('id', ['postgres']).status !== 0)
+    return 'needs PostgreSQL and its user postgres (Debian: apt-get install postgresql)'
   const { status } = spawnSync('unshare', [...inNamespaces(folder, ['true'])], { env: { PATH: path } })
   return status === 0 ? false : 'this machine lets nobody make namespaces with overlays'
 }

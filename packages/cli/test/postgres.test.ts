@@ -8,15 +8,7 @@ import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
 import { makeTenant, placeOf } from './support/make-tenant.ts'
-import {
-  listEvents,
-  removeFolder,
-  run,
-  runJson,
-  runPrinted,
-  start,
-  temporaryFolder,
-} from './support/program.ts'
+import { listEvents, removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
 interface Found {
@@ -54,7 +46,7 @@ describe('a store in PostgreSQL', () => {
     const one = await startNode(['serve', '--data', join(root, 'one')], { environment })
     const two = await startNode(['serve', '--data', join(root, 'two')], { environment })
     const wanted = { read: ['read'], publish: ['publish'] }
-    const { tenantId, keys } = await makeTenant(placeOf(environment), 'Hill & Co', wanted)
+    const { keys } = await makeTenant(placeOf(environment), 'Hill & Co', wanted)
     const payload = { agent_ref: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10', published: true }
     const published = await fetch(`${one.line.url}/v1/property-events`, {
       method: 'POST',
@@ -65,18 +57,17 @@ describe('a store in PostgreSQL', () => {
     const page = await listEvents(two.line.url, keys.read.key)
     assert.equal(page.body.availableCount, 1)
     for (const node of [one, two]) assert.equal((await node.stop()).code, 0)
+  })
 
-    const file = join(root, 'copy')
-    await runJson(['backup', file], { environment })
-    const elsewhere = { ...environment, PROPERTY_EVENTS_DATABASE: await databases.create() }
-    const restored = await run(['restore', file], { environment: elsewhere })
-    assert.equal(restored.code, 0, restored.stderr)
-    const [tenant] = await runJson<{ tenantId: string }[]>(['tenants', 'list'], { environment: elsewhere })
-    assert.equal(tenant?.tenantId, tenantId)
-    const epoch = /^.* epoch start .*$/m.exec(restored.stdout)?.[0] ?? ''
-    const begun = await runPrinted(epoch.replace(' N', ' 5000'), { environment: elsewhere })
-    assert.equal(begun.code, 0, begun.stderr)
-    assert.match(begun.stdout, /greater than 5000/)
+  it('is copied by PostgreSQL itself: backup names the commands, and what a restored store needs (D13)', async () => {
+    const file = join(root, 'o’r copi 🏡')
+    const database = 'postgres://feed:hunter2@db.example.com/feed'
+    const { code, stdout, stderr } = await run(['backup', file, '--database', database])
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.ok(stderr.includes(`\npg_dump --format=custom --file='${file}' ADDRESS\n`), stderr)
+    assert.ok(stderr.includes(`\npg_restore --no-owner --dbname=ADDRESS '${file}'\n`), stderr)
+    assert.match(stderr, / epoch start --continue-after N --database ADDRESS\n/)
+    assert.equal(existsSync(file), false)
   })
 
   it('is copied from a data folder and back, checked feed by feed, and the copies serve (P9)', async () => {

@@ -49,6 +49,7 @@ export type { ConsoleOptions } from './http/console/console-door.ts'
 export * from './keys/index.ts'
 export {
   acquireServingLock,
+  backUpStore,
   checkEvents,
   inspectDatabase,
   inspectStore,

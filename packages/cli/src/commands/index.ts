@@ -70,7 +70,6 @@ const groups: readonly CommandGroup[] = [
     heading: 'Keep and move a store:',
     commands: {
       backup: async () => (await import('./backup.ts')).addBackup,
-      restore: async () => (await import('./restore.ts')).addRestore,
       copy: async () => (await import('./copy.ts')).addCopy,
       compact: async () => (await import('./compact.ts')).addCompact,
       epoch: async () => (await import('./epoch.ts')).addEpoch,

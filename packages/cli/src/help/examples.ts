@@ -199,7 +199,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   exposure: [['what a lost key was sent', `exposure --key ${keyId} --from 2026-01-31 --out ./exposure`]],
   backup: [['while the service runs', 'backup ./backup.db']],
-  restore: [['into an empty database', `restore ./backup.db ${database}`]],
   copy: [
     ['from a file to PostgreSQL', 'copy --from ./data --to postgres://feed@db.example.com/feed'],
     ['one tenant, with its keys', 'copy --from ./data --to ./other --tenant "Hill & Co"'],

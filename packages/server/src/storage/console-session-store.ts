@@ -1,6 +1,6 @@
 /**
  * The port's part for people who work with the service in a browser (PROTOCOL §15): sign-in links, and sessions. It stores only SHA-256
- * hashes of their secrets. Neither is part of a backup: in a restored copy, nobody is signed in.
+ * hashes of their secrets. Both go with a new epoch in every feed: in a restored copy, nobody of before is signed in.
  */
 import type { Actor } from './audit-store.ts'
 

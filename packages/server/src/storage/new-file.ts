@@ -1,4 +1,4 @@
-/** The file of a backup, for every engine. */
+/** A new file that is there as a whole or not at all: a backup, an export. */
 import { existsSync } from 'node:fs'
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -12,6 +12,7 @@ export type { DatabaseInspection, InspectedStore, ReachedDatabase } from './post
 export { inspectStore } from './sqlite/inspect-store.ts'
 export type { StoreInspection } from './sqlite/inspect-store.ts'
 export { storeFileOf } from './sqlite/connection.ts'
+export { backUpStore } from './sqlite/backup.ts'
 export { checkEvents } from './sqlite/check-events.ts'
 export type { EventsCheck } from './sqlite/check-events.ts'
 export { makeFolder } from './sqlite/make-folder.ts'

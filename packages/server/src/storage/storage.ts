@@ -132,7 +132,9 @@ export interface StorageEngine extends AsyncDisposable {
   readonly settings: StoreSettings
   /**
    * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, than every
-   * number the store holds of it, and than every number that a node has reported as shown. Lifts `epochRequired` there.
+   * number the store holds of it, and than every number that a node has reported as shown. Lifts `epochRequired` there. A new epoch in
+   * every feed, or the first one in a copy of a store, signs everybody out; in a copy it also ends maintenance, and the nodes of the first
+   * store are forgotten.
    */
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): Promise<void>
   /**
@@ -154,13 +156,8 @@ export interface StorageEngine extends AsyncDisposable {
    * refuse publications while it is on (`feed/maintenance.ts`).
    */
   maintenance(): Promise<Maintenance | undefined>
-  /** Begins maintenance, or changes its values; `undefined` ends it. Backups do not include it. */
+  /** Begins maintenance, or changes its values; `undefined` ends it. */
   setMaintenance(maintenance: Maintenance | undefined, actor: Actor): Promise<void>
-  /**
-   * Copies the store, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with
-   * the `StorageRefusal` `already_exists` rather than replace a file.
-   */
-  backup(path: string): Promise<void>
   /**
    * Rewrites everything that ever held a payload, so that the store's own files no longer hold payloads that are in no row: neither in
    * free space nor, on SQLite, in the write-ahead log. Publishing waits meanwhile, and on PostgreSQL reading as well. Rejects with the

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
@@ -11,11 +8,14 @@ import type { TestDatabases } from './test-databases.ts'
 /** PostgreSQL as an engine under test. The server is started when the first store is made. `binFolder`: as in `testDatabases`. */
 export function postgresStores(binFolder?: string): StoreFactory {
   let started: Promise<TestDatabases> | undefined
-  const folders: string[] = []
+  const urlOf = new WeakMap<StorageEngine, string>()
   const databases = (): Promise<TestDatabases> => (started ??= testDatabases(binFolder))
-  const open = (url: string, options: StoreOptions | undefined): Promise<StorageEngine> => {
+  const open = async (url: string, options: StoreOptions | undefined, whenClosed?: () => void) => {
     const given = { kind: 'postgres', url, readConnections: 4, create: true } as const
-    return openStorage({ ...given, catalogue: catalogues.default, ...options })
+    const opened = await openStorage({ ...given, catalogue: catalogues.default, ...options })
+    const store = whenClosed === undefined ? opened : givenBack(opened, whenClosed)
+    urlOf.set(store, url)
+    return store
   }
   return {
     async create(options) {
@@ -24,19 +24,14 @@ export function postgresStores(binFolder?: string): StoreFactory {
         return open(await (await databases()).create(), options)
       }
       const schema = await (await databases()).recycled()
-      return givenBack(await open(schema.url, options), () => schema.giveBack())
+      return open(schema.url, options, () => schema.giveBack())
     },
-    backupPath() {
-      const folder = mkdtempSync(join(tmpdir(), 'property-events-test-'))
-      folders.push(folder)
-      return join(folder, 'backup')
+    async copy(store, options) {
+      const schema = await (await databases()).copied(urlOf.get(store) ?? '')
+      return open(schema.url, options, () => schema.giveBack())
     },
-    async openBackup(file, options) {
-      const url = await (await databases()).create()
-      return openStorage({ kind: 'postgres', url, file, create: false, ...options })
-    },
+    bytesOfCopy: async (store) => (await databases()).bytesIn(urlOf.get(store) ?? ''),
     async clean() {
-      for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
       await (await started)?.[Symbol.asyncDispose]()
     },
   }

@@ -4,6 +4,7 @@ import { Pool } from 'pg'
 import { launchPostgres } from './launch-postgres.ts'
 import type { LaunchedPostgres } from './launch-postgres.ts'
 import { leaseDatabase } from './lease-database.ts'
+import { copyRows, textOfRows } from './copied-rows.ts'
 import { recycledSchemas } from './recycled-schemas.ts'
 import type { RecycledSchema } from './recycled-schemas.ts'
 
@@ -12,6 +13,10 @@ export interface TestDatabases extends AsyncDisposable {
   create(): Promise<string>
   /** A store of default settings in a schema that is made once and emptied for the next one. */
   recycled(): Promise<RecycledSchema>
+  /** All rows of the store at the address, as `pg_dump` and `pg_restore` leave them in another place. */
+  copied(url: string): Promise<RecycledSchema>
+  /** The same rows as text. */
+  bytesIn(url: string): Promise<Buffer>
 }
 
 /**
@@ -55,9 +60,16 @@ function databasesAt(url: string, owner?: LaunchedPostgres | 'leased'): TestData
     return name
   }
   const urlOf = (schema: string): string => inSchema(url, schema)
+  const recycled = recycledSchemas({ admin, create: createSchema, urlOf, isOurs: owner === 'leased' })
   return {
     create: async () => urlOf(await createSchema()),
-    recycled: recycledSchemas({ admin, create: createSchema, urlOf, isOurs: owner === 'leased' }),
+    recycled,
+    async copied(source) {
+      const target = await recycled()
+      await copyRows(admin, schemaOf(source), schemaOf(target.url))
+      return target
+    },
+    bytesIn: (source) => textOfRows(admin, schemaOf(source)),
     async [Symbol.asyncDispose]() {
       if (owner === undefined) {
         for (const name of made) await admin.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
@@ -72,4 +84,11 @@ function databasesAt(url: string, owner?: LaunchedPostgres | 'leased'): TestData
 export function inSchema(url: string, schema: string): string {
   const options = encodeURIComponent(`-c search_path=${schema}`)
   return `${url}${url.includes('?') ? '&' : '?'}options=${options}`
+}
+
+/** The schema of such an address. */
+function schemaOf(url: string): string {
+  const [, schema] = /search_path%3D(\w+)/.exec(url) ?? []
+  if (schema === undefined) throw new Error('not a store that was made here')
+  return schema
 }

@@ -3,7 +3,7 @@ import { after, describe } from 'node:test'
 import { administeringContract } from './contract/administering.ts'
 import { appendingContract } from './contract/appending.ts'
 import { auditContract } from './contract/audit.ts'
-import { backupContract } from './contract/backup.ts'
+import { copyingContract } from './contract/copying.ts'
 import { countingContract } from './contract/counting.ts'
 import { consoleSessionsContract } from './contract/console-sessions.ts'
 import { consumersContract } from './contract/consumers.ts'
@@ -77,7 +77,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     observingContract(factory)
     transferringContract(factory)
     movingContract(factory)
-    backupContract(factory)
+    copyingContract(factory)
     erasingContract(factory)
     replayingContract(factory)
     holdingContract(factory)

@@ -2,7 +2,8 @@
  * Follows the operating guide as an operator does: every block of docs/operating/ that is marked `root`, as it stands, one after
  * the other. To be started as root in namespaces of its own (operating-guide.test.ts), because it installs, makes users and roles,
  * and listens on the ports of the guide. In place of the machine's own are only: `git clone` and `npm ci`, which take what is here,
- * and `systemctl` (systemctl.ts). PostgreSQL is the tests' own, at the usual place.
+ * and `systemctl` (systemctl.ts). PostgreSQL is the machine's own, of the version of its `pg_dump`, in a
+ * cluster that is made here, at the usual place.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -10,6 +11,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, wr
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { launchPostgres } from '../../../../server/test/postgres/launch-postgres.ts'
+import { installedPostgresFolders } from '../../../../server/test/postgres/postgres-programs.ts'
 import { until } from '../../../../server/test/support/until.ts'
 import { blocksIn, root, textOf } from '../documents.ts'
 import { availableCount, client, startLoad } from './load.ts'
@@ -223,7 +225,9 @@ async function inBackground(block: string): Promise<void> {
 }
 
 prepareMachine()
+const [binFolder] = installedPostgresFolders()
 const postgres = await launchPostgres({
+  binFolder,
   initdb: ['--auth-host=scram-sha-256'],
   settings: {
     listen_addresses: '127.0.0.1',

@@ -1,14 +1,12 @@
 import { sessionBegun } from '../audit-changes.ts'
 import { sessionsPerKey, sessionsPerStep } from '../console-session-store.ts'
-import type { ConsoleSession, ConsoleSessionStore, LoginLink } from '../console-session-store.ts'
+import type { ConsoleSessionStore } from '../console-session-store.ts'
 import { noteChanges } from './audit.ts'
 import { openState } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
 export function memoryConsoleSessions(store: MemoryStore): ConsoleSessionStore {
-  // Apart from the state, which a backup writes.
-  const links = new Map<string, LoginLink>()
-  const sessions = new Map<string, ConsoleSession>()
+  const { links, sessions } = store
   return {
     async addLink(link) {
       openState(store)

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { deserialize, serialize } from 'node:v8'
+import { serialize } from 'node:v8'
 import { maintenanceSet } from '../audit-changes.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -35,33 +33,37 @@ import { memoryRetention } from './retention.ts'
 import { memorySilence } from './silence.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { newState, openState } from './state.ts'
-import type { MemoryFeed, MemoryState, MemoryStore } from './state.ts'
+import type { MemoryState, MemoryStore } from './state.ts'
 import { exportRecords, importRecords } from './transfer.ts'
 import { memoryUsage } from './usage.ts'
 
 export interface MemoryOptions {
   readonly kind: 'memory'
-  /** A file that `backup` of this engine has written, to begin from. */
-  readonly file?: string
+  /** A store of this engine, to begin from a copy of. */
+  readonly copyOf?: StorageEngine
 }
 
-/** The reference engine: everything in this process, nothing on disk except what `backup` writes. */
+/** What the open stores hold, for copies of them. */
+const states = new WeakMap<StorageEngine, MemoryState>()
+
+/** The reference engine: everything in this process, nothing on disk. */
 export async function openMemory(
   options: MemoryOptions,
   wanted: WantedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
 ): Promise<StorageEngine> {
-  const state = options.file === undefined ? newState(settingsOf(wanted)) : await readBackup(options.file)
+  const copied = options.copyOf && states.get(options.copyOf)
+  const state = copied ? { ...structuredClone(copied), needsEpoch: true } : newState(settingsOf(wanted))
   const refusal = settingsRefusal(state.settings, wanted)
   if (refusal !== undefined) throw refusal
-  const store: MemoryStore = { state, clock, nodes: new Map(), thinning: undefined, closed: false }
+  const store = storeOf(state, clock)
   const watching = watchers()
 
   const close = async (): Promise<void> => {
     store.closed = true
   }
-  return {
+  const engine: StorageEngine = {
     settings: state.settings,
     ...memoryAdministration(store, watching),
     nodes: memoryNodes(store),
@@ -87,7 +89,6 @@ export async function openMemory(
     setMaintenance: async (maintenance, actor) => setMaintenance(store, maintenance, actor),
     // A process that holds the store in memory cannot lose any of it.
     onLoss: () => () => undefined,
-    backup: async (path) => writeBackup(store, path),
     // Bytes that are in no row exist only in memory that will be collected.
     rewrite: async () => void openState(store),
     exportRecords: async (after, take) => exportRecords(store, after, take),
@@ -113,6 +114,13 @@ export async function openMemory(
     close,
     [Symbol.asyncDispose]: close,
   }
+  states.set(engine, state)
+  return engine
+}
+
+function storeOf(state: MemoryState, clock: SharedClock | undefined): MemoryStore {
+  const served = { nodes: new Map(), links: new Map(), sessions: new Map() }
+  return { state, clock, ...served, thinning: undefined, closed: false }
 }
 
 /** Tenants and keys, and who changed them. */
@@ -157,26 +165,7 @@ function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['
   throw new StorageRefusal('not_a_store', 'A new store needs a catalogue of event types; name one.')
 }
 
-async function writeBackup(store: MemoryStore, path: string): Promise<void> {
-  const copy: MemoryState = { ...openState(store), needsEpoch: true, maintenance: undefined }
-  await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
-    if (existsSync(path)) throw new StorageRefusal('already_exists', `${path} exists; name another file.`)
-    throw new StorageFailure('storage_unavailable', cause)
-  })
-}
-
-/** For events that an earlier version has stored. */
-const noBranch = { category: null, branch: null }
-
-async function readBackup(file: string): Promise<MemoryState> {
-  const state: MemoryState = deserialize(await readFile(file))
-  // A backup of an earlier version has no audit, restrictions or branches.
-  const feeds = [...state.feeds].map(([name, feed]) => {
-    const later: Pick<MemoryFeed, 'kept' | 'branchSets'> = { kept: new Map(), branchSets: new Map() }
-    return [
-      name,
-      { ...later, ...feed, events: feed.events.map((event) => ({ ...noBranch, ...event })) },
-    ] as const
-  })
-  return { ...newState(state.settings), ...state, feeds: new Map(feeds) }
+/** Everything that the store holds. */
+export function memoryBytes(store: StorageEngine): Buffer {
+  return serialize(states.get(store))
 }

@@ -1,7 +1,7 @@
 import { feedNames } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import { feedName } from '../storage.ts'
-import { epochStarted, historyAccepted } from '../audit-changes.ts'
+import { epochStarted, historyAccepted, maintenanceSet } from '../audit-changes.ts'
 import type { Actor, EpochNeed, FeedKey, WaitingFeed } from '../storage.ts'
 import { noteChanges } from './audit.ts'
 import { headOf, openState } from './state.ts'
@@ -14,6 +14,15 @@ export function startEpoch(
   keys?: readonly FeedKey[],
 ): void {
   const state = openState(store)
+  if (state.needsEpoch) {
+    store.nodes.clear()
+    if (state.maintenance !== undefined) noteChanges(store, maintenanceSet(undefined), actor)
+    state.maintenance = undefined
+  }
+  if (keys === undefined || state.needsEpoch) {
+    store.links.clear()
+    store.sessions.clear()
+  }
   if (keys === undefined) {
     const held = [...state.feeds.values()].map((feed) => headOf(feed).sequenceNumber)
     const offset = Math.max(continueAfter, state.firstOffset, ...held)

@@ -11,6 +11,7 @@ import type {
   AuditRow,
   BranchSetId,
   BranchSetState,
+  ConsoleSession,
   Deletion,
   DayUsage,
   Erasure,
@@ -22,6 +23,7 @@ import type {
   KeptMinute,
   KeyRecord,
   Leaving,
+  LoginLink,
   Maintenance,
   MarksTotal,
   Moment,
@@ -184,6 +186,8 @@ export interface MemoryStore {
   readonly state: MemoryState
   readonly clock: SharedClock | undefined
   readonly nodes: Map<string, NodeAnnouncement & { readonly seenMs: number }>
+  readonly links: Map<string, LoginLink>
+  readonly sessions: Map<string, ConsoleSession>
   /** The node that thins, and until when. */
   thinning: { readonly nodeId: string; readonly untilMs: number } | undefined
   closed: boolean

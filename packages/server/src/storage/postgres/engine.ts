@@ -31,7 +31,6 @@ import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../stora
 import { databaseAdmin } from './admin.ts'
 import { databaseAudit } from './audit.ts'
 import type { NoteChanges } from './audit.ts'
-import { backUp } from './backup.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { databaseConsoleSessions } from './console-sessions.ts'
@@ -84,10 +83,6 @@ export interface PostgresOptions extends Pick<
    * while several tenants publish large batches.
    */
   readonly appendsAtOnce?: number | undefined
-  /** A file that `backup` of this engine has written, to fill an empty database from. */
-  readonly file?: string | undefined
-  /** Called with the number of bytes of that file that are in the database. */
-  readonly onFilled?: ((bytes: number) => void) | undefined
 }
 
 /** Not the name of any feed. Imports run one after the other. */
@@ -103,7 +98,7 @@ export async function openPostgres(
   overrideClockCheck: boolean,
   onWaiting: ((reason: string) => void) | undefined,
 ): Promise<StorageEngine> {
-  const settings = await openStore(options, create, wanted, onWaiting)
+  const settings = await openStore(options.url, create, wanted, onWaiting)
   return engineOver(options, settings, clock, overrideClockCheck)
 }
 
@@ -149,10 +144,9 @@ function engineOver(
     waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
     maintenance: () => guarded(() => readMaintenance(database)),
     setMaintenance: (maintenance, actor) =>
-      guarded(() => writeMaintenance(database, note, maintenance, actor)),
+      guarded(() => database.transaction((session) => writeMaintenance(session, note, maintenance, actor))),
     onLoss: (listener) => history.onLoss(listener),
     epochNeed: () => guarded(() => epochNeed(database, history)),
-    backup: (path) => guarded(() => backUp(database, path)),
     rewrite: () => guarded(() => rewriteTables(database)),
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
     importRecords: (records, actor) =>

@@ -1,7 +1,7 @@
 import { maintenanceSet } from '../audit-changes.ts'
 import type { Actor, Maintenance } from '../storage.ts'
 import type { NoteChanges } from './audit.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Database, Session, Statement } from './connection.ts'
 
 const select: Statement = {
   name: 'maintenance-read',
@@ -21,15 +21,14 @@ export async function readMaintenance(database: Database): Promise<Maintenance |
   return row && { sinceMs: Math.round(row.since_ms), retryAfterSeconds: row.retry_after }
 }
 
-export function writeMaintenance(
-  database: Database,
+/** Within a transaction. */
+export async function writeMaintenance(
+  session: Session,
   note: NoteChanges,
   maintenance: Maintenance | undefined,
   actor: Actor,
 ): Promise<void> {
   const { sinceMs = null, retryAfterSeconds = null } = maintenance ?? {}
-  return database.transaction(async (session) => {
-    const changed = await session.query(update, [sinceMs, retryAfterSeconds])
-    if (changed.length > 0) await note(session, maintenanceSet(maintenance), actor)
-  })
+  const changed = await session.query(update, [sinceMs, retryAfterSeconds])
+  if (changed.length > 0) await note(session, maintenanceSet(maintenance), actor)
 }

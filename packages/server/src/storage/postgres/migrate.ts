@@ -9,12 +9,8 @@ import { serverRefusal } from './server-version.ts'
 
 const fileOf = (name: string): URL => new URL(`../../sql/migrations/${name}`, import.meta.url)
 
-/** Fills a new store, in the transaction that creates it: with its settings, or from a backup. */
-export interface FillStore {
-  /** The schema that it fills; later steps then change its rows. */
-  readonly schemaVersion: number
-  fill(session: Session): Promise<void>
-}
+/** Fills a new store with its settings, in the transaction that creates it, after the first step; later ones then change its rows. */
+export type FillStore = (session: Session) => Promise<void>
 
 /** In order; the number of those applied is the store's `schema_version`. */
 export const migrations: readonly Migration[] = [
@@ -77,25 +73,24 @@ export interface MigrateOptions {
  * Applies the missing steps, under an advisory lock: one of twenty nodes migrates, and the others wait and find it done. Each step is a
  * short transaction; long work follows, while nodes publish and read. If it is interrupted anywhere, the next start continues. Refuses a
  * database that holds something else (`not_a_store`), a newer program's (`newer_schema`), a server that is too old (`old_server`) and a
- * role that may not do it (`not_permitted`). Without `filling` a missing store is refused. True if this call has created the store.
+ * role that may not do it (`not_permitted`). Without `filling` a missing store is refused.
  */
 export async function migrate(
   database: Database,
   filling: FillStore | undefined,
   { steps = migrations, onWaiting }: MigrateOptions = {},
-): Promise<boolean> {
+): Promise<void> {
   // Checked first without a lock, because it is nearly always up to date.
   const before = await database.write((session) => stateOf(session, steps.length))
-  if (isUpToDate(before, steps)) return false
+  if (isUpToDate(before, steps)) return
   if (before.version === 0 && filling === undefined) throw notAStore()
-  return await database.longSession(async (session) => {
+  await database.longSession(async (session) => {
     await takeLock(session, onWaiting)
     try {
       const { version } = await stateOf(session, steps.length)
       if (version === 0) await make(session, steps, filling)
       else await update(session, steps, version)
       await finish(session, steps, onWaiting)
-      return version === 0
     } catch (error) {
       throw permissionRefusal(error, before) ?? error
     } finally {
@@ -119,8 +114,9 @@ function make(session: Session, steps: readonly Migration[], filling: FillStore 
     for (const [index, step] of steps.entries()) {
       await runFiles(session, step)
       for (const part of step.afterwards ?? []) await runInside(session, part)
-      if (index === 0) await session.query(noteSteps, [])
-      if (index + 1 === filling?.schemaVersion) await filling.fill(session)
+      if (index > 0) continue
+      await session.query(noteSteps, [])
+      await filling?.(session)
     }
     await session.query(setVersion, [steps.length, '{}'])
   })

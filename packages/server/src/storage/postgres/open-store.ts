@@ -3,17 +3,14 @@ import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { StoreSettings } from '../storage.ts'
-import { fillFromBackup } from './backup.ts'
 import { connect } from './connection.ts'
-import type { PostgresOptions } from './engine.ts'
 import { failureOf } from './failure.ts'
 import { migrate } from './migrate.ts'
-import type { FillStore } from './migrate.ts'
 import { fillWithSettings, readSettings } from './store-row.ts'
 
 /** Rejects with a `StorageRefusal` or a `StorageFailure`. A refused database is left as it was. */
 export async function openStore(
-  { url, file, onFilled }: Pick<PostgresOptions, 'url' | 'file' | 'onFilled'>,
+  url: string,
   create: boolean,
   wanted: WantedSettings,
   onWaiting?: (reason: string) => void,
@@ -27,19 +24,9 @@ export async function openStore(
   const database = connect({ url, readConnections: 1 })
   try {
     const { catalogue, startSequence = 0 } = wanted
-    const fill: FillStore | undefined =
-      file !== undefined
-        ? await fillFromBackup(file, onFilled)
-        : create && catalogue !== undefined
-          ? fillWithSettings({ catalogue, startSequence })
-          : undefined
-    const filled = await migrate(database, fill, { onWaiting })
-    if (file !== undefined && !filled) {
-      throw new StorageRefusal(
-        'already_exists',
-        'A backup is only read into an empty database; this one holds a store.',
-      )
-    }
+    const fill =
+      create && catalogue !== undefined ? fillWithSettings({ catalogue, startSequence }) : undefined
+    await migrate(database, fill, { onWaiting })
     const recorded = await database.write(readSettings)
     const refusal = settingsRefusal(recorded, wanted)
     if (refusal !== undefined) throw refusal

@@ -1,10 +1,12 @@
 import { newEpochId } from '../epoch-id.ts'
 import { epochStarted, historyAccepted } from '../audit-changes.ts'
+import { removeRowsOfPlace } from '../rows-of-place.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import { smallints, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { writeMaintenance } from './maintenance.ts'
 
 /** Waits for commits under way and lets no new one begin; reads continue. */
 const lock: Statement = { name: 'epoch-lock', text: 'LOCK TABLE feed IN EXCLUSIVE MODE' }
@@ -35,6 +37,12 @@ const raiseFloor: Statement = {
   name: 'epoch-raise-floor',
   text: `SELECT raise_floor(until) FROM time_reservation
     WHERE (SELECT needs_epoch OR incarnation <> incarnation() FROM store) OR EXISTS (SELECT FROM feed WHERE needs_epoch)`,
+}
+
+/** Whether the numbers were last given in another place: the store is a copy. */
+const findCopy: Statement = {
+  name: 'epoch-find-copy',
+  text: `SELECT FROM store WHERE needs_epoch OR split_part(incarnation, '/', 1) <> split_part(incarnation(), '/', 1)`,
 }
 
 /** What the whole store waits for, every feed waits for separately from here on. */
@@ -80,10 +88,24 @@ export function startEpoch(
   return database.transaction(async (session) => {
     await session.query(lock, [])
     await session.query(raiseFloor, [])
+    await leavePlace(session, note, actor, feeds === undefined)
     if (feeds === undefined) await startEverywhere(session, continueAfter)
     const begun = feeds && (await startIn(session, continueAfter, feeds))
     await note(session, epochStarted(continueAfter, begun), actor)
   })
+}
+
+/** Nodes before the store's row, in the order in which `finishPepper` takes them. */
+async function leavePlace(
+  session: Session,
+  note: NoteChanges,
+  actor: Actor,
+  isEverywhere: boolean,
+): Promise<void> {
+  const isCopy = (await session.query(findCopy, [])).length > 0
+  if (!isCopy && !isEverywhere) return
+  for (const text of removeRowsOfPlace(isCopy)) await session.query({ name: `epoch: ${text}`, text }, [])
+  if (isCopy) await writeMaintenance(session, note, undefined, actor)
 }
 
 async function startEverywhere(session: Session, continueAfter: number): Promise<void> {

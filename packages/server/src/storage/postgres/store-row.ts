@@ -21,11 +21,8 @@ const select: Statement = {
 
 /** A new store with nothing but its settings. */
 export function fillWithSettings({ catalogue, startSequence }: NewSettings): FillStore {
-  return {
-    schemaVersion: 1,
-    async fill(session) {
-      await session.query(insert, [catalogueText(catalogue), startSequence])
-    },
+  return async (session) => {
+    await session.query(insert, [catalogueText(catalogue), startSequence])
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { writeNewFile } from '../new-file.ts'
-import { connectForReading, connectForWriting } from './connection.ts'
+import { connectForReading, connectForWriting, storeFileOf } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { metaOf } from './meta.ts'
 
@@ -14,8 +14,17 @@ export interface BackupJob {
   readonly copy: string
 }
 
-export function backUp(file: string, path: string): Promise<void> {
-  return writeNewFile(path, (copy) => copyInThread({ file, copy }))
+/**
+ * Copies the store of a data folder, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with the
+ * `StorageRefusal` `already_exists` rather than replace a file, and with a `StorageFailure`.
+ */
+export async function backUpStore(folder: string, path: string): Promise<void> {
+  const file = storeFileOf(folder)
+  try {
+    await writeNewFile(path, (copy) => copyInThread({ file, copy }))
+  } catch (error) {
+    throw failureOf(error, file)
+  }
 }
 
 /** In a thread of its own: seconds to minutes for a large store. */
@@ -41,14 +50,7 @@ export function copyStore({ file, copy }: BackupJob): void {
   const target = connectForWriting({ file: copy })
   try {
     // Numbers may be shown after this moment that the copy does not hold (D13).
-    const meta = metaOf(target)
-    meta.set('needs_epoch', '1')
-    meta.remove('maintenance')
-    // The copy has none of the nodes that lived when it was made: an erasure would wait for them.
-    target.prepare('DELETE FROM node').run()
-    // And nobody is signed in there.
-    target.prepare('DELETE FROM console_session').run()
-    target.prepare('DELETE FROM login_link').run()
+    metaOf(target).set('needs_epoch', '1')
   } finally {
     target.close()
   }

@@ -33,7 +33,6 @@ import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
 import { fileAdmin } from './admin.ts'
 import { auditReader } from './audit.ts'
-import { backUp } from './backup.ts'
 import { fileBranchViews } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
@@ -165,7 +164,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     // A process that holds the file cannot lose any of it.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),
-    backup: (path) => guarded(() => backUp(file, path)),
     rewrite: () => guarded(() => rewriteStore(file)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records, actor) => guarded(() => link.call('importRecords', records, actor)),

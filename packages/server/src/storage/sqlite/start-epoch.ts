@@ -1,10 +1,12 @@
 import { newEpochId } from '../epoch-id.ts'
 import { epochStarted, historyAccepted } from '../audit-changes.ts'
 import { feedName } from '../feed-key.ts'
+import { removeRowsOfPlace } from '../rows-of-place.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
+import { maintenanceWriter } from './maintenance.ts'
 import { metaOf } from './meta.ts'
 
 /**
@@ -19,11 +21,19 @@ export function startEpoch(
   keys?: readonly FeedKey[],
 ): void {
   const begin = db.transaction(() => {
+    leavePlace(db, note, actor, keys === undefined)
     if (keys === undefined) startEverywhere(db, continueAfter)
     const begun = keys && startIn(db, continueAfter, keys)
     note(epochStarted(continueAfter, begun), actor)
   })
   begin.immediate()
+}
+
+function leavePlace(db: Connection, note: NoteChanges, actor: Actor, isEverywhere: boolean): void {
+  const isCopy = metaOf(db).get('needs_epoch') === '1'
+  if (!isCopy && !isEverywhere) return
+  for (const text of removeRowsOfPlace(isCopy)) db.prepare(text).run()
+  if (isCopy) maintenanceWriter(db, note)(undefined, actor)
 }
 
 const beginSql = 'UPDATE feed SET epoch = ?, offset = ? - last_position, needs_epoch = 0 WHERE feed_no = ?'

@@ -104,17 +104,5 @@ export function consoleSessionsContract(factory: StoreFactory): void {
         return sessions.age(nowMs, nowMs - idleSessionMs)
       }
     })
-
-    it('goes with no backup: nobody is signed in to a copy (PROTOCOL §15.3)', async () => {
-      await using store = await factory.create()
-      await store.consoleSessions.begin(session('one'), byLink, 'service')
-      await store.consoleSessions.addLink({ linkHash: 'one', keyId: 'key', expiresMs: nowMs + 1 })
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
-      assert.equal(await backup.consoleSessions.find('cookie of one'), undefined)
-      assert.equal(await backup.consoleSessions.spendLink('one', nowMs), undefined)
-      assert.notEqual(await store.consoleSessions.find('cookie of one'), undefined)
-    })
   })
 }

@@ -450,9 +450,7 @@ export function consumersContract(factory: StoreFactory): void {
           count: 3,
         },
       ])
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       for (const one of [store, backup]) {
         assert.deepEqual(await one.consumers.readings(properties), [kept([[1, 5]], { quietMs: 4 })])
         assert.equal((await one.consumers.sentMinutes(noted([]))).length, 1)

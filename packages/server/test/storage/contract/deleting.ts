@@ -329,9 +329,7 @@ export function deletingContract(factory: StoreFactory): void {
       const certificate = await store.deletions.find(deletionId)
       assert.deepEqual(await store.deletions.list(undefined, 10), [certificate])
       assert.deepEqual(await store.deletions.list(deletionId, 10), [])
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       assert.deepEqual(await backup.deletions.list(undefined, 10), [certificate])
       await using other = await factory.create()
       assert(certificate !== undefined)
@@ -356,8 +354,7 @@ export function deletingContract(factory: StoreFactory): void {
         ]),
       )
       assert.deepEqual(await store.names.of([]), new Map())
-      const path = factory.backupPath()
-      await store.backup(path)
+      await using backup = await factory.copy(store)
       assert.equal(await store.names.erase('key:abcdefghijkl', by), 'erased')
       assert.equal(await store.names.erase('key:abcdefghijkl', by), 'unknown')
       assert.deepEqual(await store.names.list(), [{ actor: 'cli:front-office', name: 'Front office' }])
@@ -373,7 +370,6 @@ export function deletingContract(factory: StoreFactory): void {
         ],
       )
       assert.doesNotMatch(JSON.stringify(rows), /Person|Front office/, 'no row says a name')
-      await using backup = await factory.openBackup(path)
       assert.equal((await backup.names.list()).length, 2)
     })
   })

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { uuidV7 } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
@@ -142,11 +141,9 @@ export function erasingContract(factory: StoreFactory): void {
       const hashes = drafts.flatMap(({ contentHash, content }) =>
         content.kind === 'payload' ? [contentHash, content.hash, content.updateDateHash] : [contentHash],
       )
-      // A backup has no free space that could hold more than rows do.
+      // A copy has no free space that could hold more than rows do.
       const found = async (): Promise<number> => {
-        const path = factory.backupPath()
-        await store.backup(path)
-        const bytes = readFileSync(path)
+        const bytes = await factory.bytesOfCopy(store)
         return hashes.filter((hash) => {
           const raw = Buffer.from(hash ?? [])
           return [raw, raw.toString('hex'), raw.toString('base64')].some((form) => bytes.includes(form))
@@ -222,9 +219,7 @@ export function erasingContract(factory: StoreFactory): void {
       assert.deepEqual(await begun(subject('p')), { kind: 'tenantMoving' })
       assert.deepEqual(await begun({ kind: 'event', eventId: uuid('first') }), { kind: 'tenantMoving' })
       await store.moves.change(tenantA, 'leaving', 'open', 'cli:test')
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using copy = await factory.openBackup(path)
+      await using copy = await factory.copy(store)
       assert.deepEqual(await copy.erasures.begin(erasureOf(subject('p'))), { kind: 'epochRequired' })
       assert.equal((await list(store)).length, 5)
       assert.deepEqual(await store.erasures.open(), [])
@@ -416,9 +411,7 @@ export function erasingContract(factory: StoreFactory): void {
       await using store = await storeWithCanary(await factory.create())
       const { erasureId } = await begin(store, subject('p'))
       await store.erasures.reduce(erasureId, 1)
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using copy = await factory.openBackup(path)
+      await using copy = await factory.copy(store)
       const [open] = await copy.erasures.open()
       assert.deepEqual([open?.erasureId, open?.reduced], [erasureId, 1])
       await reduceAll(copy, erasureId)

@@ -151,9 +151,7 @@ export function expiringContract(factory: StoreFactory): void {
       await transfer(open, copy)
       await moveRound(open, target)
       await target.moves.change(tenantA, 'arriving one run', 'open', 'cli:test')
-      const path = factory.backupPath()
-      await open.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(open)
       const listed = await open.expiry.listed(tenantA, undefined, 10)
       for (const other of [copy, target, backup]) {
         assert.deepEqual(await other.expiry.listed(tenantA, undefined, 10), listed)

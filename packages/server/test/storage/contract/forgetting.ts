@@ -103,9 +103,7 @@ export function forgettingContract(factory: StoreFactory): void {
       set('2026-01-15')
       await using other = await withTenants(await factory.create({ clock }))
       await transfer(store, other)
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using restored = await factory.openBackup(path, { clock })
+      await using restored = await factory.copy(store, { clock })
       await restored.startEpoch(100, 'cli:test')
       for (const copy of [other, restored]) {
         set(keptUntil)

@@ -208,9 +208,7 @@ export function holdingContract(factory: StoreFactory): void {
       await store.holds.end(tenantA, holdId, 'key:k')
       await transfer(store, copy)
       await moveRound(store, target)
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       const all = await store.holds.list(tenantA, undefined, 10)
       for (const other of [copy, target, backup]) {
         assert.deepEqual(await other.holds.list(tenantA, undefined, 10), all)

@@ -54,9 +54,7 @@ export function leavingContract(factory: StoreFactory): void {
       await store.leaving.begin({ tenantId: tenantA, sinceMs: 1_000, readingEndsMs: 9_000 }, actor)
       await store.leaving.begin({ tenantId: tenantB, sinceMs: 2_000, readingEndsMs: 8_000 }, actor)
       await store.leaving.noteUnpublished({ tenantId: tenantB, sinceMs: 2_000 }, 3_000, 'service')
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       const byTenant = async (one: StorageEngine) =>
         new Map((await one.leaving.list()).map((leaving) => [leaving.tenantId, leaving]))
       assert.deepEqual(await byTenant(backup), await byTenant(store))

@@ -141,9 +141,7 @@ export function ledgerContract(factory: StoreFactory): void {
         ]),
       ])
       await store.ledger.mark({ runId: uuid('run'), beganMs: 1, throughMs: 2, ended: false })
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       assert.deepEqual(await sentTo(backup), await sentTo(store))
       assert.deepEqual(await backup.ledger.openRuns(), await store.ledger.openRuns())
     })

@@ -31,16 +31,5 @@ export function maintenanceContract(factory: StoreFactory): void {
       assert.equal((await store.events.preview(batch([draft({ subject: 'b' })]))).kind, 'stored')
       assert.equal(await store.epochNeed(), 'none')
     })
-
-    it('stays with the store that is served, and is not in its backup (P12)', async () => {
-      await using store = await withTenants(await factory.create())
-      const maintenance = { sinceMs: 1_790_000_000_123, retryAfterSeconds: 30 }
-      await store.setMaintenance(maintenance, 'cli:test')
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using copy = await factory.openBackup(path)
-      assert.equal(await copy.maintenance(), undefined)
-      assert.deepEqual(await store.maintenance(), maintenance)
-    })
   })
 }

@@ -78,11 +78,9 @@ export function movingContract(factory: StoreFactory): void {
     })
 
     it('keeps its state and its answers when the store is backed up', async () => {
-      const path = factory.backupPath()
       await using store = await withTenants(await factory.create())
       await store.moves.change(tenantA, 'open', 'left', 'cli:test')
-      await store.backup(path)
-      await using copy = await factory.openBackup(path)
+      await using copy = await factory.copy(store)
       await copy.startEpoch(10, 'cli:test')
       assert.deepEqual(await copy.moves.states(), new Map([[tenantA, 'left']]))
       assert.deepEqual(await copy.events.append([batch([draft({ subject: 'p' })])]), closed)

@@ -62,7 +62,6 @@ export function openingContract(factory: StoreFactory): void {
         () => store.nodes.pepperId(),
         () => store.nodes.finishPepper('x', 'cli:test'),
         () => store.startEpoch(1, 'cli:test'),
-        () => store.backup(factory.backupPath()),
         () => store.forgetSkippedIds(),
         () => store.epochNeed(),
         () => store.heldSnapshots(),

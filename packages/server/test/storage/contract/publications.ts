@@ -244,9 +244,7 @@ export function publicationsContract(factory: StoreFactory): void {
     it('goes with a backup (PROTOCOL §14)', async () => {
       await using store = await withTenants(await factory.create())
       await store.publications.add([published({ refused: 1 })], [refusal()])
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       assert.deepEqual(await list(backup), await list(store))
       assert.equal((await list(backup))[0]?.refusals.length, 1)
     })

@@ -103,9 +103,7 @@ export function recipientsContract(factory: StoreFactory): void {
       assert.ok(before.fromHour === now.hour || before.fromHour === now.hour - 1)
       assert.deepEqual([before.pieces, before.doubtMs], [[now], undefined])
       assert.equal(await store.erasures.sentBefore(uuid('no erasure')), undefined)
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       assert.deepEqual(await backup.erasures.sentBefore(erasureId), before)
     })
 

@@ -21,15 +21,13 @@ export function replayingContract(factory: StoreFactory): void {
         draft({ subject: 'q', text: canary, id: 'faulty' }),
         draft({ subject: 'r', text: 'stays' }),
       ])
-      const path = factory.backupPath()
-      await store.backup(path)
+      await using copy = await factory.copy(store)
       await publish(store, [draft({ subject: 'q', text: 'put right' }), draft({ subject: 's' })])
       const listed = [
         await erase(store, subject('p')),
         await erase(store, { kind: 'event', eventId: uuid('faulty') }),
         await erase(store, subject('s')),
       ]
-      await using copy = await factory.openBackup(path)
       assert.ok((await wholeText(copy)).includes(canary))
       assert.equal(await countMissing(copy, listed), 2)
       await assert.rejects(replayErasures(copy, listed, 'cli:test'), 'before a new epoch')

@@ -141,9 +141,7 @@ export function spellingContract(factory: StoreFactory): void {
     it('continues in a copy of the store, and in a backup (D15)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [home({ spelling: upper, updateDate: 'monday' })])
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       await backup.startEpoch(10, 'cli:test')
       await using copy = await withTenants(await factory.create())
       await store.exportRecords(

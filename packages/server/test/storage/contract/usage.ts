@@ -91,9 +91,7 @@ export function usageContract(factory: StoreFactory): void {
       await using store = await factory.create()
       await store.usage.add([count(), count({ hour: hour - 100 })])
       await store.usage.age((hour + 1) * 3_600_000)
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using backup = await factory.openBackup(path)
+      await using backup = await factory.copy(store)
       assert.deepEqual(
         await backup.usage.days('key', day - 10, day),
         await store.usage.days('key', day - 10, day),

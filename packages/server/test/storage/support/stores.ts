@@ -1,11 +1,12 @@
-/** Every engine under test: how a new store is made and how a backup of one is opened. A further engine is one entry. */
+/** Every engine under test: how a new store is made, and a copy of one. A further engine is one entry. */
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
-import { openStorage, storeFileOf } from '../../../src/storage/open-storage.ts'
+import { backUpStore, openStorage, storeFileOf } from '../../../src/storage/open-storage.ts'
+import { memoryBytes } from '../../../src/storage/memory/engine.ts'
 import type { OpenStorageOptions } from '../../../src/storage/open-storage.ts'
 import type { SqliteOptions } from '../../../src/storage/sqlite/engine.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
@@ -18,9 +19,10 @@ export type StoreOptions = Partial<
 export interface StoreFactory {
   /** A new store in a place of its own, without tenants. */
   create(options?: StoreOptions): Promise<StorageEngine>
-  /** A path where `backup` may write. */
-  backupPath(): string
-  openBackup(path: string, options?: StoreOptions): Promise<StorageEngine>
+  /** A copy of such a store, as operators make one while it is in use: it waits for a new epoch. */
+  copy(store: StorageEngine, options?: StoreOptions): Promise<StorageEngine>
+  /** Everything that such a copy has, as bytes or as text. */
+  bytesOfCopy(store: StorageEngine): Promise<Buffer>
   /** Removes all files it made. */
   clean(): void | Promise<void>
 }
@@ -40,13 +42,14 @@ function folders(): { readonly make: () => string; readonly clean: () => void } 
 }
 
 export function memoryStores(): StoreFactory {
-  const { make, clean } = folders()
+  const copy = (store: StorageEngine, options?: StoreOptions) =>
+    openStorage({ kind: 'memory', copyOf: store, create: false, ...options })
   return {
     create: (options) =>
       openStorage({ kind: 'memory', create: true, catalogue: catalogues.default, ...options }),
-    backupPath: () => join(make(), 'backup'),
-    openBackup: (file, options) => openStorage({ kind: 'memory', file, create: false, ...options }),
-    clean,
+    copy,
+    bytesOfCopy: async (store) => memoryBytes(store),
+    clean: () => undefined,
   }
 }
 
@@ -54,23 +57,27 @@ export function memoryStores(): StoreFactory {
 export function sqliteStores(writesOn: SqliteOptions['writesOn'] = 'ownThread'): StoreFactory {
   const { make, clean } = folders()
   let newStore: Promise<Buffer> | undefined
+  const folderOf = new WeakMap<StorageEngine, string>()
+  const open = async (folder: string, options: StoreOptions | undefined, create: boolean) => {
+    const catalogue = create ? catalogues.default : undefined
+    const store = await openStorage({ kind: 'sqlite', folder, create, catalogue, writesOn, ...options })
+    folderOf.set(store, folder)
+    return store
+  }
+  const backUp = async (store: StorageEngine): Promise<string> => {
+    const path = join(make(), 'backup.db')
+    await backUpStore(folderOf.get(store) ?? '', path)
+    return path
+  }
   return {
     async create(options) {
       const folder = make()
       const isUsual = options === undefined || !('catalogue' in options || 'startSequence' in options)
       if (isUsual) await layStore(folder, (newStore ??= bytesOfNewStore(make())))
-      return openStorage({
-        kind: 'sqlite',
-        folder,
-        create: true,
-        catalogue: catalogues.default,
-        writesOn,
-        ...options,
-      })
+      return open(folder, options, true)
     },
-    backupPath: () => join(make(), 'backup.db'),
-    openBackup: (folder, options) =>
-      openStorage({ kind: 'sqlite', folder, create: false, writesOn, ...options }),
+    copy: async (store, options) => open(await backUp(store), options, false),
+    bytesOfCopy: async (store) => readFileSync(await backUp(store)),
     clean,
   }
 }

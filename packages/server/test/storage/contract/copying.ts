@@ -1,22 +1,44 @@
 import assert from 'node:assert/strict'
-import { statSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { batch, draft } from '../support/drafts.ts'
+import type { StorageEngine } from '../../../src/storage/storage.ts'
+import { batch, draft, tenantA, uuid } from '../support/drafts.ts'
 import { headOf, list, numbers, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
 import { testClock, ticks } from '../support/test-clock.ts'
 import { publishMixture } from './reading.ts'
 
-export function backupContract(factory: StoreFactory): void {
-  describe('backup', () => {
+const maintenance = { sinceMs: 1_790_000_000_123, retryAfterSeconds: 30 }
+
+/** A node lives, somebody is signed in, somebody else has a link, and maintenance is on. */
+async function beServed(store: StorageEngine): Promise<void> {
+  const nowMs = Date.now()
+  await store.nodes.announce({
+    nodeId: uuid('node'),
+    place: 'tŷ, process 1',
+    pepperIds: ['p'],
+    ignoresProxy: false,
+  })
+  const times = { begunMs: nowMs, endsMs: nowMs + 3_600_000, usedMs: nowMs }
+  const session = { cookieHash: 'cookie', halfHash: 'half', keyId: 'key', ...times }
+  await store.consoleSessions.begin(session, { by: 'link', tenantIds: [] }, 'service')
+  await store.consoleSessions.addLink({ linkHash: 'link', keyId: 'key', expiresMs: nowMs + 3_600_000 })
+  await store.setMaintenance(maintenance, 'cli:test')
+}
+
+/** The keys of the session and of the link. */
+async function signedIn(store: StorageEngine): Promise<readonly (string | undefined)[]> {
+  const { consoleSessions: sessions } = store
+  return [(await sessions.find('cookie'))?.keyId, await sessions.spendLink('link', Date.now())]
+}
+
+export function copyingContract(factory: StoreFactory): void {
+  describe('a copy of the store', () => {
     it('opens as a store with the same events, tenants and settings (P9)', async () => {
       await using store = await withTenants(await factory.create({ startSequence: 7 }))
       await publishMixture(store, 150)
-      const path = factory.backupPath()
-      await store.backup(path)
+      await using copy = await factory.copy(store)
       await publishMixture(store, 1)
-      await using copy = await factory.openBackup(path)
       assert.deepEqual(copy.settings, store.settings)
       assert.deepEqual(await copy.keys.tenants(), await store.keys.tenants())
       const kept = (await list(store)).slice(0, 150)
@@ -24,23 +46,12 @@ export function backupContract(factory: StoreFactory): void {
       assert.equal((await headOf(copy)).epoch, (await headOf(store)).epoch)
     })
 
-    it('keeps every character of a payload, including those that some programs take for the end of a line (P9)', async () => {
-      await using store = await withTenants(await factory.create())
-      await publish(store, [draft({ subject: 'a', text: 'one\u2028two\u2029three\u0085four\r\n' })])
-      const path = factory.backupPath()
-      await store.backup(path)
-      await using copy = await factory.openBackup(path)
-      assert.deepEqual(await list(copy), await list(store))
-    })
-
     it('publishes nothing until a new epoch carries it past numbers it does not hold (D13, P2)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'a' })])
-      const path = factory.backupPath()
-      await store.backup(path)
+      await using copy = await factory.copy(store)
       // The store that was copied goes on as before.
       await publish(store, [draft({ subject: 'b' })])
-      await using copy = await factory.openBackup(path)
       const asked = batch([draft({ subject: 'c' })])
       assert.deepEqual(await copy.events.append([asked]), [{ kind: 'epochRequired' }])
       assert.deepEqual(await copy.events.preview(asked), { kind: 'epochRequired' })
@@ -58,10 +69,8 @@ export function backupContract(factory: StoreFactory): void {
       set('2025-01-31T12:00:30')
       const asked = { from: ticks('2025-01-31T12:00:30') }
       assert.deepEqual(await list(store, asked), [])
-      const path = factory.backupPath()
-      await store.backup(path)
+      await using copy = await factory.copy(store, { clock })
       set('2025-01-31T12:00:10')
-      await using copy = await factory.openBackup(path, { clock })
       await copy.startEpoch(1, 'cli:test')
       await publish(copy, [draft({ subject: 'b' })])
       assert.deepEqual(numbers(await list(copy, asked)), [2])
@@ -77,27 +86,46 @@ export function backupContract(factory: StoreFactory): void {
           await new Promise((resolve) => setImmediate(resolve))
         }
       })()
-      const path = factory.backupPath()
-      await store.backup(path)
+      await using copy = await factory.copy(store)
       stop.abort()
       await publishing
-      await using copy = await factory.openBackup(path)
       const kept = await list(copy)
       assert.equal(kept.length % 2, 0, 'no half of a batch')
       assert.deepEqual(kept, (await list(store)).slice(0, kept.length))
     })
 
-    it('never replaces a file, and only its owner can read it', async () => {
+    it('begins its first new epoch without the nodes, the people who were signed in and the maintenance of the store that was copied (D13, PROTOCOL §15.3)', async () => {
       await using store = await withTenants(await factory.create())
-      const path = factory.backupPath()
-      await store.backup(path)
-      assert.equal(statSync(path).mode & 0o777, 0o600)
-      const taken = factory.backupPath()
-      writeFileSync(taken, 'precious')
-      for (const existing of [path, taken]) {
-        await assert.rejects(store.backup(existing), { name: 'StorageRefusal', code: 'already_exists' })
+      await beServed(store)
+      const one = [{ tenantId: tenantA, feed: 'property' }] as const
+      for (const feeds of [undefined, one]) {
+        await using copy = await factory.copy(store)
+        assert.deepEqual(await copy.maintenance(), maintenance)
+        await copy.startEpoch(100, 'cli:test', feeds)
+        assert.deepEqual(await copy.nodes.live(), [])
+        assert.equal(await copy.maintenance(), undefined)
+        assert.deepEqual(await signedIn(copy), [undefined, undefined])
+        const rows = await copy.audit.read({ first: 'newest', limit: 2 })
+        assert(rows !== 'unknownRow')
+        assert.deepEqual(
+          rows.map(({ action }) => action),
+          ['epoch.started', 'maintenance.ended'],
+        )
       }
-      assert.equal(statSync(taken).size, 'precious'.length)
+      assert.equal((await store.nodes.live()).length, 1)
+      assert.deepEqual(await store.maintenance(), maintenance)
+      assert.deepEqual(await signedIn(store), ['key', 'key'])
+    })
+
+    it('is not what a store is that begins another epoch: its nodes and its maintenance stay, and people sign in again (D13)', async () => {
+      await using store = await withTenants(await factory.create())
+      await beServed(store)
+      await store.startEpoch(100, 'cli:test', [{ tenantId: tenantA, feed: 'property' }])
+      assert.notEqual(await store.consoleSessions.find('cookie'), undefined, 'an epoch in one feed')
+      await store.startEpoch(200, 'cli:test')
+      assert.equal((await store.nodes.live()).length, 1)
+      assert.deepEqual(await store.maintenance(), maintenance)
+      assert.deepEqual(await signedIn(store), [undefined, undefined])
     })
   })
 }
