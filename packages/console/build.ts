@@ -43,8 +43,8 @@ const options = {
   minify: true,
   format: 'esm',
   platform: 'browser',
-  // The browsers that have light-dark(), nesting and layers: nothing is made longer for older ones.
-  target: ['chrome123', 'firefox120', 'safari17.5'],
+  // The browsers that have light-dark(), nesting, layers and Intl.Segmenter: nothing is made longer for older ones.
+  target: ['chrome123', 'firefox125', 'safari17.5'],
   jsx: 'automatic',
   jsxImportSource: 'preact',
   charset: 'utf8',

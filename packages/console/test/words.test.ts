@@ -96,11 +96,62 @@ describe('numbers', () => {
   })
 })
 
+/** Those that keep a text from right to left to itself. */
+const withoutIsolates = (text: string): string => text.replaceAll(/[\u2068\u2069]/g, '')
+
 describe('texts of payloads', () => {
   it('stay on one line that cannot change its direction or hide text, however long they are (D31)', () => {
     assert.equal(oneLine('12 Mill\u202E Lane\n\n Aylsham\u0000'), '12 Mill Lane Aylsham')
     assert.equal(oneLine('x'.repeat(1_000_000)).length, 200)
     assert.equal(oneLine('<img src=x onerror=alert(1)>'), '<img src=x onerror=alert(1)>')
+  })
+
+  it('keep each of their characters whole where they are cut: letters with marks, emoji, flags, families (D31)', () => {
+    const whole = 'Tŷ w\u0302y – £450 🏡 👩🏽‍🌾 🏴󠁧󠁢󠁷󠁬󠁳󠁿 🇬🇧🇫🇷 👨‍👩‍👧‍👦 می‌خواهم ❤️ שָׁלוֹם e\u0301 end'
+    const characters = (text: string) =>
+      [...new Intl.Segmenter('en').segment(text)].map(({ segment }) => segment)
+    // A joiner that joins nothing any more goes.
+    const known = new Set([...characters(whole), '…', ' ', 'ی'])
+    assert.equal(withoutIsolates(oneLine(whole)), whole)
+    for (let longest = 1; longest <= whole.length; longest += 1) {
+      // Blanks are joined first, and of very long texts only the beginning is read.
+      for (const text of [whole, `${' '.repeat(longest * 3)}${whole}`, whole.repeat(9)]) {
+        const line = withoutIsolates(oneLine(text, longest))
+        assert.ok(line.isWellFormed() && line.length <= longest, `${longest}: ${line}`)
+        assert.deepEqual(
+          characters(line).filter((one) => !known.has(one)),
+          [],
+          `${longest}: ${line}`,
+        )
+      }
+    }
+  })
+
+  it('that run from right to left do not turn the text around them, nor does a cut or a sign of their own let them (D31)', () => {
+    assert.equal(oneLine('Tŷ Gwyn'), 'Tŷ Gwyn')
+    assert.equal(oneLine('בית 12'), '\u2068בית 12\u2069')
+    assert.equal(oneLine('Gwyn, بيت'), '\u2068Gwyn, بيت\u2069')
+    // One within another: a sentence with a message in it.
+    assert.equal(oneLine(`says ${oneLine('בית')}. 12`), '\u2068says \u2068בית\u2069. 12\u2069')
+    for (const text of [
+      'בית\u2069 12',
+      '\u2067בית',
+      '\u2068בית',
+      'a \u2068בית\u202E b\u2069 c',
+      `${'בית '.repeat(40)}`,
+    ]) {
+      for (const longest of [4, 9, 200]) {
+        const line = oneLine(`${text} ${oneLine(text)} ${text}`, longest)
+        assert.equal(line.at(0), '\u2068', text)
+        let depth = 0
+        for (const [place, sign] of [...line].entries()) {
+          depth += { '\u2068': 1, '\u2069': -1 }[sign] ?? 0
+          assert.ok(depth > 0 || place === line.length - 1, `${text} in ${longest}: ${JSON.stringify(line)}`)
+        }
+        assert.equal(depth, 0)
+        assert.doesNotMatch(line, /[\u202A-\u202E\u2066\u2067]/)
+      }
+    }
   })
 
   it('become links only for http and https addresses without a user (D31)', () => {

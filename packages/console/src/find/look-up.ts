@@ -162,7 +162,7 @@ function tenantFound(access: Access, { tenantId, name, reference }: Tenant): Fou
   const [feed = 'property'] = feedsOf(access, tenantId)
   return {
     kind: 'Agency',
-    name: reference === null ? oneLine(name) : `${oneLine(name)} (${reference})`,
+    name: reference === null ? oneLine(name) : `${oneLine(name)} (${oneLine(reference)})`,
     place: places.feed(tenantId, feed),
   }
 }

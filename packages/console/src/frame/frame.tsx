@@ -7,6 +7,7 @@ import { hrefOf } from '../root.ts'
 import { signedIn, signOut } from '../session/session.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
 import { views } from '../views/index.ts'
+import { oneLine } from '../words/plain.ts'
 import { ConnectionBar } from './connection-bar.tsx'
 import { Help } from './help.tsx'
 import { frameAction } from './shortcuts.ts'
@@ -76,7 +77,7 @@ function Head({ onFind, onHelp }: HeadProps) {
         ?
       </button>
       <details class="who">
-        <summary>{label === '' ? keyId : label}</summary>
+        <summary>{oneLine(label, 80) || keyId}</summary>
         <div>
           <p>
             {operator ? 'Operator key' : 'Key'} <code>pev_{keyId}</code>

@@ -11,6 +11,7 @@ import { getTenant, listTenants } from '../service/operations/tenants.ts'
 import { useAnswer } from '../service/use-answer.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
 import { firstPlace, mayOpen } from '../views/open-places.ts'
+import { oneLine } from '../words/plain.ts'
 import { sameViewOf } from './same-view.ts'
 
 export function TenantSwitcher() {
@@ -40,7 +41,7 @@ export function TenantSwitcher() {
 export function TenantName({ tenantId }: { readonly tenantId: string }) {
   const isKnown = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
   const { value } = useAnswer(isKnown ? getTenant(tenantId) : undefined)
-  return <>{value?.name ?? `Agency ${tenantId.slice(0, 8)}`}</>
+  return <>{oneLine(value?.name ?? `Agency ${tenantId.slice(0, 8)}`)}</>
 }
 
 interface ChoiceProps {
@@ -70,8 +71,8 @@ function Search({ onChosen }: ChoiceProps) {
                 <Choice
                   key={tenantId}
                   tenantId={tenantId}
-                  name={name}
-                  note={reference ?? undefined}
+                  name={oneLine(name)}
+                  note={oneLine(reference ?? '')}
                   onChosen={onChosen}
                 />
               ))}
@@ -97,7 +98,7 @@ function Granted({ onChosen }: ChoiceProps) {
 interface ChoiceOf extends ChoiceProps {
   readonly tenantId: string
   readonly name?: string
-  readonly note?: string | undefined
+  readonly note?: string
 }
 
 function Choice({ tenantId, name, note, onChosen }: ChoiceOf) {

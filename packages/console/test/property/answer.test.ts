@@ -24,6 +24,7 @@ const nothing: AnsweredConsumer = {
   refusals: null,
   lastAskedAt: null,
   lastNothingNewAt: null,
+  silentSince: null,
   acknowledged: null,
   earlier: null,
   views: [],

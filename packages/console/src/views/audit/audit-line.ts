@@ -9,7 +9,7 @@ export function detailWords(detail: unknown, nowMs: number): string {
     const text = valueWords(name, value, nowMs)
     return text === undefined ? [] : [`${nameWords(name)}${text === '' ? '' : ` ${text}`}`]
   })
-  return oneLine(parts.join('; '), 400)
+  return parts.join('; ')
 }
 
 /** `undefined`: it says nothing, like a flag that is false. */
@@ -17,8 +17,9 @@ function valueWords(name: string, value: unknown, nowMs: number): string | undef
   if (value === null || value === false || value === undefined) return undefined
   if (value === true) return ''
   if (name.endsWith('Ms') && typeof value === 'number') return localText(value, nowMs)
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.join(', ')
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  if (Array.isArray(value) && value.length === 0) return undefined
+  const isText = Array.isArray(value) || typeof value === 'string'
+  return oneLine(isText ? String(value) : JSON.stringify(value), 200)
 }
 
 /** `expires` of `expiresMs`, `of` of `of`. */

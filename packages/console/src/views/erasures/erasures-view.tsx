@@ -15,6 +15,7 @@ import type { Trouble } from '../../service/trouble.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
+import { oneLine } from '../../words/plain.ts'
 import type { ViewProps } from '../view.ts'
 import { EraseDialog } from './erase-dialog.tsx'
 import { reasonWords, receiptFile, stateWords } from './erasure-form.ts'
@@ -81,7 +82,7 @@ function Erasures({
           cell: ({ subjectId, eventId }) => <code>{subjectId ?? `event ${eventId ?? ''}`}</code>,
         },
         { name: 'Why', cell: ({ reason }) => reasonWords(reason) },
-        { name: 'Case', isWide: true, cell: ({ caseRef }) => caseRef ?? '–' },
+        { name: 'Case', isWide: true, cell: ({ caseRef }) => oneLine(caseRef ?? '–') },
         { name: 'Events', isNumber: true, cell: ({ events }) => events },
         { name: 'State', cell: (erasure) => stateWords(erasure) },
         { name: 'Receipt', cell: (erasure) => <Receipt place={place} erasure={erasure} /> },

@@ -68,7 +68,13 @@ function May({ line: { key }, tenantId }: { readonly line: KeyLine; readonly ten
     <>
       {mayWords(key, tenantId)}
       {branches.length > 0 && (
-        <span class="quiet" title={branches.join(', ').slice(0, 2_000)}>
+        <span
+          class="quiet"
+          title={branches
+            .map((one) => oneLine(one, 40))
+            .join(', ')
+            .slice(0, 2_000)}
+        >
           {' '}
           ·{' '}
           {branches.length === 1 ? `branch ${oneLine(branches[0] ?? '', 40)}` : `${branches.length} branches`}

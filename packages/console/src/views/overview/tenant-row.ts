@@ -2,6 +2,7 @@
 import { places } from '../../base.ts'
 import type { Consumer, Health, ServiceFault, Tenant, TenantFacts } from '../../service/answers.ts'
 import { counted, countText } from '../../words/numbers.ts'
+import { oneLine } from '../../words/plain.ts'
 import { readTime, spanText } from '../../words/times.ts'
 
 /** `undefined`: not requested yet. */
@@ -34,7 +35,7 @@ export function refusedOf(facts: Facts): string {
 
 /** `default` is the key itself. */
 export function consumerName({ label, name, keyId }: Pick<Consumer, 'label' | 'name' | 'keyId'>): string {
-  const key = label === '' ? `pev_${keyId}` : label
+  const key = oneLine(label, 60) || `pev_${keyId}`
   return name === 'default' ? key : `${key}, ${name}`
 }
 
@@ -63,7 +64,7 @@ export function faultsOfTenant(
   return [
     {
       key: `${furthest.keyId} ${furthest.name}`,
-      sentence: `${name}: ${behind}`,
+      sentence: `${oneLine(name)}: ${behind}`,
       remedy: undefined,
       action: {
         name: 'Look at its consumers',
@@ -89,7 +90,7 @@ export function faultOf(fault: ServiceFault, nowMs: number): Fault {
     key: isOfConsumer
       ? `${keyId ?? ''} ${consumer ?? ''}`
       : `${code} ${tenantId ?? ''} ${keyId ?? ''} ${consumer ?? ''} ${since}`,
-    sentence: `${tenantName ?? 'Several agencies'}: ${sentenceOf(fault, nowMs)}`,
+    sentence: `${oneLine(tenantName ?? 'Several agencies')}: ${sentenceOf(fault, nowMs)}`,
     remedy: undefined,
     action: actionOf(fault),
     isBad: code.endsWith('_refused'),

@@ -24,7 +24,7 @@ export function TenantTable({ tenants, facts }: Props) {
     { name: 'Last publish', cell: ({ lastPublishedAt }) => <Age at={lastPublishedAt} /> },
     { name: '24 h', isWide: true, cell: (tenant) => <Rate facts={of(tenant)} /> },
     { name: 'Live', isNumber: true, cell: (tenant) => liveOf(of(tenant)) },
-    { name: 'Furthest behind', cell: (tenant) => oneLine(furthestText(of(tenant)), 60) },
+    { name: 'Furthest behind', cell: (tenant) => furthestText(of(tenant)) },
     { name: 'Refused', isNumber: true, cell: (tenant) => refusedOf(of(tenant)) },
   ]
   return (

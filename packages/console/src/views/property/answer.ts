@@ -11,16 +11,14 @@ export interface DeliveryAnswer {
   readonly feed: {
     readonly sequenceNumber: number
     readonly lastPublishedAt: string | null
-    /** Its publisher should have published since then. A node of the previous version does not report it. */
-    readonly silentSince?: string | null
+    /** Its publisher should have published since then. */
+    readonly silentSince: string | null
   }
   readonly consumers: readonly AnsweredConsumer[]
 }
 
-export type AnsweredConsumer = Omit<ConsumerDelivery, 'state' | 'silentSince'> & {
+export type AnsweredConsumer = Omit<ConsumerDelivery, 'state'> & {
   readonly state: string
-  /** A node of the previous version does not report it. */
-  readonly silentSince?: string | null
   readonly sentence: string
 }
 
@@ -77,7 +75,11 @@ function lineOf(event: DeliveredEvent, consumer: AnsweredConsumer, nowMs: number
     parts: partsOf(
       state === undefined
         ? consumer.sentence
-        : sentenceOf(event, { ...consumer, state, silentSince: consumer.silentSince ?? null }, nowMs),
+        : sentenceOf(
+            event,
+            { ...consumer, state, message: oneLine(consumer.message ?? '', 600) || null },
+            nowMs,
+          ),
       url,
     ),
   }
@@ -91,7 +93,7 @@ function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: nu
 function markOf(
   state: DeliveryState,
   { publishedAt }: DeliveredEvent,
-  { lastAskedAt, silentSince = null }: AnsweredConsumer,
+  { lastAskedAt, silentSince }: AnsweredConsumer,
   nowMs: number,
 ): AnswerMark {
   if (state !== 'pending') return marks[state]
@@ -144,7 +146,7 @@ function spaced(text: string): string {
 }
 
 /** What the feed may lack because its publisher is silent; `undefined`: nothing is known to be missing. */
-export function publisherLine({ feed: { silentSince = null } }: DeliveryAnswer, nowMs: number) {
+export function publisherLine({ feed: { silentSince } }: DeliveryAnswer, nowMs: number) {
   return silentSince === null ? undefined : silentPublisherSentence(silentSince, new Date(nowMs), localTime)
 }
 

@@ -25,7 +25,7 @@ function Change({ difference }: { readonly difference: Difference }) {
   }
   if (difference.kind === 'words') {
     return (
-      <q>
+      <q dir="auto">
         {difference.pieces.map((piece, index) => (
           <PieceText key={index} piece={piece} />
         ))}
