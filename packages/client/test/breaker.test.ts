@@ -170,4 +170,27 @@ describe('the breaker', () => {
     await assert.rejects(run(), MassRemovalError)
     assert.equal(copied.size, 60)
   })
+
+  it('follows a publisher who gives every home a new reference over a day, and stops where all are replaced at once', async () => {
+    const replacing = (ref: number, number: number) => [
+      eventOf(number, `p${ref}`, { published: false }),
+      eventOf(number + 1, `new${ref}`),
+    ]
+    const slow = growing(48)
+    await slow.run()
+    for (let ref = 1; ref <= 48; ref += 1) {
+      slow.feed.push(...replacing(ref, 47 + ref * 2))
+      slow.wait(1_800_000)
+      await slow.run()
+    }
+    assert.deepEqual(
+      [...slow.copied],
+      Array.from({ length: 48 }, (_, index) => `new${index + 1}`),
+    )
+    const fast = growing(48)
+    await fast.run()
+    for (let ref = 1; ref <= 48; ref += 1) fast.feed.push(...replacing(ref, 47 + ref * 2))
+    await assert.rejects(fast.run(), MassRemovalError)
+    assert.ok(fast.copied.has('p1') && fast.copied.has('p48'))
+  })
 })
