@@ -106,6 +106,27 @@ describe('the breaker', () => {
     assert.equal(copied.size, 799)
   })
 
+  it('counts small steps that follow each other from the most that the copy held', async () => {
+    const { feed, copied, run, wait } = growing(1_000)
+    await run()
+    const removeNext = (count: number) => {
+      for (let index = 0; index < count; index += 1) {
+        const number = feed.length + 1
+        feed.push(eventOf(number, `p${number - 1_000}`, { published: false }))
+      }
+    }
+    for (const size of [900, 800]) {
+      removeNext(100)
+      await run()
+      assert.equal(copied.size, size)
+      wait(60_000)
+    }
+    // None of the steps is a quarter of what was left.
+    removeNext(60)
+    await assert.rejects(run(), MassRemovalError)
+    assert.equal(copied.size, 800)
+  })
+
   it('lists exactly those that it counts: what the copy holds, and not what went before', async () => {
     const { feed, copied, run, wait } = growing(1_100)
     await run()

@@ -18,6 +18,7 @@ export const webAddresses: readonly WebAddressCase[] = [
   ...shownAsSent('nothing', [
     'https://pictures.example/front.jpg',
     'http://pictures.example:8080/a/b.jpg?width=800&v=2#top',
+    'https://pictures.example:65535/front.jpg',
     'https://pictures.example/St%20David%27s%20Hill/front.jpg',
     'https://pictures.example/100%.jpg',
     'https://pictures.example/a(1)[2],b;c=d@e!$*+~.jpg',
@@ -92,6 +93,7 @@ export const webAddresses: readonly WebAddressCase[] = [
     'blob:https://pictures.example/7': undefined,
   }),
   ...shownAs('not shown', {
+    'https://pictures.example:65536/front.jpg': undefined,
     'https://pictures.example:99999/front.jpg': undefined,
     'https://256.0.2.7/front.jpg': undefined,
     'https://192.0.2/front.jpg': undefined,

@@ -40,6 +40,16 @@ const event = fc
     createdDate: '2025-01-31T00:00:00.0000000',
   }))
 
+/** What a payload says of roles that are not among these: for the agency, or for a property. */
+function othersIn(text: string, roles: readonly unknown[]): readonly unknown[] {
+  const { roles: own, properties }: { readonly roles?: unknown; readonly properties?: readonly unknown[] } =
+    JSON.parse(text)
+  const others = Array.isArray(own) ? own.filter((one) => !roles.includes(one)) : []
+  const isOther = (one: unknown) =>
+    !roles.some((known) => JSON.stringify(one) === JSON.stringify({ role: known }))
+  return [...others, ...(properties ?? []).filter(isOther)]
+}
+
 describe('what a limited key is given of contacts', () => {
   it('is what its grant names, and of others that they are gone, in joined bytes as in single ones (D11)', () => {
     fc.assert(
@@ -60,6 +70,7 @@ describe('what a limited key is given of contacts', () => {
           const allowed: readonly string[] = given.fields ?? contactFields.filter((name) => name !== 'notes')
           const always = ['contact_ref', 'published', 'erased', 'thinned']
           assert.ok(names.every((name) => allowed.includes(name) || always.includes(name)))
+          if (given.roles !== undefined) assert.deepEqual(othersIn(payload, given.roles), [])
           if (eventTypeShortCode === 'ContactErased')
             assert.equal(eventType, catalogues.default.contact['ContactErased'])
         }
