@@ -37,7 +37,7 @@ function php(input: unknown): Promise<Said> {
 describe('the PHP example and the client', () => {
   let service: TestService
   before(async () => {
-    service = await startTestService({ engine: 'memory' })
+    service = await startTestService()
   })
   after(() => service.stop())
 

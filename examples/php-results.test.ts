@@ -35,7 +35,7 @@ function php(steps: string, ...given: readonly unknown[]): Promise<unknown> {
 describe('the PHP example', () => {
   let service: TestService
   before(async () => {
-    service = await startTestService({ engine: 'memory' })
+    service = await startTestService()
   })
   after(() => service.stop())
 

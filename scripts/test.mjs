@@ -8,6 +8,7 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makeFolderInMemory } from '../packages/server/test/support/folder-in-memory.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const given = process.argv.slice(2)
@@ -38,12 +39,15 @@ const clusters = join(shared, 'clusters')
 mkdirSync(clusters)
 // Where root runs the tests, another user runs PostgreSQL.
 chmodSync(shared, 0o711)
+const stores = makeFolderInMemory()
+process.on('exit', () => rmSync(stores, { recursive: true, force: true }))
 const env = {
   ...process.env,
   ...(long ? { PROPERTY_EVENTS_TEST_LONG: '1' } : {}),
   // What Node makes of the sources, and what `initdb` makes: each once, and not once by every file.
   NODE_COMPILE_CACHE: join(shared, 'compiled'),
   PROPERTY_EVENTS_TEST_CLUSTERS: clusters,
+  PROPERTY_EVENTS_TEST_STORES: stores,
 }
 const server = named.length === 0 ? await startServer() : undefined
 if (server !== undefined) env.PROPERTY_EVENTS_TEST_SERVER_URL = server.url()

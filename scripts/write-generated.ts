@@ -8,11 +8,11 @@ import '../packages/protocol/schemas/write.ts'
 import '../packages/server/schemas/write.ts'
 
 // The service runs on what has just been written.
-const { catalogues } = await import('@property-events/protocol')
-const { createLogger, createService, loadPeppers, openStorage } = await import('@property-events/server')
+const { createLogger, createService, loadPeppers } = await import('@property-events/server')
+const { temporaryStore } = await import('../packages/server/test/support/temporary-store.ts')
 
 const root = join(import.meta.dirname, '..')
-const storage = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+const storage = await temporaryStore()
 const service = await createService({
   storage,
   peppers: loadPeppers({ folder: undefined, given: undefined }),

@@ -8,6 +8,7 @@ import { publish } from '../../server/test/storage/support/read-back.ts'
 import { testClock } from '../../server/test/storage/support/test-clock.ts'
 import { copyStore } from '../src/copy-store.ts'
 import { removeFolder, run, runJson, temporaryFolder } from './support/program.ts'
+import { temporaryStore } from '../../server/test/support/temporary-store.ts'
 
 const dayMs = 86_400_000
 
@@ -93,7 +94,7 @@ describe('retention at the command line', () => {
     assert.equal(again?.events, 0)
     const place = { kind: 'sqlite', folder, create: false } as const
     await using from = await openStorage(place)
-    await using to = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using to = await temporaryStore()
     const { signal } = new AbortController()
     await copyStore({ from, to, actor: 'cli:test', onProgress: () => undefined, signal })
     assert.deepEqual(await to.retention.rules(), await from.retention.rules())

@@ -4,16 +4,17 @@ import { appendFile, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { catalogues, uuidV7 } from '@property-events/protocol'
+import { uuidV7 } from '@property-events/protocol'
 import { unreported } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
-import { openErasureList, openStorage, readErasureList } from '../../src/index.ts'
+import { openErasureList, readErasureList } from '../../src/index.ts'
 import type { ListedErasure } from '../../src/index.ts'
 import { draft } from '../storage/support/drafts.ts'
 import { erase, subject } from '../storage/support/erasing.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 function listed(kind: 'subject' | 'event' = 'subject'): ListedErasure {
   const id = crypto.randomUUID()
@@ -108,9 +109,7 @@ describe('a list of erasures', () => {
 
 describe('a node that is given a list', () => {
   it('writes down what its store has erased before (D17)', async () => {
-    await using store = await withTenants(
-      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-    )
+    await using store = await withTenants(await temporaryStore())
     await publish(store, [draft({ subject: 'p' })])
     const { erasureId } = await erase(store, subject('p'))
     const noted: string[] = []
@@ -130,9 +129,7 @@ describe('a node that is given a list', () => {
 
   it('records what was erased while it was cut off from the store, or stood still (D17)', async (context) => {
     context.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    await using store = await withTenants(
-      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-    )
+    await using store = await withTenants(await temporaryStore())
     await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q' })])
     const noted = new Set<string>()
     const list = {

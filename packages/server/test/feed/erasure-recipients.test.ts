@@ -1,11 +1,9 @@
 /** What a receipt says after crashes, and of what is sent when all is gone (D17, D28). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogues } from '@property-events/protocol'
 import { allAcknowledgedMs } from '../../src/feed/erasure-acknowledged.ts'
 import { erasureRecipients } from '../../src/feed/erasure-recipients.ts'
 import { piecesOf, placesOf } from '../../src/feed/recipients.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import type { SharedClock } from '../../src/storage/clock.ts'
 import type {
   KeyRecord,
@@ -19,13 +17,13 @@ import { begin, erase, reduceAll, subject } from '../storage/support/erasing.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { testClock } from '../storage/support/test-clock.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const key = feedKey(tenantA, 'contact')
 const hourMs = 3_600_000
 
 function open(clock?: SharedClock): Promise<StorageEngine> {
-  const given = { kind: 'memory', create: true, catalogue: catalogues.default } as const
-  return openStorage({ ...given, ...(clock === undefined ? {} : { clock }) }).then(withTenants)
+  return temporaryStore(clock === undefined ? {} : { clock }).then(withTenants)
 }
 
 async function addKey(store: StorageEngine, keyId: string, changes: Partial<KeyRecord> = {}): Promise<void> {

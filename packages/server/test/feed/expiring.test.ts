@@ -1,14 +1,13 @@
 /** Contacts that have not changed for long are erased after they were on a list (D17). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { catalogues } from '@property-events/protocol'
 import { expireContacts, expiryDayMs, listedContacts } from '../../src/feed/expiring.ts'
 import { ticksOfMilliseconds } from '../../src/feed/retention-rules.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { codes, list, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { testClock } from '../storage/support/test-clock.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const dayMs = 86_400_000
 const key = feedKey(tenantA, 'contact')
@@ -17,9 +16,7 @@ const startMs = Date.UTC(2025, 0, 10, 12)
 
 async function storeOfContacts() {
   const { clock } = testClock('2025-01-10T12:00:00')
-  const store = await withTenants(
-    await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default, clock }),
-  )
+  const store = await withTenants(await temporaryStore({ clock }))
   const at = (days: number): number => {
     Atomics.store(clock, 0, ticksOfMilliseconds(startMs + days * dayMs))
     return startMs + days * dayMs

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { catalogues, feedNames, uuidV7 } from '@property-events/protocol'
+import { feedNames, uuidV7 } from '@property-events/protocol'
 import { unreported } from '../../src/background-task.ts'
 import { carryOutDeletions } from '../../src/feed/deleting.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import { feedName } from '../../src/storage/storage.ts'
 import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
@@ -15,13 +14,12 @@ import { publish } from '../storage/support/read-back.ts'
 import { beginRestriction, contacts } from '../storage/support/restricting.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const nodeId = uuid('node')
 
 async function storeWithNode(): Promise<StorageEngine> {
-  const store = await withTenants(
-    await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-  )
+  const store = await withTenants(await temporaryStore())
   await store.nodes.announce({ nodeId, place: 'here', pepperIds: [], ignoresProxy: false })
   for (const key of [feedKey(), contacts]) {
     const drafts = ['', ' £950', ' – ar osod 🏡'].map((text) =>

@@ -4,14 +4,13 @@ import { createKnownPositions } from '../../src/feed/known-positions.ts'
 import { createKnownRanges } from '../../src/feed/known-ranges.ts'
 import { readEvent } from '../../src/http/operations/read-event.ts'
 import { sealedPages } from '../../src/pages/index.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
-import { catalogues } from '@property-events/protocol'
 import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { whole } from '../support/range-reads.ts'
 import { testRequest } from '../support/test-request.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 describe('positions of requested events', () => {
   it('are remembered, each for its feed, and the latest if there is no room for all', () => {
@@ -42,9 +41,7 @@ describe('positions of requested events', () => {
   })
 
   it('are hints: with a wrong one, an event or its absence is found all the same (P10, P12)', async () => {
-    await using storage = await withTenants(
-      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-    )
+    await using storage = await withTenants(await temporaryStore())
     const { events } = storage
     const names = Array.from({ length: 120 }, (_, index) => `e ${index}`)
     await publish(

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogues, parseCreatedDate } from '@property-events/protocol'
+import { parseCreatedDate } from '@property-events/protocol'
 import * as fc from 'fast-check'
 import { createKnownBounds } from '../../src/feed/known-bounds.ts'
 import { createKnownRanges } from '../../src/feed/known-ranges.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import type { FeedKey, LocateQuery, Located, StorageEngine } from '../../src/storage/storage.ts'
-import { draft, feedKey, tenantB } from '../storage/support/drafts.ts'
+import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const key = feedKey()
 const whole = { key, view: 'all' } as const
 
-async function memoryStore(): Promise<StorageEngine> {
-  return withTenants(await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }))
+async function newStore(): Promise<StorageEngine> {
+  return withTenants(await temporaryStore())
 }
 
 /** Ranges over a store whose answers wait until they are let go, and what it was asked. */
@@ -52,7 +52,7 @@ function gated(storage: StorageEngine) {
 
 describe('the known ranges of a feed', () => {
   it('are read once for all simultaneous requests', async () => {
-    await using storage = await memoryStore()
+    await using storage = await newStore()
     const { asked, ranges, hold, letGo } = gated(storage)
     await publish(storage, [draft({ subject: 'p' })])
     hold()
@@ -66,7 +66,7 @@ describe('the known ranges of a feed', () => {
   })
 
   it('are read again for a request after a publication, although an older query has no answer yet (P8)', async () => {
-    await using storage = await memoryStore()
+    await using storage = await newStore()
     const { asked, ranges, hold, letGo } = gated(storage)
     await publish(storage, [draft({ subject: 'p' })])
     hold()
@@ -81,7 +81,7 @@ describe('the known ranges of a feed', () => {
   })
 
   it('are not kept if a publication came between the query and its answer (P8)', async () => {
-    await using storage = await memoryStore()
+    await using storage = await newStore()
     const { ranges, hold, letGo } = gated(storage)
     await publish(storage, [draft({ subject: 'p' })])
     hold()
@@ -94,7 +94,7 @@ describe('the known ranges of a feed', () => {
   })
 
   it('do not keep later requests waiting for a query that hangs', async () => {
-    await using storage = await memoryStore()
+    await using storage = await newStore()
     const { asked, ranges, hold, wait } = gated(storage)
     const answerOld = hold()
     const hanging = ranges.locate(whole)
@@ -114,7 +114,7 @@ describe('the known ranges of a feed', () => {
   })
 
   it('are not kept of a failed query: all that shared it see the failure, and the next request asks', async () => {
-    await using storage = await memoryStore()
+    await using storage = await newStore()
     const { asked, ranges, fail } = gated(storage)
     fail(new Error('no answer'))
     const answers = await Promise.allSettled([ranges.locate(whole), ranges.locate(whole)])
@@ -128,7 +128,7 @@ describe('the known ranges of a feed', () => {
   })
 
   it('cover the other pages of a closed window, and after a publication only the head is read again', async () => {
-    await using storage = await memoryStore()
+    await using storage = await newStore()
     const { asked, ranges } = gated(storage)
     const stored = await publish(
       storage,
@@ -184,15 +184,18 @@ describe('the known ranges of a feed', () => {
       },
       { weight: 1, arbitrary: fc.constant({ kind: 'epoch' as const }) },
     )
-    let [fromMemory, windows] = [0, 0]
+    await using storage = await newStore()
+    let [fromMemory, windows, runs] = [0, 0, 0]
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 100 }), async (steps) => {
-        await using storage = await memoryStore()
+        const key = feedKey(uuid(`run ${(runs += 1)}`))
+        const tenant = { tenantId: key.tenantId, name: `run ${runs}`, createdMs: 0, suspended: false }
+        await storage.keys.createTenant(tenant, 'cli:test')
         const { ranges } = gated(storage)
         for (const [n, one] of steps.entries()) {
           if (one.kind === 'publish') {
             const category = one.lettings ? 'lettings' : 'sales'
-            await publish(storage, [draft({ subject: `p ${n}`, category, wishedCreated: one.at })])
+            await publish(storage, [draft({ subject: `p ${n}`, category, wishedCreated: one.at })], { key })
           } else if (one.kind === 'epoch') await storage.startEpoch(n, 'cli:test')
           else {
             const { view, from, to } = one

@@ -1,8 +1,7 @@
 /** Retention in the background: which feeds, how often, and on which node (D17). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogues, ticksPerSecond } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { ticksPerSecond } from '@property-events/protocol'
 import { unreported } from '../../src/background-task.ts'
 import { carryOutRetention, countFeed } from '../../src/feed/retaining.ts'
 import { noRetention, retainedFeeds } from '../../src/feed/retention-rules.ts'
@@ -15,6 +14,7 @@ import { list, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { testClock } from '../storage/support/test-clock.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const noonMs = Date.UTC(2026, 2, 10, 12)
 const dayMs = 86_400_000
@@ -22,9 +22,7 @@ const dayMs = 86_400_000
 /** Three versions of a subject in each feed of two tenants, 30, 20 and 10 days before `noonMs`. */
 async function storeOfDays(): Promise<StorageEngine> {
   const { clock } = testClock('2026-01-01')
-  const store = await withTenants(
-    await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default, clock }),
-  )
+  const store = await withTenants(await temporaryStore({ clock }))
   for (const days of [30, 20, 10]) {
     Atomics.store(clock, 0, BigInt(noonMs - days * dayMs) * (ticksPerSecond / 1_000n))
     for (const tenantId of [tenantA, tenantB]) {
@@ -108,7 +106,7 @@ describe('retention in the background', () => {
     assert.equal(await goneIn(store, feedKey(tenantA)), 0)
     assert.equal(await goneIn(store, feedKey(tenantB, 'contact')), 0)
     const keys = { ...store.keys, tenants: () => assert.fail('asked for tenants') }
-    await using empty = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using empty = await temporaryStore()
     assert.deepEqual(await retainedFeeds({ retention: empty.retention, keys }, noRetention, noonMs), [])
   })
 

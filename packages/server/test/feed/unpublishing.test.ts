@@ -1,22 +1,19 @@
 /** Tenants that leave are unpublished in the background, whatever ails one of them. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogues } from '@property-events/protocol'
 import { unreported } from '../../src/background-task.ts'
 import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import { StorageFailure } from '../../src/storage/storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { headOf, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 describe('tenants that leave', () => {
   it('are unpublished although one of them cannot be, which is named (D17)', async () => {
-    await using store = await withTenants(
-      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-    )
+    await using store = await withTenants(await temporaryStore())
     for (const tenantId of [tenantA, tenantB]) {
       await publish(store, [draft({ subject: 'p' })], { key: feedKey(tenantId) })
       await store.leaving.begin(
@@ -55,9 +52,7 @@ describe('tenants that leave', () => {
   })
 
   it('are done only when nothing that was under way can still arrive: a late publication is removed too (D17)', async () => {
-    await using store = await withTenants(
-      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-    )
+    await using store = await withTenants(await temporaryStore())
     const key = feedKey(tenantA)
     const sinceMs = Date.parse('2026-03-01T10:00:00Z')
     let [nowMs, looks] = [sinceMs, 0]

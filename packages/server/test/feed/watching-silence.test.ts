@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { catalogues, uuidV7 } from '@property-events/protocol'
+import { uuidV7 } from '@property-events/protocol'
 import { expectedInterval, settlingMs } from '../../src/feed/silence-rules.ts'
 import { silenceLook, watchSilence } from '../../src/feed/watching-silence.ts'
 import type { SilenceChange } from '../../src/feed/watching-silence.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import { presenceText } from '../../src/storage/storage.ts'
 import type {
   KeyRecord,
@@ -18,6 +17,7 @@ import type {
 import { feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
@@ -52,9 +52,7 @@ type Node = { look(): Promise<void> }
 
 /** A store whose nodes and whose time are moved by hand. */
 async function world() {
-  const store = await withTenants(
-    await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
-  )
+  const store = await withTenants(await temporaryStore())
   await store.keys.insertKey(key('website'), actor)
   const told: string[] = []
   const changes: SilenceChange[] = []
@@ -452,12 +450,12 @@ describe('silence', () => {
           assert(expected !== undefined && here.clock() > one.silentMs + expected.ms + settlingMs)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 200 : 15 },
     )
   })
 
   it('is looked for again and again, until the node closes (PROTOCOL §14.7)', async () => {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     let looks = 0
     const silence = { ...store.silence, takeTurn: async () => void (looks += 1) }
     const watch = watchSilence({ ...store, silence }, { tell: () => undefined, everyMs: 1 })

@@ -11,74 +11,72 @@ import { until } from '../support/until.ts'
 const deprecation = { sinceMs: Date.UTC(2026, 0, 31), sunsetMs: Date.UTC(2027, 0, 31, 12) }
 const json = { 'content-type': 'application/json' }
 
-for (const engine of ['memory', 'sqlite'] as const) {
-  onTransports(`an operation whose end is announced, on ${engine}`, (transport) => {
-    let service: TestService
-    before(async () => {
-      const deprecations = {
-        listPropertyEvents: deprecation,
-        publishPropertyEvents: deprecation,
-        readPropertySnapshot: deprecation,
-      }
-      service = await startTestService({ ...transport, engine, deprecations })
-      await publish(service, { payload: property() })
-    })
-    after(() => service.stop())
-
-    it('says so in each of its answers, and no other service does (D27)', async () => {
-      const { readKey, publishKey } = service.tenant
-      const body = JSON.stringify({ payload: property() })
-      const post = (more: object) => ({ method: 'POST', key: publishKey, headers: json, body, ...more })
-      const said = [
-        [listPath, { key: readKey }, 200],
-        [listPath, { key: readKey, method: 'HEAD' }, 200],
-        [listPath.toUpperCase(), { key: readKey }, 200],
-        [`http://elsewhere${listPath}`, { key: readKey }, 200],
-        [listPath, { key: readKey, headers: { 'if-none-match': '*' } }, 304],
-        [`${listPath}?page=0`, { key: readKey }, 400],
-        [listPath, { key: 'nonsense' }, 401],
-        [listPath, { key: publishKey }, 401],
-        [listPath, { key: readKey, headers: { accept: 'text/html' } }, 200],
-        ['/v1/property-events/snapshot', { key: readKey, headers: { accept: 'text/html' } }, 406],
-        [listPath, { key: readKey, headers: { expect: 'x' } }, 417],
-        ['/v1/property-events', post({}), 201],
-        ['/v1/property-events', post({ headers: { ...json, expect: '100-continue' } }), 201],
-        ['/v1/property-events', post({ key: readKey }), 403],
-        ['/v1/property-events', post({ body: '{' }), 400],
-        ['/v1/property-events', post({ headers: { 'content-type': 'application/xml' } }), 415],
-        ['/v1/property-events/snapshot', { key: readKey }, 200],
-      ] as const
-      for (const [path, request, status] of said) {
-        const answer = await call(service, path, request)
-        assert.equal(answer.status, status, `${path} ${answer.text}`)
-        assert.equal(answer.headers['deprecation'], '@1769817600', path)
-        assert.equal(answer.headers['sunset'], 'Sun, 31 Jan 2027 12:00:00 GMT', path)
-      }
-      for (const path of [`${getPath}/x`, '/v1/heads', '/v1/property-events?after=0', '/nothing', '/docs']) {
-        const { headers } = await call(service, path, { key: readKey })
-        assert.ok(!('deprecation' in headers) && !('sunset' in headers), path)
-      }
-    })
-
-    it('is marked in the document, and no other is (D27)', async () => {
-      const { paths } = JSON.parse((await call(service, '/openapi.json')).text) as {
-        readonly paths: Readonly<
-          Record<string, Readonly<Record<string, { operationId?: string; deprecated?: boolean }>>>
-        >
-      }
-      const marked = Object.values(paths)
-        .flatMap((methods) => Object.values(methods))
-        .filter(({ deprecated }) => deprecated === true)
-      assert.deepEqual(marked.map(({ operationId = '' }) => operationId).toSorted(), [
-        'headListPropertyEvents',
-        'headReadPropertySnapshot',
-        'listPropertyEvents',
-        'publishPropertyEvents',
-        'readPropertySnapshot',
-      ])
-    })
+onTransports('an operation whose end is announced', (transport) => {
+  let service: TestService
+  before(async () => {
+    const deprecations = {
+      listPropertyEvents: deprecation,
+      publishPropertyEvents: deprecation,
+      readPropertySnapshot: deprecation,
+    }
+    service = await startTestService({ ...transport, deprecations })
+    await publish(service, { payload: property() })
   })
-}
+  after(() => service.stop())
+
+  it('says so in each of its answers, and no other service does (D27)', async () => {
+    const { readKey, publishKey } = service.tenant
+    const body = JSON.stringify({ payload: property() })
+    const post = (more: object) => ({ method: 'POST', key: publishKey, headers: json, body, ...more })
+    const said = [
+      [listPath, { key: readKey }, 200],
+      [listPath, { key: readKey, method: 'HEAD' }, 200],
+      [listPath.toUpperCase(), { key: readKey }, 200],
+      [`http://elsewhere${listPath}`, { key: readKey }, 200],
+      [listPath, { key: readKey, headers: { 'if-none-match': '*' } }, 304],
+      [`${listPath}?page=0`, { key: readKey }, 400],
+      [listPath, { key: 'nonsense' }, 401],
+      [listPath, { key: publishKey }, 401],
+      [listPath, { key: readKey, headers: { accept: 'text/html' } }, 200],
+      ['/v1/property-events/snapshot', { key: readKey, headers: { accept: 'text/html' } }, 406],
+      [listPath, { key: readKey, headers: { expect: 'x' } }, 417],
+      ['/v1/property-events', post({}), 201],
+      ['/v1/property-events', post({ headers: { ...json, expect: '100-continue' } }), 201],
+      ['/v1/property-events', post({ key: readKey }), 403],
+      ['/v1/property-events', post({ body: '{' }), 400],
+      ['/v1/property-events', post({ headers: { 'content-type': 'application/xml' } }), 415],
+      ['/v1/property-events/snapshot', { key: readKey }, 200],
+    ] as const
+    for (const [path, request, status] of said) {
+      const answer = await call(service, path, request)
+      assert.equal(answer.status, status, `${path} ${answer.text}`)
+      assert.equal(answer.headers['deprecation'], '@1769817600', path)
+      assert.equal(answer.headers['sunset'], 'Sun, 31 Jan 2027 12:00:00 GMT', path)
+    }
+    for (const path of [`${getPath}/x`, '/v1/heads', '/v1/property-events?after=0', '/nothing', '/docs']) {
+      const { headers } = await call(service, path, { key: readKey })
+      assert.ok(!('deprecation' in headers) && !('sunset' in headers), path)
+    }
+  })
+
+  it('is marked in the document, and no other is (D27)', async () => {
+    const { paths } = JSON.parse((await call(service, '/openapi.json')).text) as {
+      readonly paths: Readonly<
+        Record<string, Readonly<Record<string, { operationId?: string; deprecated?: boolean }>>>
+      >
+    }
+    const marked = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .filter(({ deprecated }) => deprecated === true)
+    assert.deepEqual(marked.map(({ operationId = '' }) => operationId).toSorted(), [
+      'headListPropertyEvents',
+      'headReadPropertySnapshot',
+      'listPropertyEvents',
+      'publishPropertyEvents',
+      'readPropertySnapshot',
+    ])
+  })
+})
 
 onTransports('a request’s line in the log', (transport) => {
   let service: TestService

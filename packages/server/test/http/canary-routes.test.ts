@@ -82,7 +82,7 @@ describe('every route of the document', () => {
   let running: TestService
   const service = (): TestService => running
   before(async () => {
-    running = await startTestService({ engine: 'memory' })
+    running = await startTestService()
   })
   after(() => running.stop())
 

@@ -53,7 +53,7 @@ function randomRead(published: readonly Published[]): readonly [string, Call] {
 
 const ways: readonly (readonly [string, TestServiceOptions])[] = [
   ...testEngines.map((engine) => [engine, { engine }] as const),
-  ['memory by Node’s HTTP alone', { engine: 'memory', plainConnections: false }],
+  ['sqlite by Node’s HTTP alone', { plainConnections: false }],
 ]
 
 describe('what is noted as sent', () => {

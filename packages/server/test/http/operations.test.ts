@@ -344,58 +344,52 @@ onTransports('a failing store', (transport) => {
   })
 })
 
-for (const engine of ['memory', 'sqlite'] as const) {
-  describe(`draining, on ${engine}`, () => {
-    it('says that it stops, and answers everything as the last of its connection, until it is closed (PROTOCOL §7)', async () => {
-      const service = await startTestService({ engine })
-      after(() => service.stop())
-      const { readKey, publishKey } = service.tenant
-      const readyz = async () => {
-        const answer = await operationsCall(service, '/readyz')
-        return [answer.status, await answer.text()]
-      }
-      assert.deepEqual(await readyz(), [200, 'ok\n'])
-      const body = JSON.stringify({ payload: property() })
-      const asked = (target: string, key: string, ...lines: readonly string[]) =>
-        head(`${target} HTTP/1.1`, `x-api-key: ${key}`, ...lines)
-      const posted =
-        asked(
-          'POST /v1/property-events',
-          publishKey,
-          'content-type: application/json',
-          `content-length: ${Buffer.byteLength(body)}`,
-        ) + body
-      // On the bare socket, and by Node's HTTP, as its bytes come in two pieces.
-      const requests = [
-        [asked(`GET ${listPath}`, readKey)],
-        [posted],
-        [posted.slice(0, -5), posted.slice(-5)],
-      ]
-      requests.push([asked('GET /v1/heads', readKey)])
-      const before = await Promise.all(requests.map(() => open(service.port)))
-      for (const [index, socket] of before.entries()) {
-        socket.write(requests[index]?.join('') ?? '')
-        await new Promise((resolve) => socket.once('data', resolve))
-      }
-      await service.service.drain()
-      assert.deepEqual(await readyz(), [503, 'stopping\n'])
-      for (const [index, pieces] of requests.entries()) {
-        for (const socket of [before[index], await open(service.port)]) {
-          if (socket === undefined) continue
-          const answer = collect(socket)
-          for (const piece of pieces) {
-            socket.write(piece)
-            await new Promise((resolve) => setTimeout(resolve, 20))
-          }
-          const { text, closed, status } = await answer
-          assert.ok(status === 200 || status === 201, text)
-          assert.match(text, /^connection: close\r$/im)
-          assert.ok(closed)
+describe('draining', () => {
+  it('says that it stops, and answers everything as the last of its connection, until it is closed (PROTOCOL §7)', async () => {
+    const service = await startTestService()
+    after(() => service.stop())
+    const { readKey, publishKey } = service.tenant
+    const readyz = async () => {
+      const answer = await operationsCall(service, '/readyz')
+      return [answer.status, await answer.text()]
+    }
+    assert.deepEqual(await readyz(), [200, 'ok\n'])
+    const body = JSON.stringify({ payload: property() })
+    const asked = (target: string, key: string, ...lines: readonly string[]) =>
+      head(`${target} HTTP/1.1`, `x-api-key: ${key}`, ...lines)
+    const posted =
+      asked(
+        'POST /v1/property-events',
+        publishKey,
+        'content-type: application/json',
+        `content-length: ${Buffer.byteLength(body)}`,
+      ) + body
+    // On the bare socket, and by Node's HTTP, as its bytes come in two pieces.
+    const requests = [[asked(`GET ${listPath}`, readKey)], [posted], [posted.slice(0, -5), posted.slice(-5)]]
+    requests.push([asked('GET /v1/heads', readKey)])
+    const before = await Promise.all(requests.map(() => open(service.port)))
+    for (const [index, socket] of before.entries()) {
+      socket.write(requests[index]?.join('') ?? '')
+      await new Promise((resolve) => socket.once('data', resolve))
+    }
+    await service.service.drain()
+    assert.deepEqual(await readyz(), [503, 'stopping\n'])
+    for (const [index, pieces] of requests.entries()) {
+      for (const socket of [before[index], await open(service.port)]) {
+        if (socket === undefined) continue
+        const answer = collect(socket)
+        for (const piece of pieces) {
+          socket.write(piece)
+          await new Promise((resolve) => setTimeout(resolve, 20))
         }
+        const { text, closed, status } = await answer
+        assert.ok(status === 200 || status === 201, text)
+        assert.match(text, /^connection: close\r$/im)
+        assert.ok(closed)
       }
-    })
+    }
   })
-}
+})
 
 onTransports('a graceful stop', (transport) => {
   it('answers open requests, stores what it acknowledges, and then accepts no more (P7)', async () => {

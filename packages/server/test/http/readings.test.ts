@@ -13,7 +13,7 @@ import { call, getPath, listPath as list, pageOf, publish } from '../support/htt
 import type { Page } from '../support/http-client.ts'
 import { isLongRun } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
-import { startTestService } from '../support/test-service.ts'
+import { startTestService, testEngines } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -206,11 +206,10 @@ function losing(storage: StorageEngine, isIll: () => boolean): StorageEngine {
 /** Many, so that each is sent a part of the feed alone: of one that has everything nothing can be too much. Three keys use them, and a feed keeps 200. */
 const named = Math.min(readsPerWay / 6, 60)
 const names = ['default', ...Array.from({ length: named }, (_, number) => `site-${number}`)]
-const engines = ['memory', 'sqlite', 'postgres'] as const
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 1_000_000)
 
 describe(`what is kept of consumers (seed ${seed})`, () => {
-  for (const engine of engines) {
+  for (const engine of testEngines) {
     it(`is what they were sent, one addition later and never more, through three nodes and both transports, on ${engine} (PROTOCOL §14)`, async () => {
       const random = randomOf(seed)
       let isIll = true
@@ -264,7 +263,7 @@ describe(`what is kept of consumers (seed ${seed})`, () => {
   }
 
   it('has nothing of an answer that was broken off, and the part of a stream that was taken (PROTOCOL §14)', async () => {
-    const service = await startTestService({ engine: 'memory', limits: { markEveryMs: 100 } })
+    const service = await startTestService({ limits: { markEveryMs: 100 } })
     try {
       const { tenantId, readKey } = service.tenant
       const key = { tenantId, feed: 'property' } as const
@@ -321,7 +320,7 @@ describe(`what is kept of consumers (seed ${seed})`, () => {
 
   it('says when each last asked, when it was last told that there is nothing new, and the outcome (PROTOCOL §14)', async () => {
     let nowMs = Date.parse('2026-03-01T09:00:00Z')
-    const service = await startTestService({ engine: 'memory', clock: () => nowMs })
+    const service = await startTestService({ clock: () => nowMs })
     try {
       const { tenantId, readKey } = service.tenant
       const key = { tenantId, feed: 'property' } as const
@@ -350,7 +349,7 @@ describe(`what is kept of consumers (seed ${seed})`, () => {
   })
 
   it('refuses an invalid name when a feed is read (PROTOCOL §14)', async () => {
-    const service = await startTestService({ engine: 'memory' })
+    const service = await startTestService()
     try {
       const { readKey, publishKey } = service.tenant
       for (const name of ['two words', 'a/b', '-x', 'é', 'x'.repeat(65), 'a, b']) {

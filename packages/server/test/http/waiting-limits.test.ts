@@ -9,7 +9,7 @@ import { openStream } from '../support/event-stream.ts'
 import type { StreamReader } from '../support/event-stream.ts'
 import { call, problemOf } from '../support/http-client.ts'
 import { startTestService } from '../support/test-service.ts'
-import type { TestEngine, TestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
 const path = '/v1/property-events'
@@ -49,28 +49,26 @@ describe('requests that wait', () => {
     assert.equal(waiting.enter('f', 'stream'), undefined)
   })
 
-  for (const engine of ['memory', 'sqlite'] as const satisfies readonly TestEngine[]) {
-    it(`are limited for a node, whatever their keys, on ${engine} (W5)`, async () => {
-      const most = 6
-      const service = await startTestService({ engine, limits: { waitingPerNode: most } })
-      const readers: StreamReader[] = []
-      try {
-        const [stranger = '', ...keys] = await keysOf(service, most + 1)
-        for (const key of keys) readers.push(await openStream(service, `${path}/stream?after=head`, { key }))
-        assert.ok(readers.every(({ status }) => status === 200))
-        const ask = (query: string) => call(service, `${path}${query}`, { key: stranger })
-        for (const query of ['/stream?after=head', '?after=0&wait=30']) {
-          const refused = await ask(query)
-          assert.equal(refused.status, 429, query)
-          assert.equal(problemOf(refused).code, 'too_many_waiting')
-        }
-        assert.equal((await ask('?after=0')).status, 200, 'what does not wait is answered')
-        readers.shift()?.close()
-        await until(async () => (await ask('?after=0&wait=1')).status === 200, { what: 'a free place' })
-      } finally {
-        for (const reader of readers) reader.close()
-        await service.stop()
+  it('are limited for a node, whatever their keys (W5)', async () => {
+    const most = 6
+    const service = await startTestService({ limits: { waitingPerNode: most } })
+    const readers: StreamReader[] = []
+    try {
+      const [stranger = '', ...keys] = await keysOf(service, most + 1)
+      for (const key of keys) readers.push(await openStream(service, `${path}/stream?after=head`, { key }))
+      assert.ok(readers.every(({ status }) => status === 200))
+      const ask = (query: string) => call(service, `${path}${query}`, { key: stranger })
+      for (const query of ['/stream?after=head', '?after=0&wait=30']) {
+        const refused = await ask(query)
+        assert.equal(refused.status, 429, query)
+        assert.equal(problemOf(refused).code, 'too_many_waiting')
       }
-    })
-  }
+      assert.equal((await ask('?after=0')).status, 200, 'what does not wait is answered')
+      readers.shift()?.close()
+      await until(async () => (await ask('?after=0&wait=1')).status === 200, { what: 'a free place' })
+    } finally {
+      for (const reader of readers) reader.close()
+      await service.stop()
+    }
+  })
 })

@@ -1,8 +1,7 @@
 /** Work that no request waits for tells of its failures, and that it works again: none fails in silence. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { catalogues } from '@property-events/protocol'
-import { StorageFailure, loadPeppers, openStorage } from '../../src/index.ts'
+import { StorageFailure, loadPeppers } from '../../src/index.ts'
 import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { ageNotes } from '../../src/feed/ageing.ts'
@@ -21,6 +20,7 @@ import { createUseLog } from '../../src/keys/use-log.ts'
 import { askedOnce } from '../../src/observability/asked-once.ts'
 import { timeReservation } from '../../src/storage/time-reservation.ts'
 import { until } from '../support/until.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 /** Fails the first time and works from then on. */
 function once<T>(answer: T): () => Promise<T> {
@@ -53,7 +53,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await uses.close()
   },
   async use_session(report) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     let nowMs = 0
     const parts = { store: { ...store.consoleSessions, use: once(undefined) }, clock: () => nowMs, report }
     const sessions = consoleSessions(parts)
@@ -89,28 +89,28 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await flushing.close()
   },
   async age_notes(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = { ...store, usage: { ...store.usage, age: once(0) } }
     const ageing = ageNotes(storage, report, { everyMs: 1 })
     await until(() => said() >= 2)
     await ageing.close()
   },
   async watch_silence(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = { ...store, silence: { ...store.silence, takeTurn: once(undefined) } }
     const watching = watchSilence(storage, { tell: unasked, report, everyMs: 1 })
     await until(() => said() >= 2)
     await watching.close()
   },
   async report_holds(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = { holds: { ...store.holds, reportExpired: once([]) } }
     const reporting = reportExpiredHolds(storage, { warn: unasked }, report, 1)
     await until(() => said() >= 2)
     await reporting.close()
   },
   async erase(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = {
       events: store.events,
       keys: store.keys,
@@ -123,7 +123,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await erasing.close()
   },
   async retain(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = { ...store, retention: { ...store.retention, rules: once([]) } }
     const compare = async () => undefined
     const parts = { storage, nodeId: 'a', defaults: noRetention, compare, report, everyMs: 1 }
@@ -132,14 +132,14 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await retaining.close()
   },
   async unpublish(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = { ...store, leaving: { ...store.leaving, list: once([]) } }
     const unpublishing = carryOutUnpublishing({ storage, report, everyMs: 1 })
     await until(() => said() >= 2)
     await unpublishing.close()
   },
   async fill_views(report, said) {
-    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    await using store = await temporaryStore()
     const storage = { ...store, branchViews: { ...store.branchViews, due: once([]) } }
     const filling = fillBranchViews({ storage, report, everyMs: 1 })
     await until(() => said() >= 2)

@@ -20,6 +20,7 @@ import { putGates } from './support/gates.ts'
 import { holdFeed } from './support/hold-feed.ts'
 import { startProxy } from './support/proxy.ts'
 import { withClient } from './support/standby.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 const long = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
 const pending = Symbol('pending')
@@ -189,7 +190,7 @@ describe('a node that commits several feeds at once', () => {
   it('answers as the reference does, in any order of gathering, locking and committing (P1, P3, P12)', async () => {
     await using site = await place()
     const node = await site.node()
-    const reference = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const reference = await temporaryStore()
     const asked = fc.record({
       request: request({ plain: false }),
       hasPause: fc.constantFrom(false, false, true),

@@ -1,8 +1,9 @@
-import { agreesWithReference } from '../storage/support/agreement.ts'
+import { enginesAgree } from '../storage/support/agreement.ts'
+import { sqliteStores } from '../storage/support/stores.ts'
 import { postgresStores } from './postgres-stores.ts'
 
-agreesWithReference(
-  'PostgreSQL',
-  postgresStores(),
-  process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 1000 : 40,
+enginesAgree(
+  'PostgreSQL and SQLite',
+  [sqliteStores('thisThread'), postgresStores()],
+  process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 2000 : 40,
 )

@@ -1,7 +1,9 @@
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
-import type { StoreFactory, StoreOptions } from '../storage/support/stores.ts'
+import type { StoreFactory } from '../storage/support/stores.ts'
+import { afterClosing } from '../support/temporary-store.ts'
+import type { StoreOptions } from '../support/temporary-store.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
 
@@ -13,7 +15,7 @@ export function postgresStores(binFolder?: string): StoreFactory {
   const open = async (url: string, options: StoreOptions | undefined, whenClosed?: () => void) => {
     const given = { kind: 'postgres', url, readConnections: 4, create: true } as const
     const opened = await openStorage({ ...given, catalogue: catalogues.default, ...options })
-    const store = whenClosed === undefined ? opened : givenBack(opened, whenClosed)
+    const store = whenClosed === undefined ? opened : afterClosing(opened, whenClosed)
     urlOf.set(store, url)
     return store
   }
@@ -35,11 +37,4 @@ export function postgresStores(binFolder?: string): StoreFactory {
       await (await started)?.[Symbol.asyncDispose]()
     },
   }
-}
-
-/** The store, and what happens once it is closed. */
-function givenBack(storage: StorageEngine, giveBack: () => void): StorageEngine {
-  let closing: Promise<void> | undefined
-  const close = (): Promise<void> => (closing ??= storage.close().then(giveBack))
-  return { ...storage, close, [Symbol.asyncDispose]: close }
 }

@@ -14,6 +14,7 @@ import { putGates } from './support/gates.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 describe('a node that remembers what it has published', () => {
   let databases: TestDatabases
@@ -197,7 +198,7 @@ describe('a node that remembers what it has published', () => {
 
   it('answers as the reference does, whichever node has published to the feed before (P12, D12)', async () => {
     await using place = await nodes()
-    const reference = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const reference = await temporaryStore()
     const sent = fc.record({
       subject: fc.constantFrom('p', 'p', 'q'),
       id: fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined, freq: 2 }),

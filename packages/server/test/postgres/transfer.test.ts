@@ -1,10 +1,10 @@
 import { after, describe, it } from 'node:test'
 import { assertSameContent, storeWithHistory, transfer } from '../storage/contract/transferring.ts'
-import { memoryStores, sqliteStores, withTenants } from '../storage/support/stores.ts'
+import { sqliteStores, withTenants } from '../storage/support/stores.ts'
 import { postgresStores } from './postgres-stores.ts'
 
 describe('moving between engines', () => {
-  const engines = { memory: memoryStores(), SQLite: sqliteStores(), PostgreSQL: postgresStores() }
+  const engines = { SQLite: sqliteStores(), PostgreSQL: postgresStores() }
   after(async () => {
     for (const factory of Object.values(engines)) await factory.clean()
   })
@@ -12,7 +12,6 @@ describe('moving between engines', () => {
   for (const [start, end] of [
     ['SQLite', 'PostgreSQL'],
     ['PostgreSQL', 'SQLite'],
-    ['memory', 'PostgreSQL'],
   ] as const) {
     it(`keeps everything from ${start} to ${end} (P9, P12)`, async () => {
       await using from = await storeWithHistory(await engines[start].create())

@@ -1,7 +1,6 @@
 import { storageContract } from './contract.ts'
-import { memoryStores, sqliteStores } from './support/stores.ts'
+import { sqliteStores } from './support/stores.ts'
 
-storageContract('memory', memoryStores())
 /**
  * Either way each question goes to the writer through a port, as a copy. Three hundred threads take half a minute of processor time to
  * start, so the store with a thread of its own is left to the tests over HTTP, to the models and to the long run.

@@ -9,7 +9,7 @@ import { list, numbers, publish } from './support/read-back.ts'
 import { orderFaults } from './support/order-log.ts'
 import type { OrderedFeed } from './support/order-log.ts'
 import { numbersInBlocks, plainSequence } from './support/plain-sequence.ts'
-import { memoryStores, withTenants } from './support/stores.ts'
+import { withTenants } from './support/stores.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 function feedOf(store: StorageEngine): OrderedFeed {
@@ -23,11 +23,6 @@ function feedOf(store: StorageEngine): OrderedFeed {
 }
 
 describe('order under concurrent publishers and readers', () => {
-  it('holds in memory (P1, P2)', async () => {
-    await using store = await withTenants(await memoryStores().create())
-    assert.deepEqual(await orderFaults([feedOf(store)], 25), [])
-  })
-
   it('holds on SQLite, also when two writers share the file (P1, P2)', async () => {
     using folder = temporaryFolder()
     const options = { kind: 'sqlite', folder: folder.path, create: true } as const

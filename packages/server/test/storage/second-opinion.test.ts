@@ -6,7 +6,7 @@ import { uuid } from './support/drafts.ts'
 import { batchOf, request, subjectId } from './support/histories.ts'
 import type { EventWords } from './support/histories.ts'
 import { list } from './support/read-back.ts'
-import { memoryStores } from './support/stores.ts'
+import { temporaryStore } from '../support/temporary-store.ts'
 
 interface Shown {
   readonly subject: string
@@ -63,9 +63,8 @@ function see(event: EventWords, known: Map<string, Known>, news: Shown[]): boole
 
 describe('a second opinion on types and categories', () => {
   it('agrees on what readers see of random requests (D12, D23, D26)', async () => {
-    const factory = memoryStores()
     let runs = 0
-    await using store = await factory.create()
+    await using store = await temporaryStore()
     await fc.assert(
       fc.asyncProperty(fc.array(request({ plain: true }), { maxLength: 12 }), async (requests) => {
         runs += 1

@@ -15,7 +15,7 @@ export interface OnEnginesOptions extends Omit<TestServiceOptions, 'engine' | 'p
 
 /**
  * The same tests on every engine, each with a service of its own that is there before the first test; and once more by Node's HTTP
- * alone, on the engine that costs least. Engines know nothing of transports, so the short run tries that engine by Node's HTTP only.
+ * alone, on the engine that costs least: engines know nothing of transports.
  */
 export function onEngines(
   title: string,
@@ -23,13 +23,13 @@ export function onEngines(
   tests: (service: () => TestService, plainConnections: boolean) => void,
 ): void {
   const engines = chosenEngines()
-  const isTriedAlone = byNode && engines.includes('memory')
-  const isShort = isTriedAlone && !isLongRun && engines.length > 1
-  for (const engine of isShort ? engines.filter((one) => one !== 'memory') : engines) {
-    onService(`${title}, on ${engine}`, { ...options, engine }, (service) => tests(service, true))
+  const isTriedAlone = byNode && engines.includes('sqlite')
+  for (const engine of engines) {
+    const given = { ...options, engine, writesOn: 'ownThread' } as const
+    onService(`${title}, on ${engine}`, given, (service) => tests(service, true))
   }
   if (!isTriedAlone) return
-  const alone = { ...options, engine: 'memory', plainConnections: false } as const
+  const alone = { ...options, plainConnections: false }
   onService(`${title}, by Node’s HTTP alone`, alone, (service) => tests(service, false))
 }
 

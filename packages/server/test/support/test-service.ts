@@ -1,8 +1,6 @@
 /** A whole service on loopback, with tenants and keys, for tests that speak to it as a client would. */
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { catalogues, scopes } from '@property-events/protocol'
 import type { AdminScope, EventTypeCatalogue } from '@property-events/protocol'
 import { createLogger, createService, issueKey, loadPeppers, openStorage } from '../../src/index.ts'
@@ -15,10 +13,12 @@ import type {
   ServiceOptions,
   StorageEngine,
 } from '../../src/index.ts'
+import type { SqliteOptions } from '../../src/storage/sqlite/engine.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
+import { makeStoreFolder, openNewStore } from './temporary-store.ts'
 
 /** Engines the suite runs on. One more engine is one more name here and one more case below. */
-export const testEngines = ['memory', 'sqlite', 'postgres'] as const
+export const testEngines = ['sqlite', 'postgres'] as const
 export type TestEngine = (typeof testEngines)[number]
 
 export interface TestTenant {
@@ -32,7 +32,10 @@ export interface TestTenant {
 }
 
 export interface TestServiceOptions {
+  /** SQLite if left out. */
   readonly engine?: TestEngine
+  /** On SQLite: `thisThread` if left out, since another takes longer to start than all the rest. */
+  readonly writesOn?: SqliteOptions['writesOn']
   readonly catalogue?: EventTypeCatalogue
   readonly limits?: ServiceOptions['limits']
   readonly basePath?: string
@@ -100,11 +103,15 @@ export interface IssueOptions {
 const unhurried = { perSecond: 100_000, burst: 1_000_000 }
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { engine = 'memory', catalogue = catalogues.default, wrap = (storage) => storage } = options
-  const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
-  const settings = { create: true, catalogue, startSequence: 0 }
-  const { place, giveBack } = await placeOf(engine, folder, options)
-  const storage = wrap(await openStorage({ ...settings, ...place }))
+  const { engine = 'sqlite', writesOn = 'thisThread', wrap = (storage) => storage } = options
+  const catalogue = options.catalogue ?? catalogues.default
+  const folder = makeStoreFolder()
+  const { url, giveBack } = engine === 'postgres' ? await databaseFor(options) : noDatabase
+  const open = (at: string): Promise<StorageEngine> =>
+    openStorage({ kind: 'postgres', url: at, readConnections: 4, create: true, catalogue, startSequence: 0 })
+  const storage = wrap(
+    url === undefined ? await openNewStore(folder, { catalogue, writesOn }) : await open(url),
+  )
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const logLines: string[] = []
   const log = createLogger({
@@ -179,7 +186,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     logLines,
     issue,
     async another(changes = {}) {
-      const own = place.kind === 'postgres' ? await openStorage({ ...settings, ...place }) : undefined
+      const own = url === undefined ? undefined : await open(url)
       const clock = options.clock === undefined ? {} : { clock: options.clock }
       const node = await createService({
         ...parts,
@@ -207,19 +214,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   }
 }
 
-/** Where the store is, and what is to be called once it is closed. */
-async function placeOf(
-  engine: TestEngine,
-  folder: string,
-  { databaseUrl, catalogue }: Pick<TestServiceOptions, 'databaseUrl' | 'catalogue'>,
-) {
-  const giveBack = (): void => undefined
-  if (engine === 'memory') return { place: { kind: 'memory' }, giveBack } as const
-  if (engine === 'sqlite') return { place: { kind: 'sqlite', folder }, giveBack } as const
-  const at = (url: string) => ({ kind: 'postgres', url, readConnections: 4 }) as const
-  if (databaseUrl !== undefined) return { place: at(databaseUrl), giveBack }
+const noDatabase = { url: undefined, giveBack: (): void => undefined }
+
+/** Where the database is, and what is to be called once the store is closed. */
+async function databaseFor({ databaseUrl, catalogue }: TestServiceOptions) {
+  if (databaseUrl !== undefined) return { ...noDatabase, url: databaseUrl }
   const databases = await sharedDatabases()
-  if (catalogue !== undefined) return { place: at(await databases.create()), giveBack }
+  if (catalogue !== undefined) return { ...noDatabase, url: await databases.create() }
   const schema = await databases.recycled()
-  return { place: at(schema.url), giveBack: () => schema.giveBack() }
+  return { url: schema.url, giveBack: () => schema.giveBack() }
 }

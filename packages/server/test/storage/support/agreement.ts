@@ -1,4 +1,4 @@
-/** An engine beside the in-memory reference, on random histories: nobody can tell them apart (P12). */
+/** Two engines, on random histories: nobody can tell them apart (P12). */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -27,7 +27,6 @@ import { list, parseEvent } from './read-back.ts'
 import { isOver } from '../../../src/storage/restriction-store.ts'
 import { retentionModel } from './retention-model.ts'
 import type { SubjectHistory } from './retention-model.ts'
-import { memoryStores } from './stores.ts'
 import type { StoreFactory } from './stores.ts'
 import { testClock, ticks } from './test-clock.ts'
 
@@ -35,10 +34,14 @@ function sortedCounts(counts: readonly FeedCount[]): readonly FeedCount[] {
   return counts.toSorted((a, b) => a.key.feed.localeCompare(b.key.feed))
 }
 
-export function agreesWithReference(name: string, engine: StoreFactory, numRuns: number): void {
-  describe(`${name} and the in-memory reference`, () => {
+/** The first of the factories is the one that the other has to agree with. */
+export function enginesAgree(
+  name: string,
+  factories: readonly [StoreFactory, StoreFactory],
+  numRuns: number,
+): void {
+  describe(name, () => {
     const { clock } = testClock('2025-01-31T12:00:00')
-    const factories = [memoryStores(), engine]
     let stores: readonly StorageEngine[] = []
     let runs = 0
     let erasures = 0
@@ -136,7 +139,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       } else {
         for (const keyId of held) await agree((store) => store.keys.revokeKey(keyId, 1, 'cli:test'))
       }
-      // Each store takes its own steps: to drop what the reference does not keep is one more.
+      // Each store takes its own steps: what one has to drop the other may not keep.
       for (const store of stores) {
         for (let step = 0; step < action.steps; step += 1) {
           for (const set of await store.branchViews.due()) await store.branchViews.step(set, action.limit)

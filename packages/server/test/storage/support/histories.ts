@@ -40,9 +40,17 @@ export interface RequestWords {
   readonly events: readonly EventWords[]
 }
 
-export type Action =
+/** What is done with the log alone. */
+export type LogAction =
   /** Requests sent without waiting for each other, in groups that are committed together. */
   | { readonly kind: 'append'; readonly groups: readonly (readonly RequestWords[])[] }
+  | { readonly kind: 'preview'; readonly request: RequestWords }
+  | { readonly kind: 'clock'; readonly seconds: number }
+  | { readonly kind: 'window'; readonly view: ViewName; readonly fromSeconds: number | undefined }
+  | { readonly kind: 'epoch'; readonly continueAfter: number }
+
+export type Action =
+  | LogAction
   /** A key is limited to a set of branches of the first tenant, or all of them are revoked; then so many steps for the views of the sets. */
   | {
       readonly kind: 'branches'
@@ -51,10 +59,6 @@ export type Action =
       readonly steps: number
       readonly limit: number
     }
-  | { readonly kind: 'preview'; readonly request: RequestWords }
-  | { readonly kind: 'clock'; readonly seconds: number }
-  | { readonly kind: 'window'; readonly view: ViewName; readonly fromSeconds: number | undefined }
-  | { readonly kind: 'epoch'; readonly continueAfter: number }
   /** Of a subject, or of the nth event of the feed; then so many steps of it, and of those that were begun before. */
   | {
       readonly kind: 'erase'
@@ -115,18 +119,46 @@ export function request(options: { readonly plain: boolean }): fc.Arbitrary<Requ
     )
 }
 
-export function actions(): fc.Arbitrary<readonly Action[]> {
+/** Histories of the log alone. */
+export function logActions(): fc.Arbitrary<readonly LogAction[]> {
+  return fc.array(logAction(), { maxLength: 25 })
+}
+
+function logAction(): fc.Arbitrary<LogAction> {
   const asked = request({ plain: false })
   const view = fc.constantFrom<ViewName>('all', 'sales', 'lettings')
   const seconds = fc.option(fc.integer({ min: -400, max: 10 }), { nil: undefined })
+  return fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc
+        .array(fc.array(asked, { maxLength: 3 }), { minLength: 1, maxLength: 3 })
+        .map((groups) => ({ kind: 'append' as const, groups })),
+    },
+    { weight: 1, arbitrary: asked.map((request) => ({ kind: 'preview' as const, request })) },
+    {
+      weight: 1,
+      arbitrary: fc.integer({ min: -400, max: 400 }).map((seconds) => ({ kind: 'clock' as const, seconds })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(view, seconds)
+        .map(([view, fromSeconds]) => ({ kind: 'window' as const, view, fromSeconds })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .integer({ min: 0, max: 200 })
+        .map((continueAfter) => ({ kind: 'epoch' as const, continueAfter })),
+    },
+  )
+}
+
+export function actions(): fc.Arbitrary<readonly Action[]> {
   return fc.array(
     fc.oneof(
-      {
-        weight: 8,
-        arbitrary: fc
-          .array(fc.array(asked, { maxLength: 3 }), { minLength: 1, maxLength: 3 })
-          .map((groups) => ({ kind: 'append' as const, groups })),
-      },
+      { weight: 12, arbitrary: logAction() },
       {
         weight: 4,
         arbitrary: fc.record({
@@ -136,19 +168,6 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
           steps: fc.integer({ min: 0, max: 6 }),
           limit: fc.integer({ min: 1, max: 8 }),
         }),
-      },
-      { weight: 1, arbitrary: asked.map((request) => ({ kind: 'preview' as const, request })) },
-      {
-        weight: 1,
-        arbitrary: fc
-          .integer({ min: -400, max: 400 })
-          .map((seconds) => ({ kind: 'clock' as const, seconds })),
-      },
-      {
-        weight: 1,
-        arbitrary: fc
-          .tuple(view, seconds)
-          .map(([view, fromSeconds]) => ({ kind: 'window' as const, view, fromSeconds })),
       },
       {
         weight: 2,
@@ -191,12 +210,6 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
           steps: fc.integer({ min: 0, max: 4 }),
           limit: fc.integer({ min: 1, max: 3 }),
         }),
-      },
-      {
-        weight: 1,
-        arbitrary: fc
-          .integer({ min: 0, max: 200 })
-          .map((continueAfter) => ({ kind: 'epoch' as const, continueAfter })),
       },
     ),
     { maxLength: 25 },

@@ -28,8 +28,13 @@ export function receipt(outcome: AppendOutcome | undefined): readonly AppendedEv
   return outcome.events
 }
 
+/** What is asked for a list: a store has more. */
+interface ListedStore {
+  readonly events: Pick<StorageEngine['events'], 'locate' | 'readRange'>
+}
+
 export async function located(
-  store: StorageEngine,
+  store: ListedStore,
   window: {
     readonly key?: FeedKey
     readonly view?: FeedView
@@ -44,7 +49,7 @@ export async function located(
 
 /** All events of a window, read in pages of `pageSize`. */
 export async function list(
-  store: StorageEngine,
+  store: ListedStore,
   window: Parameters<typeof located>[1] = {},
   pageSize = 1000,
 ): Promise<readonly FeedEvent[]> {
