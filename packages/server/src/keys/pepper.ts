@@ -37,7 +37,7 @@ export type Peppers = readonly [Pepper, ...Pepper[]]
 
 /**
  * The pepper from the configuration, or else from the file `pepper` in the folder, which is created on first use (32 random bytes in
- * hexadecimal, mode 0600). Many processes can call this at once: all of them return the same pepper. Without a folder (a store in memory)
+ * hexadecimal, mode 0600). Many processes can call this at once: all of them return the same pepper. Without a folder
  * the pepper lives as long as the process. `old`, or else the file `pepper.old`, is the previous pepper, which is being replaced. If the
  * configuration contains the text of such a file, it means the pepper of that file. Earlier versions treated it like any other text, so
  * keys made with that text work too. Throws a `PepperRefusal`, or the file system's own error.

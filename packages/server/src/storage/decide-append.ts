@@ -1,6 +1,6 @@
 /**
- * From a batch and the locked feed to the rows to write and the answer to return. Pure, and the same for every engine that decides in
- * this process (memory, SQLite).
+ * From a batch and the locked feed to the rows to write and the answer to return. Pure: SQLite decides
+ * so under its lock, and PostgreSQL is checked against it.
  */
 import { formatTicks } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'

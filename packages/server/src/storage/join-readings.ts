@@ -1,12 +1,6 @@
 /** Joins what was noted about consumers to what is stored: the rules that every engine shares. */
 import { mostRanges, refusalPauseMs } from './consumer-store.ts'
-import type {
-  ConsumerName,
-  ConsumerRefusal,
-  ConsumerResult,
-  NotedReading,
-  ReadPart,
-} from './consumer-store.ts'
+import type { ConsumerRefusal, ConsumerResult, NotedReading } from './consumer-store.ts'
 import type { NumberRange } from './number-ranges.ts'
 
 /** The first range, which shows what was sent without a gap, and the highest ones. */
@@ -48,15 +42,4 @@ export function saysLiveAnew(
 ): boolean {
   if (outcome !== 'live') return false
   return before === undefined || before.sequenceNumber < sequenceNumber || before.outcome !== 'live'
-}
-
-/** By key, name and part, whatever the language of the machine. */
-export function inOrderOfName(
-  one: ConsumerName & Partial<ReadPart>,
-  other: ConsumerName & Partial<ReadPart>,
-): number {
-  const [a, b] = [one, other].map(({ keyId, name, view = '', space = '', epoch = '' }) =>
-    [keyId, name, view, space, epoch].join(' '),
-  )
-  return (a ?? '') < (b ?? '') ? -1 : a === b ? 0 : 1
 }

@@ -1,6 +1,5 @@
 /** The only file that knows which engines there are. */
 import type { SharedClock } from './clock.ts'
-import type { MemoryOptions } from './memory/engine.ts'
 import type { PostgresOptions } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
 import type { WantedSettings } from './settings.ts'
@@ -20,9 +19,7 @@ export { takeFileLock } from './sqlite/file-lock.ts'
 export type { FileLock } from './sqlite/file-lock.ts'
 export { acquireServingLock } from './sqlite/serving-lock.ts'
 
-export type OpenStorageOptions = (MemoryOptions | SqliteOptions | PostgresOptions) &
-  WantedSettings &
-  CommonOptions
+export type OpenStorageOptions = (SqliteOptions | PostgresOptions) & WantedSettings & CommonOptions
 
 interface CommonOptions {
   /** Creates the store if there is none. Otherwise a missing one is refused with `not_a_store`. */
@@ -45,11 +42,6 @@ interface CommonOptions {
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
   const { clock, overrideClockCheck = false } = options
-  if (options.kind === 'memory') {
-    // Loaded on use, like PostgreSQL: no command that works on a store needs it.
-    const { openMemory } = await import('./memory/engine.ts')
-    return openMemory(options, options, clock, overrideClockCheck)
-  }
   const { onWaiting, waitMs = 0, signal, ...given } = options
   const { create } = given
   if (given.kind === 'sqlite') return openSqlite(given, create, given, clock, overrideClockCheck)

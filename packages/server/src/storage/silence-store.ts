@@ -177,8 +177,6 @@ export type TurnState = SilenceTurn & {
   readonly lookedMs: number
 }
 
-export const firstTurn: TurnState = { number: 0, lookedMs: 0, watchedMs: 0, minute: 0 }
-
 /** The turn after this one; `undefined`: it is not due yet. */
 export function nextTurn({ lookedMs, ...before }: TurnState, nowMs: number): TurnState | undefined {
   const sinceMs = nowMs - lookedMs

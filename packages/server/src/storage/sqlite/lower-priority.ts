@@ -2,7 +2,7 @@ import { getPriority, setPriority } from 'node:os'
 
 /**
  * A tenth of a serving thread's share if they want the same core, and no limit if they do not. With reads at full rate on one core beside
- * batches of 100, and the store in memory: 7,700 pages/s with a p99 of 8 to 12 ms; with 5 steps (a third of the share) 4,100 and 18 ms.
+ * batches of 100, and all of the store in the page cache: 7,700 pages/s with a p99 of 8 to 12 ms; with 5 steps (a third of the share) 4,100 and 18 ms.
  * Publishing pays for it: 18 batches/s instead of 36, and a read by time (P3) waits up to 0.35 s for a commit instead of 0.15. A person
  * may be waiting for a page; programs publish.
  */

@@ -2,7 +2,7 @@
  * The log, as simply as it can be said: arrays and maps, counted from the beginning each time. It decides with the product's own rules
  * (`decide-append.ts`) and keeps, numbers, finds and reads by itself: what SQL, indexes and connections have to agree with.
  */
-import { feedNames, standardCodes } from '@property-events/protocol'
+import { feedNames, meaningOf } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { floorAfter, readClock } from '../../../src/storage/clock.ts'
 import type { SharedClock } from '../../../src/storage/clock.ts'
@@ -237,13 +237,15 @@ function readsOf(
         .toSorted((a, b) => (a.subjectId < b.subjectId ? -1 : 1))
         .slice(0, limit)
       const subjects = looked
-        .filter(
-          (event) => stateOf(key, event)?.code !== standardCodes[key.feed].gone && standsIn(view, event),
-        )
+        .filter((event) => isShown(key, stateOf(key, event)) && standsIn(view, event))
         .map(({ subjectId, position, sequenceNumber }) => ({ subjectId, position, sequenceNumber }))
       return { subjects, next: looked.length < limit ? undefined : looked.at(-1)?.subjectId }
     },
   }
+}
+
+function isShown({ feed }: FeedKey, state: SubjectState | undefined): boolean {
+  return state !== undefined && meaningOf(feed, state.code) !== 'gone'
 }
 
 /** Whether the event belongs to the view: `all`, or a category. */
