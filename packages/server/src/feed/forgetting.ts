@@ -1,10 +1,9 @@
 /** Removes ids that were kept long enough, in the background (PROTOCOL §4.6, decision 0003). */
 import { unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
-import { startWorker } from '../runtime/worker-loop.ts'
+import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
 import type { StorageEngine } from '../storage/storage.ts'
-import { removalWaitMs } from './ageing.ts'
 
 /** Ids are kept for 30 days, so ten minutes more or less do not matter. */
 const lookEveryMs = 600_000

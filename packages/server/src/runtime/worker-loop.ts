@@ -68,6 +68,14 @@ function spreadMs(waitMs: number): number {
   return waitMs * (0.9 + Math.random() * 0.2)
 }
 
+const shortestPauseMs = 100
+const pausePerRemoval = 4
+
+/** The pause after a step that has removed something: four times as long as the step took, so that steps take a fifth of the writer's time at most. */
+export function removalWaitMs(startedMs: number): number {
+  return Math.max(shortestPauseMs, (performance.now() - startedMs) * pausePerRemoval)
+}
+
 /** How much a step does at a time, and how long the store is left to others after it. */
 export interface StepSizes {
   readonly first: number

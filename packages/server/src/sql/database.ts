@@ -78,6 +78,37 @@ export function rowsFrom(
   }
 }
 
+/** A condition on a column, after its name: it is one of the whole numbers or texts in a list that is given as one value (`JSON.stringify`). */
+export function among(parameter: string, type: 'integer' | 'text'): (dialect: Dialect) => string {
+  return (dialect) =>
+    dialect === 'sqlite'
+      ? `IN (SELECT value FROM json_each(${parameter}))`
+      : `= ANY (ARRAY(SELECT CAST(json_array_elements_text(${parameter}::json) AS ${type})))`
+}
+
+/**
+ * The text of a statement that removes some rows, and leaves those to it that another session has locked. `condition`: what is after
+ * WHERE, with a limit. PostgreSQL gathers the rows' places once; it would look for those of a list of keys again for each row.
+ */
+export function removal(
+  table: string,
+  key: string,
+  condition: string,
+  returning: string = key,
+): (dialect: Dialect) => string {
+  return (dialect) =>
+    dialect === 'sqlite'
+      ? `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition}) RETURNING ${returning}`
+      : `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM ${table} WHERE ${condition} FOR UPDATE SKIP LOCKED)) RETURNING ${returning}`
+}
+
+/**
+ * How long what was noted of requests waits for a row that another session holds. It stays noted, and the connection is one of the few
+ * that commits of events take as well.
+ */
+export const noteLockWaitMs = 1_000
+
 /** Runs statements. */
 export interface Sql {
   rows<Row extends object>(query: Query<Row>): Promise<readonly Row[]>

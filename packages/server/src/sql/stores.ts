@@ -1,2 +1,3 @@
 /** Loads the stores of all features, so that the writer's thread finds their writes by name. */
 import '../privacy/hold/store.ts'
+import '../usage/store.ts'

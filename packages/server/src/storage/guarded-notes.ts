@@ -1,15 +1,6 @@
 /** The guards of what is noted about requests, like those of the other parts in `guarded-verbs.ts`. */
 import type { Guard, Unguarded } from './guarded-verbs.ts'
-import type { PublicationStore, SilenceStore, UsageStore } from './storage.ts'
-
-export function guardedUsage(verbs: Unguarded<UsageStore>, guard: Guard): UsageStore {
-  return {
-    add: (counts) => guard(() => verbs.add(counts)),
-    hours: (keyId, fromHour, toHour) => guard(() => verbs.hours(keyId, fromHour, toHour)),
-    days: (keyId, fromDay, toDay) => guard(() => verbs.days(keyId, fromDay, toDay)),
-    age: (nowMs) => guard(() => verbs.age(nowMs)),
-  }
-}
+import type { PublicationStore, SilenceStore } from './storage.ts'
 
 export function guardedPublications(verbs: Unguarded<PublicationStore>, guard: Guard): PublicationStore {
   return {

@@ -29,7 +29,7 @@ import type { RetentionStore } from './retention-store.ts'
 import type { SilenceStore } from './silence-store.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
-import type { UsageStore } from './usage-store.ts'
+import type { UsageStore } from '../usage/usage.ts'
 
 export type * from './admin-store.ts'
 export type * from './append-batch.ts'
@@ -62,7 +62,7 @@ export * from './publication-store.ts'
 export * from './retention-store.ts'
 export * from './silence-store.ts'
 export * from './storage-errors.ts'
-export * from './usage-store.ts'
+export * from '../usage/usage.ts'
 export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
 
 /** An old state of the store that something still reads, or may read. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { countUsage } from '../../src/feed/usage-counts.ts'
+import { countUsage } from '../../src/usage/counting.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { sharedDatabases } from './test-databases.ts'
 

@@ -18,7 +18,7 @@ import type { Database, Session, Statement } from './connection.ts'
 import { consumerReads } from './consumer-reads.ts'
 import { feedNumbers } from './feed-number.ts'
 import { multirangeText } from './ledger.ts'
-import { noteLockWaitMs } from './pool.ts'
+import { noteLockWaitMs } from '../../sql/database.ts'
 
 const consumerColumns = '$1::uuid[], $2::smallint[], $3::text[], $4::text[]'
 

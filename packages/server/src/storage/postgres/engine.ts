@@ -2,6 +2,7 @@
 import { feedNames } from '@property-events/protocol'
 import { holdStore } from '../../privacy/hold/store.ts'
 import { postgresAccess } from '../../sql/postgres.ts'
+import { usageStore } from '../../usage/store.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
@@ -24,7 +25,7 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications, guardedSilence, guardedUsage } from '../guarded-notes.ts'
+import { guardedPublications, guardedSilence } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -64,7 +65,6 @@ import { forgetSkippedIds } from './skipped-ids.ts'
 import { databaseRestrictions } from './restrictions.ts'
 import { databaseSilence } from './silence.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
-import { databaseUsage } from './usage.ts'
 
 /** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
 const otherWriteConnections = 4
@@ -117,6 +117,7 @@ function engineOver(
   const { isClosed } = guard
   const { guarded, ended } = countedRuns(guard.guarded)
   const inFeedLines = feedLines()
+  const access = postgresAccess(database, given, note, guarded)
 
   const close = (): Promise<void> => {
     parts.reservation.stop()
@@ -135,7 +136,8 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     ...databaseNotes(parts, guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
-    holds: holdStore(postgresAccess(database, given, note, guarded)),
+    holds: holdStore(access),
+    usage: usageStore(access),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
@@ -222,10 +224,9 @@ function databaseReducing(
 function databaseNotes(
   { database, note }: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'ledger' | 'usage' | 'publications' | 'silence'> {
+): Pick<StorageEngine, 'ledger' | 'publications' | 'silence'> {
   return {
     ledger: guardedLedger(databaseLedger(database), guarded),
-    usage: guardedUsage(databaseUsage(database), guarded),
     publications: guardedPublications(databasePublications(database), guarded),
     silence: guardedSilence(databaseSilence(database, note), guarded),
   }

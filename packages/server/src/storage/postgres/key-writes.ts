@@ -23,7 +23,7 @@ import { bigints, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement, Value } from './connection.ts'
 import { insertKeys, insertTenants } from './insert-records.ts'
-import { noteLockWaitMs } from './pool.ts'
+import { noteLockWaitMs } from '../../sql/database.ts'
 
 /**
  * One new name or reference at a time. Readers, publishers and everything else that names a tenant only read the table, and do not wait.

@@ -14,7 +14,7 @@ import type { NumberRange } from '../number-ranges.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { noteLockWaitMs } from './pool.ts'
+import { noteLockWaitMs } from '../../sql/database.ts'
 
 /** In order of the key, so that two nodes that add to the same pieces never wait in a circle. */
 const addPieces: Statement = {

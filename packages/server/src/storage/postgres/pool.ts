@@ -15,12 +15,6 @@ const idleInTransactionMs = 5_000
 /** No time limit. */
 export const noLimit = 0
 /**
- * How long what was noted of requests waits for a row that another session holds. It stays noted, and the connection is one of the few
- * that commits of events take as well.
- */
-export const noteLockWaitMs = 1_000
-
-/**
  * Sent once per connection. Each of our statements is an index probe or a run through an index, so this rules out plans that suit tables
  * as small as they were when a plan was made. A default of `synchronous_commit = off` would break P7; a stricter one is the operator's
  * choice.

@@ -19,7 +19,7 @@ import type {
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { noteLockWaitMs } from './pool.ts'
+import { noteLockWaitMs } from '../../sql/database.ts'
 
 /** In order of the key, like everything below, so that two nodes that add to the same rows never wait in a circle. */
 const addMinutes: Statement = {

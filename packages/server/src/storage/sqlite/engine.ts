@@ -1,6 +1,7 @@
 /** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
 import { holdStore } from '../../privacy/hold/store.ts'
 import { sqliteAccess } from '../../sql/sqlite.ts'
+import { usageStore } from '../../usage/store.ts'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
@@ -24,7 +25,7 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications, guardedSilence, guardedUsage } from '../guarded-notes.ts'
+import { guardedPublications, guardedSilence } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -64,7 +65,6 @@ import { settledLocator } from './settled-locate.ts'
 import { fileSilence } from './silence.ts'
 import { hostWriterHere } from './writer-here.ts'
 import { hostWriter } from './writer-host.ts'
-import { fileUsage } from './usage.ts'
 import { linkWriter } from './writer-link.ts'
 import type { WriterLink } from './writer-link.ts'
 
@@ -141,7 +141,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     audit: guardedAudit(fileAudit(db, link), guarded),
     names: guardedNames(fileNames(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
-    usage: guardedUsage(fileUsage(db, link), guarded),
+    usage: usageStore(access),
     publications: guardedPublications(filePublications(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),
     silence: guardedSilence(fileSilence(db, link), guarded),

@@ -29,7 +29,6 @@ import type { PublicationWrites } from './publications.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
 import type { SilenceWrites } from './silence.ts'
-import type { UsageWrites } from './usage.ts'
 
 export interface WriterVerbs
   extends
@@ -48,7 +47,6 @@ export interface WriterVerbs
     ErasureWrites,
     RestrictionWrites,
     RetentionWrites,
-    UsageWrites,
     SilenceWrites,
     PublicationWrites {
   append(batches: readonly PackedBatch[]): readonly PackedOutcome[]

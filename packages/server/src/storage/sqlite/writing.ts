@@ -37,7 +37,6 @@ import { silenceWrites } from './silence.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
-import { usageWrites } from './usage.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
 /** The writer of a store, once its connection is open. */
@@ -170,5 +169,5 @@ function featureWrites(...given: Parameters<typeof writeRunner>): Pick<WriterVer
 
 /** What is noted about requests. */
 function noteWrites(db: Connection) {
-  return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
+  return { ...ledgerWrites(db), ...publicationWrites(db) }
 }

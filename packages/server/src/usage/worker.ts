@@ -1,7 +1,7 @@
 /** Removes old notes of requests and publications, and sessions that are over, in the background (PROTOCOL §14, §15). */
 import { unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
-import { startWorker } from '../runtime/worker-loop.ts'
+import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
 import { idleSessionMs } from '../storage/storage.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -10,8 +10,6 @@ type AgeingStores = Pick<StorageEngine, 'usage' | 'publications' | 'consoleSessi
 
 /** Rows that are kept for days may stay for ten minutes more. */
 const lookEveryMs = 600_000
-const shortestPauseMs = 100
-const pausePerStep = 4
 
 export interface AgeingTimes {
   readonly everyMs?: number
@@ -30,11 +28,6 @@ export function ageNotes(
     const changed = await ageOnce(storage, clock())
     return { waitMs: changed === 0 ? everyMs : removalWaitMs(startedMs) }
   })
-}
-
-/** The pause after a step that has removed something: four times as long as the step took, so that steps take a fifth of the writer's time at most. */
-export function removalWaitMs(startedMs: number): number {
-  return Math.max(shortestPauseMs, (performance.now() - startedMs) * pausePerStep)
 }
 
 async function ageOnce(

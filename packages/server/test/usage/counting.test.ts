@@ -1,7 +1,7 @@
 /** Counting requests in memory, and adding the counts to the store (PROTOCOL §14). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { countUsage } from '../../src/feed/usage-counts.ts'
+import { countUsage } from '../../src/usage/counting.ts'
 import { usagePerCommit } from '../../src/storage/storage.ts'
 import type { UsageCount } from '../../src/storage/storage.ts'
 

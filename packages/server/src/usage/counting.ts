@@ -3,10 +3,10 @@
  * look-up in a map and two additions if it is like the key's last one, and two more look-ups if it is not. Counters are made with the
  * first request of their kind, and reused as long as such requests come.
  */
-import { usagePerCommit } from '../storage/storage.ts'
-import type { UsageCount, UsageStore } from '../storage/storage.ts'
 import { addInParts } from '../add-in-parts.ts'
 import type { Notes } from '../runtime/flushing.ts'
+import { usagePerCommit } from './usage.ts'
+import type { UsageCount, UsageStore } from './usage.ts'
 
 export interface UsageCounts extends Notes {
   /** One answer. `operation`: its `operationId`. */
