@@ -10,7 +10,7 @@ import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { openErasureList, readErasureList } from '../../src/index.ts'
 import type { ListedErasure } from '../../src/index.ts'
 import { draft } from '../storage/support/drafts.ts'
-import { erase, subject } from '../storage/support/erasing.ts'
+import { begin, erase, reduceAll, subject } from '../storage/support/erasing.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
@@ -165,5 +165,31 @@ describe('a node that is given a list', () => {
     } finally {
       await erasing.close()
     }
+  })
+
+  it('says of no erasure that its node has forgotten while the list cannot be written (D17)', async () => {
+    await using store = await withTenants(await temporaryStore())
+    await publish(store, [draft({ subject: 'p' })])
+    const { erasureId } = await begin(store, subject('p'))
+    await reduceAll(store, erasureId)
+    let notes = 0
+    const list = {
+      listed: [],
+      note: async () => {
+        notes += 1
+        throw new Error('the disk is full')
+      },
+      close: async () => undefined,
+    }
+    const nothing = async () => undefined
+    const parts = { storage: store, nodeId: 'a', forget: nothing, compare: nothing, report: unreported }
+    const erasing = carryOutErasures({ ...parts, list })
+    await until(() => notes > 0)
+    // Ends once the look under way has.
+    await erasing.close()
+    assert.deepEqual(
+      (await store.erasures.open()).map((one) => [one.erasureId, one.acknowledgedBy]),
+      [[erasureId, []]],
+    )
   })
 })

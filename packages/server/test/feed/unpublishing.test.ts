@@ -5,7 +5,7 @@ import { unreported } from '../../src/background-task.ts'
 import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
 import { StorageFailure } from '../../src/storage/storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
-import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
+import { draft, feedKey, removal, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { headOf, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
@@ -92,6 +92,61 @@ describe('tenants that leave', () => {
       assert.equal(sequenceNumber, 2, 'the late one and its removal')
     } finally {
       await unpublishing.close()
+    }
+  })
+
+  /** A tenant that began to leave long ago, with one property; `around` stands between the service and the store. */
+  async function leavingStore(around: (events: StorageEngine['events']) => Partial<StorageEngine['events']>) {
+    const store = await withTenants(await temporaryStore())
+    const key = feedKey(tenantA)
+    const sinceMs = Date.now() - 600_000
+    await publish(store, [draft({ subject: 'p', text: 'Tŷ’r Môr – £450,000' })], { key })
+    await store.leaving.begin({ tenantId: tenantA, sinceMs, readingEndsMs: Date.now() + 60_000 }, 'cli:test')
+    const events = { ...store.events, ...around(store.events) }
+    const { leaving } = store
+    const unpublishing = carryOutUnpublishing({
+      storage: { events, leaving, maintenance: () => store.maintenance() },
+      report: unreported,
+      everyMs: 5,
+    })
+    const isDone = async () => (await leaving.list())[0]?.unpublishedMs !== undefined
+    return { store, key, unpublishing, isDone }
+  }
+
+  it('are left alone where another node has removed a property meanwhile: it is removed once (D26)', async () => {
+    let isFirst = true
+    const { store, key, unpublishing, isDone } = await leavingStore((events) => ({
+      async readAfter(query) {
+        const found = await events.readAfter(query)
+        if (isFirst) await publish(store, [removal({ subject: 'p' })], { key })
+        isFirst = false
+        return found
+      },
+    }))
+    try {
+      await until(isDone, { what: 'the end' })
+      assert.equal((await headOf(store, key)).sequenceNumber, 2)
+    } finally {
+      await unpublishing.close()
+      await store.close()
+    }
+  })
+
+  it('are not done while their properties cannot be removed (D17)', async () => {
+    let refusals = 0
+    const { store, key, unpublishing, isDone } = await leavingStore((events) => ({
+      async append(batches) {
+        refusals += 1
+        return refusals > 3 ? events.append(batches) : [{ kind: 'unknownFeed' }]
+      },
+    }))
+    try {
+      await until(isDone, { what: 'the end' })
+      assert.ok(refusals > 3, 'it has tried again')
+      assert.equal((await headOf(store, key)).sequenceNumber, 2)
+    } finally {
+      await unpublishing.close()
+      await store.close()
     }
   })
 })
