@@ -15,6 +15,7 @@ import { createClient, memoryCheckpoint } from '@property-events/client'
 import { catalogues } from '@property-events/protocol'
 import { createLogger, createService, issueKey, loadPeppers, openStorage } from '@property-events/server'
 import Database from 'better-sqlite3'
+import { eventChecksum } from '../packages/server/src/storage/sqlite/event-checksum.ts'
 
 const here = fileURLToPath(import.meta.url)
 const tenantId = '10000000-0000-4000-8000-000000000000'
@@ -52,6 +53,7 @@ async function fill(folder: string, events: number, subjects: number): Promise<v
   await store.close()
   const database = new Database(join(folder, 'property-events.db'))
   database.pragma('synchronous = OFF')
+  database.function('checksum_of', (position: number, json: Buffer) => eventChecksum(position, json))
   const text = JSON.stringify('A house by the river with a garden. '.repeat(20)).slice(1, -1)
   const ref = `printf('20000000-0000-4000-8000-%012x', i % ${subjects})`
   const subject = `unhex('20000000000040008000' || printf('%012x', i % ${subjects}))`
@@ -60,12 +62,13 @@ async function fill(folder: string, events: number, subjects: number): Promise<v
   database.exec(`BEGIN;
     CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${events}) SELECT i FROM n;
     CREATE TEMP TABLE f AS SELECT feed_no FROM feed WHERE feed = 'property';
-    INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json) SELECT (feed_no << 40) | i, feed_no, (1700000000 + i) * 10000000, i,
-      unhex('30000000000040008000' || printf('%012x', i)), ${subject}, 'sales', NULL, 'PropertyUpdated', 'full',
+    INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, checksum, json) SELECT (feed_no << 40) | i, feed_no, (1700000000 + i) * 10000000, i,
+      unhex('30000000000040008000' || printf('%012x', i)), ${subject}, 'sales', NULL, 'PropertyUpdated', 'full', 0,
       CAST('{"tenantId":"${tenantId}","sequenceNumber":' || i || ',"eventType":0,"eventTypeShortCode":"PropertyUpdated","payload":"'
         || ${payload} || '","transactionId":"' || ${ref} || '","id":"' || printf('30000000-0000-4000-8000-%012x', i)
         || '","createdDate":"' || ${created} || '"}' AS BLOB) FROM n, f;
-    INSERT INTO subject SELECT feed_no, ${subject}, max(i), 1, 'sales', NULL, 'PropertyUpdated', NULL, '', NULL FROM n, f
+    UPDATE event SET checksum = checksum_of(place & 0xffffffffff, json);
+    INSERT INTO subject SELECT feed_no, ${subject}, max(i), 1, 'sales', NULL, 'PropertyUpdated', NULL, '', NULL, NULL FROM n, f
       GROUP BY i % ${subjects};
     UPDATE feed SET last_position = ${events}, last_created = (1700000000 + ${events}) * 10000000 WHERE feed = 'property';
     COMMIT`)

@@ -28,6 +28,7 @@ const tasks = {
   release: { needs: 'everything', lines: [[join(root, 'scripts/release.ts'), ...rest]] },
   sbom: { needs: 'program', lines: [[join(root, 'scripts/sbom.mjs'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
+  schema: { needs: 'everything', lines: [[join(root, 'scripts/write-schema.ts')]] },
   console: { needs: 'everything', lines: [[join(root, 'packages/console/build.ts')]] },
   check: {
     needs: 'everything',

@@ -180,6 +180,14 @@ describe('doctor finds', () => {
     await diagnosed('a store of a newer program', ['--data', folder], ['schema'])
   })
 
+  it('a store from before 0.1.0', async () => {
+    const folder = await store()
+    const db = new Database(join(folder, 'property-events.db'))
+    db.pragma('application_id = 0x50455654')
+    db.close()
+    await diagnosed('a store from before 0.1.0', ['--data', folder], ['store'])
+  })
+
   it('a restored copy', async () => {
     const [folder, restored] = [await store(), folderOf()]
     await runJson(['backup', join(restored, 'property-events.db'), '--data', folder])

@@ -9,6 +9,7 @@ import {
   epochFinding,
   erasuresFinding,
   holdFindings,
+  madeBeforeFinding,
   maintenanceFinding,
   proxyFindings,
 } from './check-store.ts'
@@ -41,9 +42,11 @@ export async function checkDatabase(
     checkConnections(database),
     checkDatabaseClock(database),
     checkSnapshots(database.heldSnapshots),
-    ...(store === undefined
-      ? checkNoStore(database, storeFlags)
-      : checkStoreIn(database, store, nowMs, storeFlags)),
+    ...(database.madeBefore
+      ? [madeBeforeFinding(`the schema ${database.schema}`, 'database or schema')]
+      : store === undefined
+        ? checkNoStore(database, storeFlags)
+        : checkStoreIn(database, store, nowMs, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store?.pepperIds ?? []),
     ...holdFindings(store?.expiredHolds ?? 0),

@@ -3,7 +3,7 @@ import { checkEvents } from '@property-events/server'
 import type { EventsCheck } from '@property-events/server'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
-import { fail, ok, warn } from './finding.ts'
+import { fail, ok } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 const remedy =
@@ -19,7 +19,7 @@ export function checkEveryEvent(folder: string, output: Output): Finding {
   }
 }
 
-export function findingOf({ events, damaged, examples, unchecked, cutOff }: EventsCheck): Finding {
+export function findingOf({ events, damaged, examples, cutOff }: EventsCheck): Finding {
   const read = `${events.toLocaleString('en-GB')} events read`
   if (cutOff !== undefined) return fail('events', `${read}, and no further (${cutOff})`, remedy)
   const [first] = examples
@@ -29,10 +29,5 @@ export function findingOf({ events, damaged, examples, unchecked, cutOff }: Even
       damaged === 1 ? `one is damaged (${place})` : `${damaged} are damaged, the first at ${place}`
     return fail('events', `${read}; ${which}; they are answered with 500 storage_damaged`, remedy)
   }
-  if (unchecked === 0) return ok('events', `${read}, each as it was stored`)
-  return warn(
-    'events',
-    `${read}; ${unchecked.toLocaleString('en-GB')} of an older build have no checksum yet`,
-    'Serve the store: their checksums are made meanwhile, some 500 a second.',
-  )
+  return ok('events', `${read}, each as it was stored`)
 }

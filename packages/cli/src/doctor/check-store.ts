@@ -34,6 +34,9 @@ export function checkStore(
       checkPepper(folder, givenPepper, []),
     ]
   }
+  if (store.kind === 'madeBefore') {
+    return [madeBeforeFinding(store.file, 'data folder'), checkClock(undefined, nowMs)]
+  }
   if (store.kind === 'unreadable') {
     const remedy =
       'Check owner and permissions; if the file is damaged, restore the last backup into an empty folder.'
@@ -53,6 +56,12 @@ export function checkStore(
     ...holdFindings(store.expiredHolds),
     ...proxyFindings(store.proxyIgnoredBy),
   ]
+}
+
+/** `empty`: what a new store can be made in. */
+export function madeBeforeFinding(place: string, empty: string): Finding {
+  const remedy = `Begin a new one: name an empty ${empty} for it, or remove the old store.`
+  return fail('store', `the one in ${place} was made before 0.1.0`, remedy)
 }
 
 /** Each node records in its row of the store whether it has seen one. */

@@ -33,6 +33,7 @@ export class StorageFailure extends Error {
 export class StorageRefusal extends Error {
   readonly code:
     | 'newer_schema'
+    | 'made_before'
     | 'other_catalogue'
     | 'other_start_sequence'
     | 'not_a_store'
@@ -45,4 +46,12 @@ export class StorageRefusal extends Error {
     this.name = 'StorageRefusal'
     this.code = code
   }
+}
+
+/** No step leads from a store of the time before the first release to one of now. `empty`: what a new one can be made in. */
+export function madeBefore(place: string, empty: string): StorageRefusal {
+  return new StorageRefusal(
+    'made_before',
+    `The store in ${place} was made before 0.1.0; begin a new one. Name an empty ${empty} for it, or remove the old store.`,
+  )
 }

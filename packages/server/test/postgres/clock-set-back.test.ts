@@ -16,6 +16,7 @@ import { testClock, ticks } from '../storage/support/test-clock.ts'
 import type { TestClock } from '../storage/support/test-clock.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import { startProxy } from './support/proxy.ts'
+import { giveRightsOfNode } from './support/rights-of-node.ts'
 import {
   promote,
   replicateSynchronously,
@@ -159,11 +160,10 @@ describe('a database that crashes', () => {
     await using server = await launchPostgres()
     const clock = testClock('2025-01-31T12:00:00')
     await (await withTenants(await openNode(server.url(), clock))).close()
-    await withClient(server.url(), (client) =>
-      client.query(`CREATE ROLE node LOGIN;
-        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO node;
-        GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node`),
-    )
+    await withClient(server.url(), async (client) => {
+      await client.query('CREATE ROLE node LOGIN')
+      await giveRightsOfNode(client, 'node')
+    })
     const url = server.url().replace('postgres@', 'node@')
     const answered = async (): Promise<{ readonly at: string; readonly file: string }> => {
       await using node = await openNode(url, clock)

@@ -4,11 +4,15 @@ import type { StorageEngine } from '../../src/storage/storage.ts'
 import type { StoreFactory } from '../storage/support/stores.ts'
 import { afterClosing } from '../support/temporary-store.ts'
 import type { StoreOptions } from '../support/temporary-store.ts'
+import { asRoleOfNode } from './support/rights-of-node.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
 
-/** PostgreSQL as an engine under test. The server is started when the first store is made. `binFolder`: as in `testDatabases`. */
-export function postgresStores(binFolder?: string): StoreFactory {
+/**
+ * PostgreSQL as an engine under test. The server is started when the first store is made. `binFolder`: as in `testDatabases`. `role`: with
+ * the rights of a node alone, stores are opened that their owner has made.
+ */
+export function postgresStores(binFolder?: string, role: 'owner' | 'node' = 'owner'): StoreFactory {
   let started: Promise<TestDatabases> | undefined
   const urlOf = new WeakMap<StorageEngine, string>()
   const databases = (): Promise<TestDatabases> => (started ??= testDatabases(binFolder))
@@ -26,7 +30,11 @@ export function postgresStores(binFolder?: string): StoreFactory {
         return open(await (await databases()).create(), options)
       }
       const schema = await (await databases()).recycled()
-      return open(schema.url, options, () => schema.giveBack())
+      const url = role === 'owner' ? schema.url : await asRoleOfNode(schema.url)
+      const store = await open(url, options, () => schema.giveBack())
+      // Copies are made by the owner.
+      urlOf.set(store, schema.url)
+      return store
     },
     async copy(store, options) {
       const schema = await (await databases()).copied(urlOf.get(store) ?? '')

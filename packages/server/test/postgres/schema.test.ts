@@ -1,5 +1,6 @@
 /** The schema: made once by many nodes, and cheap to read at any depth. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
@@ -10,7 +11,9 @@ import type { Statement } from '../../src/storage/postgres/connection.ts'
 import { readFirst } from '../../src/storage/postgres/feed-reading.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { locateStatements } from '../../src/storage/postgres/locate.ts'
-import { migrations } from '../../src/storage/postgres/migrate.ts'
+import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
+import { migrate, migrations } from '../../src/storage/postgres/migrate.ts'
+import { nodeRights } from '../../src/storage/postgres/node-rights.ts'
 import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
 import { readRangeStatements } from '../../src/storage/postgres/read-range.ts'
 import { readSubjectStatements } from '../../src/storage/postgres/read-subject.ts'
@@ -18,9 +21,12 @@ import { forgetStatement } from '../../src/storage/postgres/skipped-ids.ts'
 import { serverRefusal } from '../../src/storage/postgres/server-version.ts'
 import { branchViewName } from '../../src/storage/storage.ts'
 import { assertViews, grantBranches } from '../storage/support/branch-views.ts'
+import { describePostgres } from '../storage/support/describe-schema.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { laterSteps } from './support/later-step.ts'
+import { giveRightsOfNode } from './support/rights-of-node.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
@@ -104,6 +110,53 @@ describe('the schema in PostgreSQL', () => {
     assert.match(refusal?.message ?? '', /is PostgreSQL 14, and this program needs 15 or newer/)
   })
 
+  it('of a store from before 0.1.0 is refused with what to do, also by a later program', async () => {
+    const url = await databases.create()
+    await withClient(url, async (client) => {
+      // As the program of before made it: one row, without the mark.
+      await client.query(`CREATE TABLE store (only_row boolean PRIMARY KEY, store_id uuid, schema_version integer, catalogue text);
+        INSERT INTO store VALUES (true, gen_random_uuid(), 42, '{}')`)
+      const { rows } = await client.query<{ schema: string }>('SELECT current_schema() AS schema')
+      const refusal = {
+        name: 'StorageRefusal',
+        code: 'made_before',
+        message: new RegExp(
+          `schema ${rows[0]?.schema} of the database .* made before 0\\.1\\.0; begin a new one\\. Name an empty`,
+        ),
+      }
+      await assert.rejects(open(url), refusal)
+      const later = connect({ url, readConnections: 1 })
+      await assert.rejects(migrate(later, undefined, { steps: laterSteps }), refusal)
+      await later.close()
+      assert.deepEqual((await client.query('SELECT schema_version AS v FROM store')).rows, [{ v: 42 }])
+    })
+    const found = await inspectDatabase(url)
+    assert.ok(found.kind === 'reached')
+    assert.deepEqual([found.madeBefore, found.store], [true, undefined])
+  })
+
+  it('is the one that is committed as text', async () => {
+    const url = await databases.create()
+    await (await open(url)).close()
+    const expected = readFileSync(new URL('schema.postgres.txt', import.meta.url), 'utf8')
+    assert.equal(
+      await withClient(url, describePostgres),
+      expected,
+      'run `npm run schema` and look at what changes',
+    )
+  })
+
+  it('has no relation whose rights for nodes are not said (P10)', async () => {
+    const url = await databases.create()
+    await (await open(url)).close()
+    const { rows } = await withClient(url, (client) =>
+      client.query<{ name: string }>(`SELECT relname AS name FROM pg_class c
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'v', 'S')
+          AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = c.oid AND deptype = 'i')`),
+    )
+    assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(nodeRights).toSorted())
+  })
+
   it('of a newer program, or of another one, is refused with a sentence and left unchanged', async () => {
     const newer = await databases.create()
     await (await open(newer)).close()
@@ -139,13 +192,8 @@ describe('the schema in PostgreSQL', () => {
     await (await open(url)).close()
     const role = `reader_${Date.now().toString(36)}`
     await withClient(url, async (client) => {
-      await client.query(`CREATE ROLE ${role} LOGIN;
-        DO $$ BEGIN
-          EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
-          EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema());
-          GRANT DELETE ON node, event_id, lost_number, leaving_tenant, view, view_entry, branch_set, branch_of_set, branch_latest, actor_name, usage_hour, usage_day, published, refusal, refusal_hour, consumer, consumer_view, consumer_sent, consumer_refusal, consumer_result, login_link, console_session, presence TO ${role};
-          EXECUTE format('GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${role}', current_schema());
-        END $$`)
+      await client.query(`CREATE ROLE ${role} LOGIN`)
+      await giveRightsOfNode(client, role)
       try {
         await using store = await withTenants(await open(url.replace('postgres@', `${role}@`)))
         await publish(store, [draft({ subject: 'p' })])

@@ -1,7 +1,7 @@
 /** Opening a data folder: what is refused, what is made, and what other processes may do meanwhile. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,10 +9,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { inspectStore, openStorage } from '../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import type { StorageRefusal } from '../../src/storage/storage.ts'
+import { describeSqlite } from './support/describe-schema.ts'
 import { draft, tenantA } from './support/drafts.ts'
+import { laterSteps } from './support/later-steps.ts'
 import { headOf, publish } from './support/read-back.ts'
 import { withTenants } from './support/stores.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -105,6 +108,33 @@ describe('opening a data folder', () => {
     db.pragma('user_version = 99')
     db.close()
     await refused(open(folder.path), 'newer_schema', /schema 99.*up to \d+.*newer program/)
+  })
+
+  it('refuses a store from before 0.1.0, now and after any later step, and says what to do', async () => {
+    using folder = temporaryFolder()
+    const file = join(folder.path, 'property-events.db')
+    const db = new Database(file)
+    // As the program of before made it.
+    db.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      PRAGMA application_id = 0x50455654; PRAGMA user_version = 34`)
+    const before = readFileSync(file)
+    const sentence =
+      /property-events\.db was made before 0\.1\.0; begin a new one\. Name an empty data folder/
+    for (const create of [true, false]) await refused(open(folder.path, { create }), 'made_before', sentence)
+    await assert.rejects(migrate(db, undefined, laterSteps), { code: 'made_before', message: sentence })
+    db.close()
+    assert.deepEqual(readFileSync(file), before, 'left unchanged')
+    assert.deepEqual(inspectStore(folder.path), { kind: 'madeBefore', file })
+  })
+
+  it('makes the schema that is committed as text', async () => {
+    using folder = temporaryFolder()
+    await (await open(folder.path)).close()
+    const db = new Database(join(folder.path, 'property-events.db'), { readonly: true })
+    const made = describeSqlite(db)
+    db.close()
+    const expected = readFileSync(new URL('schema.sqlite.txt', import.meta.url), 'utf8')
+    assert.equal(made, expected, 'run `npm run schema` and look at what changes')
   })
 
   it('refuses other event types and another start sequence, and accepts the recorded ones (D12, D13)', async () => {

@@ -18,6 +18,7 @@
 CREATE TABLE store (
   -- One row: what is said once about the whole store.
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  begun_with text NOT NULL DEFAULT '0.1.0', -- the release whose schema it began with; stores from before 0.1.0 have no such column
   store_id uuid NOT NULL,          -- random, the same in every copy of this store
   schema_version integer NOT NULL,
   catalogue text NOT NULL,         -- JSON, event type short codes to numbers; they stand in the stored events
@@ -26,7 +27,7 @@ CREATE TABLE store (
   needs_epoch boolean NOT NULL,    -- numbers may have been shown that are not here: publishing waits for a new epoch
   incarnation text NOT NULL,       -- the place and the timeline that numbers were last given on: see incarnation()
   replicated boolean NOT NULL,     -- since then every commit waited for a standby, so that a promotion loses nothing
-  unfinished text[],               -- names of what is still to be done of the steps up to `schema_version`
+  unfinished text[] NOT NULL DEFAULT '{}', -- names of what is still to be done of the steps up to `schema_version`
   pepper_id text,                  -- the pepper that new keys are made with, once `pepper finish` has said so; NULL: that of the keys there are
   maintenance_since timestamptz,   -- publishing is stopped by an operator, for planned work; NULL: it is not
   maintenance_retry_after integer

@@ -107,7 +107,7 @@ CREATE TABLE event (
   branch TEXT,
   code TEXT NOT NULL,            -- eventTypeShortCode
   state TEXT NOT NULL,           -- 'full'; 'thinned', 'erased' or 'restricted' once the payload is reduced
-  checksum INTEGER,              -- CRC-32 of json, begun from the position (event-checksum.ts)
+  checksum INTEGER NOT NULL,     -- CRC-32 of json, begun from the position (event-checksum.ts)
   json BLOB NOT NULL             -- the bytes on the wire; last, so that the other columns are read without it
 ) STRICT;
 

@@ -5,7 +5,7 @@
 
 -- ── The store ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- For relations that a later step adds: whoever may change the counters of feeds is a node, and gets these rights as well.
+-- For new relations: whoever may change the counters of feeds is a node, and gets these rights as well (node-rights.ts).
 CREATE FUNCTION share_with_nodes(relation regclass, privileges text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   grantee oid;
@@ -222,7 +222,6 @@ BEGIN
   IF answered > 0 THEN RETURN answered; END IF;
   RETURN coalesce((SELECT until FROM time_reservation), 0);
 END $$;
-CREATE VIEW window_floor AS SELECT stamp_floor() AS last_value;
 
 -- Every later stamp lies at or after `wanted`. One call at a time, because a sequence cannot be raised in one step and a
 -- slower call would put it back; the lock is given back at once, not at the end of the transaction. In few statements, because
@@ -325,7 +324,7 @@ RETURNS TABLE (kind text, feed_no integer, key uuid, "position" bigint, hash byt
   update_date_hash bytea, kept_code text)
 LANGUAGE sql STABLE AS $$
   SELECT 'store', NULL::integer, NULL::uuid, NULL::bigint, NULL::bytea, needs_epoch, NULL, NULL, NULL, NULL::bigint,
-    NULL::bigint, now_ticks(), (SELECT last_value FROM window_floor), NULL, NULL::bytea, NULL
+    NULL::bigint, now_ticks(), stamp_floor(), NULL, NULL::bytea, NULL
   FROM store
   UNION ALL
   SELECT 'feed', given.n::integer, NULL, f.last_position, NULL, f.needs_epoch, NULL, NULL, f.move, f.number_offset, f.revision,
@@ -406,7 +405,7 @@ BEGIN
 
   -- The nth row of a feed is stamped with its wish or with this moment, and lies at least a tick behind the row before
   -- it: the greatest of what any row up to it asked for, each counted on by one tick for every row in between.
-  earliest := greatest(moment, given_floor, (SELECT last_value FROM window_floor));
+  earliest := greatest(moment, given_floor, stamp_floor());
   created := ARRAY(
     SELECT nth + greatest(last_times[n], wish, greatest(earliest, floors[n]) - first_stamp)
     FROM unnest(row_feeds, row_nths, row_wishes, row_first_stamps) WITH ORDINALITY AS r (n, nth, wish, first_stamp, i)
@@ -491,7 +490,7 @@ BEGIN
   -- A new statement, so it sees what was committed before the counter was taken, and reads the clock after that.
   SELECT s.needs_epoch, s.replicated,
     right(s.incarnation, 8) <> timeline() AS other_timeline,
-    commits_are_replicated() AS replicates, coalesce(given_now, now_ticks()) AS moment, (SELECT last_value FROM window_floor) AS floor,
+    commits_are_replicated() AS replicates, coalesce(given_now, now_ticks()) AS moment, stamp_floor() AS floor,
     (SELECT true FROM event_id e WHERE e.tenant = of_tenant AND e.feed = of_feed AND e.id = new_id) AS taken,
     u.position AS place, coalesce(u.published, false) AS was_there
   INTO state FROM store s

@@ -1,11 +1,12 @@
 /** Examines a database for an operator who is looking for a fault. It changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
+import { nodeSilenceMs } from '../node-store.ts'
 import type { HeldSnapshot, Maintenance, WaitingErasures } from '../storage.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
-import { readExpiredHolds, readProxyIgnoredBy, readWaitingErasures } from './inspect-later-tables.ts'
 import { migrations } from './migrate.ts'
+import { missingRights } from './node-rights.ts'
 import { probeSessions } from './probe-sessions.ts'
 
 export type DatabaseInspection =
@@ -44,6 +45,8 @@ export interface ReachedDatabase {
   /** In the schema that stands first in the search path. */
   readonly mayCreateTables: boolean
   readonly heldSnapshots: readonly HeldSnapshot[]
+  /** There is a store from before 0.1.0, which is not looked into. */
+  readonly madeBefore: boolean
   readonly store: InspectedStore | undefined
 }
 
@@ -146,44 +149,22 @@ async function readServer(client: Client): Promise<ServerFacts> {
       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreateTables",
       coalesce(current_schema()::text, '') AS schema, current_setting('data_checksums')::boolean AS "dataChecksums",
       pg_database_size(current_database())::float8 AS "databaseBytes",
-      to_regclass('store') IS NOT NULL AS "hasStore"`)
+      to_regclass('store') IS NOT NULL AND marked AS "hasStore", to_regclass('store') IS NOT NULL AND NOT marked AS "madeBefore"
+    FROM (SELECT EXISTS (
+      SELECT FROM pg_attribute WHERE attrelid = to_regclass('store') AND attname = 'begun_with') AS marked) AS looked`)
   const [row] = rows
   if (row === undefined) throw new Error('the server gave no answer')
   const { clockMs, ...facts } = row
   return { ...facts, clockAheadMs: Math.round(clockMs - (askedMs + Date.now()) / 2) }
 }
 
-/**
- * What a node does with each table and sequence (an older schema's missing ones are left out), and every function that came with them:
- * the node calls them all, or they call each other.
- */
-const privilegesQuery = `
-  SELECT privilege || ' on ' || relation AS missing
-  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session,presence}'::text[]) AS relation,
-    unnest('{SELECT,INSERT,UPDATE}'::text[]) AS privilege
-  WHERE NOT has_table_privilege(to_regclass(relation), privilege)
-  UNION ALL
-  SELECT 'DELETE on ' || relation FROM unnest('{event_id,view,view_entry,node,lost_number,leaving_tenant,branch_set,branch_of_set,branch_latest,actor_name,usage_hour,usage_day,published,refusal,refusal_hour,consumer,consumer_view,consumer_sent,consumer_refusal,consumer_result,login_link,console_session,presence}'::text[]) AS relation
-  WHERE to_regclass(relation) IS NOT NULL AND NOT has_table_privilege(to_regclass(relation), 'DELETE')
-  UNION ALL
-  SELECT privilege || ' on answered_until' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
-  WHERE NOT has_sequence_privilege(to_regclass('answered_until'), privilege)
-  UNION ALL
-  SELECT 'SELECT on ' || relation FROM unnest('{window_floor,keys_version}'::text[]) AS relation
-  WHERE NOT has_table_privilege(to_regclass(relation), 'SELECT')
-  UNION ALL
-  SELECT 'EXECUTE on ' || proname FROM pg_proc
-  WHERE pronamespace = current_schema()::regnamespace AND NOT has_function_privilege(oid, 'EXECUTE')
-    AND proowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass('store'))
-    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')`
-
 async function readStore(client: Client): Promise<InspectedStore> {
-  const { rows: missing } = await client.query<{ missing: string }>(privilegesQuery)
+  const { rows: missing } = await client.query<{ missing: string }>(missingRights)
   const missingPrivileges = missing.map((row) => row.missing)
   const nothing = {
     knownSchemaVersion: migrations.length,
     mayMigrate: true,
-    owner: '',
+    owner: await ownerOf(client),
     usesLz4: false,
     needsEpoch: false,
     lostFeeds: [],
@@ -195,53 +176,39 @@ async function readStore(client: Client): Promise<InspectedStore> {
     expiredHolds: 0,
     proxyIgnoredBy: [],
     waitingErasures: { count: 0, oldestMs: undefined },
+    missingPrivileges,
   }
   if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
-    return { ...nothing, schemaVersion: migrations.length, missingPrivileges, owner: await ownerOf(client) }
+    return { ...nothing, schemaVersion: migrations.length }
   }
-  const { rows } = await client.query<
-    Omit<
-      InspectedStore,
-      | 'knownSchemaVersion'
-      | 'newestEventMs'
-      | 'lostFeeds'
-      | 'maintenance'
-      | 'expiredHolds'
-      | 'proxyIgnoredBy'
-      | 'waitingErasures'
-    > &
-      Newest &
-      Stopped
-  >(`
+  const { rows } = await client.query<StoreRow>(`
     SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
       (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('store')) AS "mayMigrate",
-      (SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')) AS owner,
       split_part(incarnation, '/', 1) <> (SELECT concat_ws('.', system_identifier, d.oid, to_regclass('store')::oid)
         FROM pg_control_system(), pg_database d WHERE d.datname = current_database()) AS "movedCluster",
-      (SELECT count(*) FROM feed f WHERE (to_jsonb(f) ->> 'needs_epoch')::boolean)::integer AS "waitingFeeds",
-      (extract(epoch FROM (to_jsonb(store) ->> 'maintenance_since')::timestamptz) * 1000)::float8 AS "sinceMs",
-      (to_jsonb(store) ->> 'maintenance_retry_after')::integer AS "retryAfterSeconds",
+      (SELECT count(*) FROM feed WHERE feed.needs_epoch)::integer AS "waitingFeeds",
+      (extract(epoch FROM maintenance_since) * 1000)::float8 AS "sinceMs", maintenance_retry_after AS "retryAfterSeconds",
       (SELECT attcompression = 'l' FROM pg_attribute
         WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
       (SELECT max(last_created) / 10000 FROM feed)::float8 AS "newestMs",
-      ARRAY(SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL) AS "pepperIds"
+      ARRAY(SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL) AS "pepperIds",
+      (SELECT count(*) FROM hold
+        WHERE ended_ms IS NULL AND until_ms <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint)::integer AS "expiredHolds",
+      ARRAY(SELECT place FROM node
+        WHERE ignores_proxy AND seen > clock_timestamp() - interval '${nodeSilenceMs} milliseconds' ORDER BY place) AS "proxyIgnoredBy",
+      (SELECT count(*) FROM erasure WHERE state = 'unreachable')::integer AS waiting,
+      (SELECT min(unreachable_ms) FROM erasure WHERE state = 'unreachable')::float8 AS "oldestMs"
     FROM store`)
   const [row] = rows
-  if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
-  const { newestMs, sinceMs, retryAfterSeconds, ...facts } = row
-  const lostFeeds = await readLostFeeds(client)
-  const proxyIgnoredBy = await readProxyIgnoredBy(client)
-  const movedCluster = facts.movedCluster || (await hasOtherHistory(client))
+  if (row === undefined) return { ...nothing, schemaVersion: 0 }
+  const { newestMs, sinceMs, retryAfterSeconds, waiting, oldestMs, ...facts } = row
   return {
     ...nothing,
     ...facts,
-    movedCluster,
-    lostFeeds,
+    movedCluster: facts.movedCluster || (await hasOtherHistory(client)),
+    lostFeeds: await readLostFeeds(client),
     maintenance: sinceMs === null || retryAfterSeconds === null ? undefined : { sinceMs, retryAfterSeconds },
-    expiredHolds: await readExpiredHolds(client),
-    proxyIgnoredBy,
-    waitingErasures: await readWaitingErasures(client),
-    missingPrivileges,
+    waitingErasures: { count: waiting, oldestMs: oldestMs ?? undefined },
     newestEventMs: newestMs ?? undefined,
   }
 }
@@ -257,10 +224,7 @@ async function hasOtherHistory(client: Client): Promise<boolean> {
   return other.rowCount !== 0
 }
 
-/** An older schema has no such table. */
 async function readLostFeeds(client: Client): Promise<readonly LostFeed[]> {
-  const present = await client.query(`SELECT WHERE to_regclass('lost_number') IS NOT NULL`)
-  if (present.rowCount === 0) return []
   const { rows } = await client.query<LostFeed>(`
     SELECT l.tenant AS "tenantId", CASE l.feed WHEN 1 THEN 'property' ELSE 'contact' END AS feed,
       l.number::float8 AS "shownNumber", coalesce(f.last_sequence, f.number_offset, 0)::float8 AS "heldNumber"
@@ -276,12 +240,21 @@ async function ownerOf(client: Client): Promise<string> {
   return rows[0]?.owner ?? ''
 }
 
-/** An older schema has no such columns. */
-interface Stopped {
+type Found =
+  | 'schemaVersion'
+  | 'mayMigrate'
+  | 'usesLz4'
+  | 'needsEpoch'
+  | 'waitingFeeds'
+  | 'movedCluster'
+  | 'pepperIds'
+  | 'expiredHolds'
+  | 'proxyIgnoredBy'
+
+interface StoreRow extends Pick<InspectedStore, Found> {
   readonly sinceMs: number | null
   readonly retryAfterSeconds: number | null
-}
-
-interface Newest {
   readonly newestMs: number | null
+  readonly waiting: number
+  readonly oldestMs: number | null
 }

@@ -1,8 +1,9 @@
 /** Brings a database to the schema this program knows, from any number of nodes at once, while others publish and read. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../error-code.ts'
-import { StorageRefusal } from '../storage.ts'
+import { StorageRefusal, madeBefore } from '../storage-errors.ts'
 import type { Database, Session, Statement } from './connection.ts'
+import { shareWithNodes } from './node-rights.ts'
 import { inTransaction, runBeside, runFiles, runInside } from './migration-steps.ts'
 import type { Migration } from './migration-steps.ts'
 import { serverRefusal } from './server-version.ts'
@@ -38,7 +39,9 @@ const attemptPauseMs = 2_000
 const look: Statement = {
   name: 'migrate-look',
   text: `SELECT to_regclass('store') IS NOT NULL AS present, current_setting('server_version_num')::integer AS server,
-    current_user::text AS "user", (
+    current_user::text AS "user", current_database()::text AS database, current_schema()::text AS schema, EXISTS (
+      SELECT FROM pg_attribute WHERE attrelid = to_regclass('store') AND attname = 'begun_with'
+    ) AS marked, (
       SELECT count(*) FROM pg_class c WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace
         AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
     ) AS relations, (
@@ -47,15 +50,11 @@ const look: Statement = {
 }
 const readVersion: Statement = {
   name: 'migrate-version',
-  text: `SELECT schema_version, to_jsonb(store) -> 'unfinished' AS unfinished FROM store`,
-}
-const noteSteps: Statement = {
-  name: 'migrate-note-steps',
-  text: 'ALTER TABLE store ADD COLUMN IF NOT EXISTS unfinished text[]',
+  text: 'SELECT schema_version, unfinished FROM store',
 }
 const setVersion: Statement = {
   name: 'migrate-set-version',
-  text: `UPDATE store SET schema_version = $1, unfinished = coalesce(unfinished, '{}') || $2::text[]`,
+  text: `UPDATE store SET schema_version = $1, unfinished = unfinished || $2::text[]`,
 }
 const setFinished: Statement = {
   name: 'migrate-set-finished',
@@ -72,8 +71,8 @@ export interface MigrateOptions {
 /**
  * Applies the missing steps, under an advisory lock: one of twenty nodes migrates, and the others wait and find it done. Each step is a
  * short transaction; long work follows, while nodes publish and read. If it is interrupted anywhere, the next start continues. Refuses a
- * database that holds something else (`not_a_store`), a newer program's (`newer_schema`), a server that is too old (`old_server`) and a
- * role that may not do it (`not_permitted`). Without `filling` a missing store is refused.
+ * database that holds something else (`not_a_store`), a store from before 0.1.0 (`made_before`), a newer program's (`newer_schema`), a
+ * server that is too old (`old_server`) and a role that may not do it (`not_permitted`). Without `filling` a missing store is refused.
  */
 export async function migrate(
   database: Database,
@@ -114,10 +113,9 @@ function make(session: Session, steps: readonly Migration[], filling: FillStore 
     for (const [index, step] of steps.entries()) {
       await runFiles(session, step)
       for (const part of step.afterwards ?? []) await runInside(session, part)
-      if (index > 0) continue
-      await session.query(noteSteps, [])
-      await filling?.(session)
+      if (index === 0) await filling?.(session)
     }
+    await session.script(shareWithNodes)
     await session.query(setVersion, [steps.length, '{}'])
   })
 }
@@ -131,7 +129,6 @@ async function update(session: Session, steps: readonly Migration[], version: nu
         await session.query(patience, [])
         await runFiles(session, step)
         // Last, because it locks the table that a node reads when it starts, and a step may take longer than that node waits.
-        await session.query(noteSteps, [])
         await session.query(setVersion, [index + 1, `{${left.join(',')}}`])
       }),
     )
@@ -192,7 +189,11 @@ function isUpToDate({ version, unfinished }: State, steps: readonly Migration[])
 
 interface Look {
   readonly present: boolean
+  /** It has what every store since 0.1.0 has. */
+  readonly marked: boolean
   readonly server: number
+  readonly database: string
+  readonly schema: string
   readonly user: string
   readonly relations: string
   readonly owner: string | null
@@ -208,7 +209,9 @@ async function stateOf(session: Session, known: number): Promise<State> {
     if (found.relations !== '0') throw notAStore()
     return { version: 0, unfinished: [], user, owner: undefined }
   }
-  const [row] = await session.query<{ schema_version: number; unfinished: readonly string[] | null }>(
+  if (!found.marked)
+    throw madeBefore(`the schema ${found.schema} of the database ${found.database}`, 'database or schema')
+  const [row] = await session.query<{ schema_version: number; unfinished: readonly string[] }>(
     readVersion,
     [],
   )

@@ -13,20 +13,13 @@ export interface Migration {
   readonly afterwards?: readonly Afterwards[]
 }
 
-export type Afterwards = NewIndex | Backfill | Repeated
+export type Afterwards = NewIndex | Repeated
 
 export interface NewIndex {
   readonly kind: 'index'
   readonly name: string
   /** The text after `CREATE INDEX name`. */
   readonly on: string
-}
-
-/** Statements in a transaction of their own that lock nothing but rows, and do no harm if they are run again. */
-export interface Backfill {
-  readonly kind: 'backfill'
-  readonly name: string
-  readonly file: URL
 }
 
 /**
@@ -61,15 +54,12 @@ export async function runFiles(session: Session, { files }: Migration): Promise<
 /** In the transaction that makes a store: no other session uses its tables. */
 export async function runInside(session: Session, step: Afterwards): Promise<void> {
   if (step.kind === 'index') await session.script(`CREATE INDEX ${step.name} ${step.on}`)
-  else if (step.kind === 'repeated') await repeat(session, step)
-  else await session.script(readFileSync(step.file, 'utf8'))
+  else await repeat(session, step)
 }
 
 /** While nodes publish and read, outside a transaction: PostgreSQL builds an index concurrently nowhere else. */
-export async function runBeside(session: Session, step: Afterwards): Promise<void> {
-  if (step.kind === 'index') return buildBeside(session, step)
-  if (step.kind === 'repeated') return repeat(session, step)
-  await inTransaction(session, () => session.script(readFileSync(step.file, 'utf8')))
+export function runBeside(session: Session, step: Afterwards): Promise<void> {
+  return step.kind === 'index' ? buildBeside(session, step) : repeat(session, step)
 }
 
 async function repeat(session: Session, { name, text }: Repeated): Promise<void> {

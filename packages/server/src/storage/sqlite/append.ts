@@ -111,7 +111,7 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
     `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash, kept_code
       FROM subject WHERE feed_no = ? AND subject = ?`,
   )
-  const event = db.prepare<[number, number], { json: Buffer; checksum: number | null }>(
+  const event = db.prepare<[number, number], { json: Buffer; checksum: number }>(
     'SELECT json, checksum FROM event WHERE place = (? << 40) | ?',
   )
   const firstPosition = db

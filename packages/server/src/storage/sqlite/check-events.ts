@@ -10,8 +10,6 @@ export interface EventsCheck {
   readonly damaged: number
   /** The places of the first of them. */
   readonly examples: readonly EventPlace[]
-  /** Events of an older build that have no checksum yet: a service on this store adds it. */
-  readonly unchecked: number
   /** SQLite's reason for stopping; `undefined`: everything was read. */
   readonly cutOff: string | undefined
 }
@@ -26,7 +24,7 @@ interface Row {
   readonly feed_no: number
   readonly position: number
   readonly json: Buffer
-  readonly checksum: number | null
+  readonly checksum: number
 }
 
 const maxExamples = 20
@@ -46,7 +44,7 @@ export function checkEvents(folder: string, onProgress: (events: number) => void
 }
 
 function checkAll(db: Connection, onProgress: (events: number) => void): EventsCheck {
-  let [events, damaged, unchecked] = [0, 0, 0]
+  let [events, damaged] = [0, 0]
   const examples: EventPlace[] = []
   const placeOf = db.prepare<[number], { tenant: string; feed: string }>(
     'SELECT tenant, feed FROM feed WHERE feed_no = ?',
@@ -58,8 +56,7 @@ function checkAll(db: Connection, onProgress: (events: number) => void): EventsC
     for (const { feed_no: feedNo, position, json, checksum } of select.iterate()) {
       events += 1
       if (events % eventsPerReport === 0) onProgress(events)
-      if (checksum === null) unchecked += 1
-      else if (checksum !== eventChecksum(position, json)) {
+      if (checksum !== eventChecksum(position, json)) {
         damaged += 1
         const feed = examples.length < maxExamples ? placeOf.get(feedNo) : undefined
         if (feed !== undefined) examples.push({ tenantId: feed.tenant, feed: feed.feed, position })
@@ -67,7 +64,7 @@ function checkAll(db: Connection, onProgress: (events: number) => void): EventsC
     }
   } catch (error) {
     const cutOff = error instanceof Error ? error.message : String(error)
-    return { events, damaged, examples, unchecked, cutOff }
+    return { events, damaged, examples, cutOff }
   }
-  return { events, damaged, examples, unchecked, cutOff: undefined }
+  return { events, damaged, examples, cutOff: undefined }
 }

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 export interface DueRow extends DueEvent {
   readonly id: Uint8Array
   readonly subject: Uint8Array
-  readonly checksum: number | null
+  readonly checksum: number
   readonly json: Buffer
 }
 

@@ -11,15 +11,15 @@ export function eventChecksum(position: number, json: Uint8Array): number {
   return crc32(json, position % 2 ** 32)
 }
 
-/** An event as it was read. `checksum` is null for an event of a build that made none, until `fillChecksums` has reached it. */
+/** An event as it was read. */
 export interface CheckedRow {
   readonly position: number
-  readonly checksum: number | null
+  readonly checksum: number
 }
 
 /** Throws the `StorageFailure` `storage_damaged` if the bytes are not those that were stored. */
 export function assertUndamaged({ position, checksum }: CheckedRow, json: Uint8Array): void {
-  if (checksum !== null && checksum !== eventChecksum(position, json)) throw damagedAt(position)
+  if (checksum !== eventChecksum(position, json)) throw damagedAt(position)
 }
 
 /** `position`: the first one at which the store does not hold what was written there. */

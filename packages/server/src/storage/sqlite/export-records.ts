@@ -140,7 +140,7 @@ export interface EventRow {
   readonly code: string
   readonly state: string
   readonly json: Buffer
-  readonly checksum: bigint | null
+  readonly checksum: bigint
 }
 
 function* events(db: Connection, key: FeedKey, feedNo: number, after: number): Generator<StoreRecord> {
@@ -158,7 +158,7 @@ function* events(db: Connection, key: FeedKey, feedNo: number, after: number): G
 export function eventRecordOf(key: FeedKey, row: EventRow): EventRecord {
   const { created, category, branch, code, state, json } = row
   const position = Number(row.place)
-  assertUndamaged({ position, checksum: row.checksum === null ? null : Number(row.checksum) }, json)
+  assertUndamaged({ position, checksum: Number(row.checksum) }, json)
   return {
     kind: 'event',
     key,

@@ -5,11 +5,13 @@ import { nodeSilenceMs } from '../node-store.ts'
 import { connectForReading, storeFileOf } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { readMaintenance } from './maintenance.ts'
-import { knownSchemaVersion } from './migrate.ts'
+import { isMadeBefore, knownSchemaVersion } from './migrate.ts'
 import type { Maintenance, WaitingErasures } from '../storage.ts'
 
 export type StoreInspection =
   | { readonly kind: 'none'; readonly file: string }
+  /** A store from before 0.1.0. */
+  | { readonly kind: 'madeBefore'; readonly file: string }
   /** There is a file, but it cannot be read as a store. `reason` is SQLite's. */
   | { readonly kind: 'unreadable'; readonly file: string; readonly reason: string }
   | {
@@ -45,6 +47,7 @@ export function inspectStore(
   try {
     const db = connectForReading(file)
     try {
+      if (isMadeBefore(db)) return { kind: 'madeBefore', file }
       const damages = readsAll ? db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all() : []
       const newest = db
         .prepare<[], bigint | null>('SELECT max(last_created) FROM feed')
@@ -79,8 +82,6 @@ export function inspectStore(
 }
 
 function expiredHolds(db: Connection): number {
-  // An older schema has no such table.
-  if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'hold'`).get() === undefined) return 0
   const count = db.prepare<[number], number>(
     'SELECT count(*) FROM hold WHERE ended_ms IS NULL AND until_ms <= ?',
   )
@@ -88,9 +89,6 @@ function expiredHolds(db: Connection): number {
 }
 
 function proxyIgnoredBy(db: Connection): readonly string[] {
-  // An older schema has no such column.
-  const known = db.prepare(`SELECT 1 FROM pragma_table_info('node') WHERE name = 'ignores_proxy'`)
-  if (known.get() === undefined) return []
   const select = db.prepare<[number], string>(
     'SELECT place FROM node WHERE ignores_proxy = 1 AND seen_ms > ? ORDER BY place',
   )
@@ -98,10 +96,6 @@ function proxyIgnoredBy(db: Connection): readonly string[] {
 }
 
 function waitingErasures(db: Connection): WaitingErasures {
-  // An older schema has no such table.
-  if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'erasure'`).get() === undefined) {
-    return { count: 0, oldestMs: undefined }
-  }
   const waiting = db
     .prepare<[], { count: number; oldestMs: number | null }>(
       `SELECT count(*) AS count, min(unreachable_ms) AS oldestMs FROM erasure WHERE state = 'unreachable'`,

@@ -13,8 +13,8 @@ export interface KeptRow {
   readonly checksum: number
 }
 
-export interface ShownRow extends Omit<KeptRow, 'checksum'> {
-  readonly checksum: number | null
+export interface ShownRow extends KeptRow {
+  readonly checksum: number
 }
 
 export function keptEvents(db: Connection) {

@@ -15,8 +15,8 @@ type MetaName =
   | 'pepper_id'
   | 'keys_version'
 
-/** Values that exist only while something is under way. */
-type PassingName = 'checksums_filled_through' | 'maintenance'
+/** A value that exists only while something is under way. */
+type PassingName = 'maintenance'
 
 /** Ticks: windows may have been answered up to this time (P3). Missing if none was. */
 type ReservationName = 'reserved_until'

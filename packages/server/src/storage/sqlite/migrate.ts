@@ -2,12 +2,15 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../error-code.ts'
-import { StorageRefusal } from '../storage.ts'
+import { StorageRefusal, madeBefore } from '../storage-errors.ts'
 import { pageSize } from './connection.ts'
 import type { Connection } from './connection.ts'
 
-/** In the file's header ('PEVT'), so that another program's SQLite file is never taken for a store. */
-const applicationId = 0x50455654
+/** In the file's header ('PEVS'), so that another program's SQLite file is never taken for a store. */
+const applicationId = 0x50455653
+
+/** What stood there before 0.1.0 ('PEVT'). */
+const applicationIdBefore = 0x50455654
 
 /** In order; the number of applied ones is the file's `user_version`. */
 export const migrations: readonly URL[] = [
@@ -19,7 +22,7 @@ export const knownSchemaVersion = migrations.length
 
 /**
  * Applies the missing migrations, each in one immediate transaction that reads the version again under its lock. Refuses a file that is
- * not a store (`not_a_store`) and one of a newer program (`newer_schema`). `onCreate` fills a new store, in the transaction that creates
+ * not a store (`not_a_store`), one from before 0.1.0 (`made_before`) and one of a newer program (`newer_schema`). `onCreate` fills a new store, in the transaction that creates
  * it. `steps`: all, if left out.
  */
 export async function migrate(
@@ -54,6 +57,7 @@ function versionOf(db: Connection, known: number): number {
   const version = Number(db.pragma('user_version', { simple: true }))
   const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() ?? 0
   if (id === 0 && version === 0 && tables === 0) return 0
+  if (isMadeBefore(db)) throw madeBefore(db.name, 'data folder')
   if (id !== applicationId) throw notAStore(db.name)
   if (version > known) {
     throw new StorageRefusal(
@@ -63,6 +67,10 @@ function versionOf(db: Connection, known: number): number {
     )
   }
   return version
+}
+
+export function isMadeBefore(db: Connection): boolean {
+  return db.pragma('application_id', { simple: true }) === applicationIdBefore
 }
 
 export function notAStore(file: string): StorageRefusal {

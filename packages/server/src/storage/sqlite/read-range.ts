@@ -118,10 +118,7 @@ function assertJoinedUndamaged({ positions, lengths, checksums }: JoinedRow, jso
   let start = 0
   for (const [index, position] of numbersOf(positions).entries()) {
     const end = start + (lengthOf[index] ?? 0)
-    assertUndamaged(
-      { position: position ?? 0, checksum: checksumOf[index] ?? null },
-      json.subarray(start, end),
-    )
+    assertUndamaged({ position: position ?? 0, checksum: checksumOf[index] ?? -1 }, json.subarray(start, end))
     start = end + comma.length
   }
 }

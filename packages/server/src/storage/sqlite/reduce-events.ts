@@ -17,7 +17,7 @@ export interface EventRow {
   readonly id: Uint8Array
   readonly subject: Uint8Array
   readonly state: string
-  readonly checksum: number | null
+  readonly checksum: number
   readonly json: Buffer
 }
 

@@ -18,7 +18,6 @@ import { deletionWrites } from './deletion-writes.ts'
 import { consoleSessionWrites } from './console-sessions.ts'
 import { consumerWrites } from './consumers.ts'
 import { erasureWrites } from './erasure-writes.ts'
-import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { leavingWrites } from './leaving.ts'
@@ -105,7 +104,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const changeMove = moveChanger(db, note)
   const importRecords = recordImporter(db, note)
   const forgetSkippedIds = skippedIdRemover(db)
-  const stopFilling = fillChecksums(db)
   const reservation = storedReservation(db, clock)
   return {
     ...administrationWrites(db, clock, note, changes),
@@ -150,7 +148,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     // The last connection to close moves the WAL into the file. Requesting that here would wait for every reader, for example a backup,
     // and block all writing meanwhile.
     close() {
-      stopFilling()
       try {
         reservation.giveBack(line.floor())
       } catch {

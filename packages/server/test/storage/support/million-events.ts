@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../../src/storage/open-storage.ts'
+import { eventChecksum } from '../../../src/storage/sqlite/event-checksum.ts'
 import { feedKey } from './drafts.ts'
 import { withTenants } from './stores.ts'
 
@@ -20,6 +21,7 @@ export async function storeOfManyEvents(folder: string, count: number): Promise<
   const db = new Database(file)
   try {
     db.pragma('synchronous = OFF')
+    db.function('checksum_of', (position: number, json: Buffer) => eventChecksum(position, json))
     const { tenantId, feed } = feedKey()
     const feedNo = db
       .prepare<[string, string], number>('SELECT feed_no FROM feed WHERE tenant = ? AND feed = ?')
@@ -28,10 +30,11 @@ export async function storeOfManyEvents(folder: string, count: number): Promise<
     db.exec(`BEGIN;
       CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
         SELECT i, ${firstCreated} + (i - 1) * ${createdStep} AS created FROM n;
-      INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
+      INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, checksum, json)
         SELECT (${feedNo} << 40) | i, ${feedNo}, created, i, zeroblob(16), zeroblob(16),
-        iif(i % 2, 'sales', 'lettings'), NULL, 'PropertyUpdated', 'full',
+        iif(i % 2, 'sales', 'lettings'), NULL, 'PropertyUpdated', 'full', 0,
         CAST('{"sequenceNumber":' || i || ',"payload":"${'x'.repeat(200)}"}' AS BLOB) FROM n;
+      UPDATE event SET checksum = checksum_of(place & 0xffffffffff, json);
       INSERT INTO view_entry SELECT ${feedNo}, iif(i % 2, 'sales', 'lettings'), (i + 1) / 2, i, created
         FROM n ORDER BY i % 2, i;
       UPDATE view SET last_ordinal = ${count / 2} WHERE feed_no = ${feedNo};
