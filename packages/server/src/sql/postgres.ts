@@ -1,10 +1,12 @@
 /** Runs on PostgreSQL what features ask of a database. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
+import { auditRows } from '../audit/changes.ts'
+import { insertAudit } from '../audit/store.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
 import { moveStateOf } from '../storage/move-store.ts'
-import type { NoteChanges } from '../storage/postgres/audit.ts'
 import type { Database, Row, Session, Statement, Value } from '../storage/postgres/connection.ts'
+import type { Actor, AuditChange } from '../storage/storage.ts'
 import { feedNumbers } from './database.ts'
 import type { LockedFeed, Query, Sql, StoreAccess, Transaction, Value as SharedValue } from './database.ts'
 
@@ -17,6 +19,19 @@ const readNow: Statement = {
 const lockCounter: Statement = {
   name: 'lock-feed',
   text: 'SELECT move FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE',
+}
+
+/** Notes changes in the audit; called in the transaction that makes them. */
+export type NoteChanges = (session: Session, changes: readonly AuditChange[], actor: Actor) => Promise<void>
+
+/** `given`: replaces the node's clock, for tests. */
+export function changeNoter(given: () => Ticks | undefined): NoteChanges {
+  return async (session, changes, actor) => {
+    if (changes.length === 0) return
+    const ticks = given()
+    const nowMs = ticks === undefined ? Date.now() : millisecondsOfTicks(ticks)
+    await sqlOn(session).rows(insertAudit(auditRows(changes, actor, nowMs)))
+  }
 }
 
 /** `given`: replaces the database's clock, for tests. */

@@ -1,12 +1,14 @@
 /** Runs on SQLite what features ask of a database: reads on the thread that serves, writes on the writer's. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
+import { auditRows } from '../audit/changes.ts'
+import { insertAudit } from '../audit/store.ts'
 import { readClock } from '../storage/clock.ts'
 import type { SharedClock } from '../storage/clock.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
-import type { NoteChanges } from '../storage/sqlite/audit.ts'
 import type { Connection } from '../storage/sqlite/connection.ts'
 import { feedReader } from '../storage/sqlite/feed-row.ts'
 import type { WriterLink } from '../storage/sqlite/writer-link.ts'
+import type { Actor, AuditChange } from '../storage/storage.ts'
 import type { Query, Sql, StatementText, StoreAccess, Transaction, Value, Write } from './database.ts'
 
 /** The thread that serves. */
@@ -23,6 +25,16 @@ export function sqliteAccess(
       nowMs: async () => millisecondsOfTicks(readClock(clock)),
     },
     write: (write, ...args) => guarded(() => link.run(write, args)),
+  }
+}
+
+/** Notes changes in the audit; called in the transaction that makes them. */
+export type NoteChanges = (changes: readonly AuditChange[], actor: Actor) => void
+
+export function changeNoter(db: Connection, clock: SharedClock | undefined): NoteChanges {
+  const run = statementRunner(db)
+  return (changes, actor) => {
+    if (changes.length > 0) run(insertAudit(auditRows(changes, actor, millisecondsOfTicks(readClock(clock)))))
   }
 }
 

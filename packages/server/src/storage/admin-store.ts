@@ -1,5 +1,5 @@
 /** The port's part for administration (D11): tenants and keys page by page, and changing several things of one in one commit. */
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 import type { KeyRate, KeyRecord, Tenant } from './key-store.ts'
 
 /** A row of a list, and the place after which to continue. Places rise in order of creation and are never reused. */

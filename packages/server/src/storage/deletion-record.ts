@@ -1,7 +1,7 @@
 /** What every engine computes for a deletion: its digest, and the text that it is stored as. */
 import { hash } from 'node:crypto'
 import type { FeedName } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 import type { DeletedExport, DeletedFeed, Deletion, DeletionExport, OwnedCounts } from './deletion-store.ts'
 
 /** The digest of a feed from which no event has been removed. */

@@ -4,7 +4,7 @@
  * its certificate.
  */
 import type { FeedName, Ticks } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 
 /**
  * - `exporting`: everything is still stored, and nothing can be published or read any more

@@ -3,7 +3,7 @@
  * in steps that any node can continue, so that no step holds a feed's counter for longer than a moment.
  */
 import type { ErasureReason } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { OnHold } from '../privacy/hold/hold.ts'
 import type { SentPiece } from './ledger-store.ts'

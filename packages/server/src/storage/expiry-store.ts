@@ -3,7 +3,7 @@
  * take contacts off, before they are erased.
  */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 
 /** A contact on the list, with its latest event. */
 export interface ExpiringContact {

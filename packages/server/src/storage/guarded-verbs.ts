@@ -2,7 +2,6 @@
 import { StorageFailure } from './storage.ts'
 import type {
   AdminStore,
-  AuditStore,
   BranchViewStore,
   DeletionStore,
   ErasureStore,
@@ -156,15 +155,6 @@ export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveSto
     states: () => guard(() => verbs.states()),
     change: (tenantId, from, to, actor) => guard(() => verbs.change(tenantId, from, to, actor)),
     exportTenant: (tenantId, held, take) => guard(() => verbs.exportTenant(tenantId, held, take)),
-  }
-}
-
-export function guardedAudit(verbs: Unguarded<AuditStore>, guard: Guard): AuditStore {
-  return {
-    read: (query) => guard(() => verbs.read(query)),
-    note: (change, actor) => guard(() => verbs.note(change, actor)),
-    take: (rows) => guard(() => verbs.take(rows)),
-    prune: (beforeMs, actor) => guard(() => verbs.prune(beforeMs, actor)),
   }
 }
 

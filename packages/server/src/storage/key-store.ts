@@ -7,7 +7,7 @@ import {
   isNumberingName,
 } from '@property-events/protocol/plain'
 import type { AdminScope, ContactLimits, GrantScope, NumberingName } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 
 export interface Tenant {
   /** Lower-case UUID. */

@@ -1,6 +1,6 @@
 /** The port's part for moving one tenant from one store to another (docs/decisions/0019). */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { StoreRecord } from './store-records.ts'
 

@@ -1,5 +1,5 @@
 /** The port's part for the nodes that serve one store, and what they have to agree on: the pepper of keys (D11). */
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 
 export interface NodeAnnouncement {
   /** Random, new with each start. */

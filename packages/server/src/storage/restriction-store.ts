@@ -5,7 +5,7 @@
  */
 import type { RestrictionReason } from '@property-events/protocol'
 import type { AppendOutcome } from './append-batch.ts'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 import type { ReduceOutcome } from './erasure-store.ts'
 import type { ReadSubjectQuery, StoredEvent } from './event-store.ts'
 import type { FeedKey } from './feed-key.ts'

@@ -3,7 +3,7 @@
  * have of its own. It is carried out in steps that any node can continue, one node at a time.
  */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from './audit-store.ts'
+import type { Actor } from '../audit/audit.ts'
 import { bytesPerReduction } from './erasure-store.ts'
 import type { FeedKey } from './feed-key.ts'
 

@@ -3,7 +3,7 @@
  * whether it has been silent for longer (PROTOCOL §14.7). `feed/silence-rules.ts` decides what follows from that.
  */
 import type { FeedName } from '@property-events/protocol'
-import type { Actor, AuditChange } from './audit-store.ts'
+import type { Actor, AuditChange } from '../audit/audit.ts'
 
 /** A publisher is whatever publishes to one feed, with any key. A consumer is a key, or a key and a name, for all feeds it reads. */
 export type PresenceName =

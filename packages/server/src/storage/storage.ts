@@ -5,7 +5,7 @@
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { AdminStore } from './admin-store.ts'
-import type { Actor, AuditStore } from './audit-store.ts'
+import type { Actor, AuditStore } from '../audit/audit.ts'
 import type { BranchViewStore } from './branch-view-store.ts'
 import type { ConsoleSessionStore } from './console-session-store.ts'
 import type { DeletionStore } from './deletion-store.ts'
@@ -33,7 +33,7 @@ import type { UsageStore } from '../usage/usage.ts'
 
 export type * from './admin-store.ts'
 export type * from './append-batch.ts'
-export type * from './audit-store.ts'
+export type * from '../audit/audit.ts'
 export * from './branch-view.ts'
 export * from './branch-view-store.ts'
 export * from './console-session-store.ts'

@@ -53,7 +53,7 @@ describe('the audit in PostgreSQL', () => {
           `UPDATE audit SET actor = 'cli:other'`,
           'DELETE FROM audit',
           'TRUNCATE audit',
-          `BEGIN; SET LOCAL property_events.prune_audit = 'on'; DELETE FROM audit`,
+          `BEGIN; SET LOCAL property_events.audit_pruned_before = '9000000000000'; DELETE FROM audit`,
           `INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM audit
             ON CONFLICT (id) DO UPDATE SET actor = 'cli:other'`,
         ]

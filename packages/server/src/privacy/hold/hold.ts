@@ -3,7 +3,7 @@
  * day has passed or the hold is ended.
  */
 import type { HoldGround } from '@property-events/protocol'
-import type { Actor } from '../../storage/audit-store.ts'
+import type { Actor } from '../../audit/audit.ts'
 import type { FeedKey } from '../../storage/feed-key.ts'
 
 export interface HoldRequest {

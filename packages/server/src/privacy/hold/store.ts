@@ -1,7 +1,7 @@
 /** Holds in a database. */
 import { holdGrounds } from '@property-events/protocol/plain'
 import { subjectExists } from '../../events/subject-exists.ts'
-import { holdAdded, holdEnded, holdsExpired } from '../../storage/audit-changes.ts'
+import { holdAdded, holdEnded, holdsExpired } from '../../audit/changes.ts'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, Sql, StoreAccess, StoredLogId } from '../../sql/database.ts'
 import type { Actor, FeedKey } from '../../storage/storage.ts'

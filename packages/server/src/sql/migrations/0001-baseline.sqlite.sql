@@ -661,7 +661,7 @@ CREATE INDEX audit_target ON audit (target, audit_no);
 CREATE INDEX audit_at ON audit (at_ms);
 CREATE INDEX audit_action ON audit (action, audit_no);
 
--- A row stays as it is. `audit prune` names the time, in milliseconds, before which rows may go.
+-- A row stays as it is. `audit prune` names the time, in milliseconds, before which rows may go, until its commit.
 CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit BEGIN
   SELECT raise(ABORT, 'rows of the audit are never changed');
 END;

@@ -1026,13 +1026,14 @@ CREATE TRIGGER erasure_takes_results AFTER INSERT ON erasure FOR EACH ROW EXECUT
 
 -- ── Audit ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- A row stays as it is, whatever rights a role was given. Only the owner of the table removes rows, and only where it has
--- said in the same transaction that it means to, as `audit prune` does.
+-- A row stays as it is, whatever rights a role was given. Only the owner of the table removes rows: `audit prune` names the
+-- time, in milliseconds, before which rows may go, until its commit.
 CREATE FUNCTION keep_audit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'DELETE' AND current_setting('property_events.prune_audit', true) = 'on' AND pg_has_role(
-    (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE'
-  ) THEN RETURN OLD; END IF;
+  IF TG_OP = 'DELETE' AND pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
+    IF OLD.at_ms < coalesce(nullif(current_setting('property_events.audit_pruned_before', true), ''), '0')::bigint
+    THEN RETURN OLD; END IF;
+  END IF;
   RAISE EXCEPTION 'rows of the audit are never changed, and removed by audit prune alone' USING ERRCODE = '42501';
 END $$;
 CREATE TRIGGER audit_kept BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION keep_audit();

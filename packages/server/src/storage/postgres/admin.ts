@@ -1,10 +1,10 @@
 /** Administration on a database: lists, and changes of several things of a tenant or a key in one commit. */
-import { keyChanged, keyCreated, keyRotated, tenantChanged, tenantCreated } from '../audit-changes.ts'
+import { keyChanged, keyCreated, keyRotated, tenantChanged, tenantCreated } from '../../audit/changes.ts'
 import { changedKey, changedTenant, decideImport, rotatedKeys } from '../changed-records.ts'
 import { wordsOf } from '../key-store.ts'
 import type { AdminStore, KeyRecord } from '../storage.ts'
 import { texts } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { insertKeys, insertTenants } from './insert-records.ts'
 import { lockKey, lockNames } from './key-writes.ts'

@@ -1,6 +1,6 @@
 /** Begins to delete a tenant, and finds what prevents it. */
 import { feedNames } from '@property-events/protocol'
-import { deletionBegun } from '../audit-changes.ts'
+import { deletionBegun } from '../../audit/changes.ts'
 import { byFeed, firstDigest, noCounts } from '../deletion-record.ts'
 import { isBeingMoved, moveStateOf } from '../move-store.ts'
 import type {
@@ -11,7 +11,7 @@ import type {
   DeletionRefusal,
   DeletionRequest,
 } from '../storage.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Row, Session, Statement, Value } from './connection.ts'
 import { deletionOf, insertDeletion, putDeletion } from './deletion-row.ts'
 import type { DeletionRow } from './deletion-row.ts'

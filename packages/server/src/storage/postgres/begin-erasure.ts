@@ -2,7 +2,7 @@
 import { activeHold, onHoldOf } from '../../privacy/hold/store.ts'
 import { sqlOver } from '../../sql/postgres.ts'
 import type { OnHold } from '../storage.ts'
-import { erasureBegun } from '../audit-changes.ts'
+import { erasureBegun } from '../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
 import { moveStateOf } from '../move-store.ts'
 import { StorageFailure } from '../storage.ts'

@@ -1,5 +1,5 @@
 /** Begins and lifts a restriction: the event, and the rows, in one commit. */
-import { restrictionBegun, restrictionLifted } from '../audit-changes.ts'
+import { restrictionBegun, restrictionLifted } from '../../audit/changes.ts'
 import {
   begunRestriction,
   closingOfRestriction,

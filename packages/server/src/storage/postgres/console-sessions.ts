@@ -1,8 +1,8 @@
 /** Sessions of the console, and links that begin one. */
-import { sessionBegun } from '../audit-changes.ts'
+import { sessionBegun } from '../../audit/changes.ts'
 import { sessionsPerKey, sessionsPerStep } from '../console-session-store.ts'
 import type { ConsoleSession, ConsoleSessionStore } from '../console-session-store.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Row, Statement } from './connection.ts'
 
 const columns = 'cookie_hash, half_hash, key_id, begun_ms, ends_ms, used_ms'

@@ -1,6 +1,6 @@
 /** The port's part for deleting tenants, on a database. */
 import { feedNames, millisecondsOfTicks } from '@property-events/protocol'
-import { keysRemoved, tenantDeleted } from '../audit-changes.ts'
+import { keysRemoved, tenantDeleted } from '../../audit/changes.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { DeletedExport, Deletion, DeletionStore, OwnedCounts } from '../storage.ts'
 import { beginDeletion, deletionRefusal, readDeletedFeeds } from './begin-deletion.ts'

@@ -1,13 +1,14 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { feedNames } from '@property-events/protocol'
+import { auditStore } from '../../audit/store.ts'
 import { holdStore } from '../../privacy/hold/store.ts'
 import { postgresAccess } from '../../sql/postgres.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import { usageStore } from '../../usage/store.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
   guardedAdmin,
-  guardedAudit,
   guardedBranchViews,
   guardedDeletions,
   guardedErasures,
@@ -30,8 +31,6 @@ import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseAdmin } from './admin.ts'
-import { databaseAudit } from './audit.ts'
-import type { NoteChanges } from './audit.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { databaseConsoleSessions } from './console-sessions.ts'
@@ -136,6 +135,7 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     ...databaseNotes(parts, guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
+    audit: auditStore(access),
     holds: holdStore(access),
     usage: usageStore(access),
     ...databaseReducing(parts, settings.storeId, guarded),
@@ -193,7 +193,7 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
 function databaseAdministration(
   parts: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions' | 'consoleSessions'> {
+): Pick<StorageEngine, 'keys' | 'admin' | 'names' | 'leaving' | 'deletions' | 'consoleSessions'> {
   const { database, note } = parts
   return {
     keys: guardedKeys(databaseKeys(database, note), guarded),
@@ -201,7 +201,6 @@ function databaseAdministration(
     leaving: guardedLeaving(databaseLeaving(database, note), guarded),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
     consoleSessions: guardedConsoleSessions(databaseConsoleSessions(database, note), guarded),
-    audit: guardedAudit(databaseAudit(database, note), guarded),
     names: guardedNames(databaseNames(database, note), guarded),
   }
 }

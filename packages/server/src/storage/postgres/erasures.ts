@@ -1,6 +1,6 @@
 /** The port's part for erasure, on a database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { storeCompacted } from '../audit-changes.ts'
+import { storeCompacted } from '../../audit/changes.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { ErasureStore, FeedKey, Reduction } from '../storage.ts'
 import { texts, uuids } from './array.ts'

@@ -1,6 +1,6 @@
 /** The port's part for contacts that have not changed for a long time, on a database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { contactKept } from '../audit-changes.ts'
+import { contactKept } from '../../audit/changes.ts'
 import type { ExpiryStep, ExpiryStore, KeepOutcome } from '../expiry-store.ts'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'

@@ -8,7 +8,7 @@ import {
   rateSet,
   suspensionSet,
   tenantCreated,
-} from '../audit-changes.ts'
+} from '../../audit/changes.ts'
 import { grantColumns } from '../granted-branches.ts'
 import type {
   AuditChange,
@@ -20,7 +20,7 @@ import type {
   Tenant,
 } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement, Value } from './connection.ts'
 import { insertKeys, insertTenants } from './insert-records.ts'
 import { noteLockWaitMs } from '../../sql/database.ts'

@@ -1,8 +1,8 @@
 /** Leaving tenants. */
-import { leavingBegun, leavingEnded, tenantUnpublished } from '../audit-changes.ts'
+import { leavingBegun, leavingEnded, tenantUnpublished } from '../../audit/changes.ts'
 import type { Leaving, LeavingStore } from '../storage.ts'
 import { uuids } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 
 const select: Statement = {

@@ -1,6 +1,6 @@
-import { maintenanceSet } from '../audit-changes.ts'
+import { maintenanceSet } from '../../audit/changes.ts'
 import type { Actor, Maintenance } from '../storage.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
 
 const select: Statement = {

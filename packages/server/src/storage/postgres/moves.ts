@@ -1,13 +1,13 @@
 /** Moves one tenant: its state, and its records for the other store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import { tenantMoved } from '../audit-changes.ts'
+import { tenantMoved } from '../../audit/changes.ts'
 import { moveStateOf, moveText } from '../move-store.ts'
 import type { Actor, FeedKey, MoveState, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { FeedRecord, StoreRecord } from '../store-records.ts'
 import { uuids } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Statement } from './connection.ts'
 import {
   eventRecord,

@@ -1,8 +1,8 @@
 /** Names of actors. */
-import { actorNamed, nameErased } from '../audit-changes.ts'
+import { actorNamed, nameErased } from '../../audit/changes.ts'
 import type { ActorName, NameStore } from '../name-store.ts'
 import { texts } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Row, Statement } from './connection.ts'
 
 const selectOf: Statement = {

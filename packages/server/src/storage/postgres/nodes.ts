@@ -1,10 +1,10 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import { pepperFinished } from '../audit-changes.ts'
+import { pepperFinished } from '../../audit/changes.ts'
 import { nodeSilenceMs, shareSilenceMs } from '../node-store.ts'
 import type { LiveNode, NodeStore } from '../node-store.ts'
 import { texts } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
 
 /** The database's clock, unless the value gives another time, in milliseconds; for tests. */

@@ -1,6 +1,6 @@
 /** The port's part for retention, on a database: rules, and steps that thin. */
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { retentionSet } from '../audit-changes.ts'
+import { retentionSet } from '../../audit/changes.ts'
 import { codeOf } from '../error-code.ts'
 import { reducedEventJson } from '../reduced-event.ts'
 import { cutThinStep, nextThinStep, retentionRules, retentionTurnMs } from '../retention-store.ts'

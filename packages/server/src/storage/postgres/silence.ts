@@ -8,7 +8,7 @@ import {
 } from '../silence-store.ts'
 import type { Presence, PresenceName, SilenceStore, SilenceTurn } from '../silence-store.ts'
 import { bigints, booleans, smallints, texts } from './array.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { presenceReads } from './presence-reads.ts'
 

@@ -1,6 +1,6 @@
 /** Administration on a file: lists on the connection that reads, changes on the writer's. */
-import { keyChanged, keyCreated, keyRotated, tenantChanged, tenantCreated } from '../audit-changes.ts'
-import type { Actor } from '../audit-store.ts'
+import { keyChanged, keyCreated, keyRotated, tenantChanged, tenantCreated } from '../../audit/changes.ts'
+import type { Actor } from '../../audit/audit.ts'
 import { changedKey, changedTenant, decideImport, rotatedKeys } from '../changed-records.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import { wordsOf } from '../key-store.ts'
@@ -16,7 +16,7 @@ import type {
   TenantChange,
 } from '../storage.ts'
 import type { RotateKeyOutcome } from '../admin-store.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { recordInserter } from './insert-records.ts'
 import { grantReader, keyColumns, keyReads, recordOf, tenantColumns, tenantOf } from './keys.ts'

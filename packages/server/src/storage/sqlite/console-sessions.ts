@@ -1,6 +1,6 @@
 /** Sessions of the console, and links that begin one: read on this thread, changed by the writer's. */
-import { sessionBegun } from '../audit-changes.ts'
-import type { Actor } from '../audit-store.ts'
+import { sessionBegun } from '../../audit/changes.ts'
+import type { Actor } from '../../audit/audit.ts'
 import { sessionsPerKey, sessionsPerStep } from '../console-session-store.ts'
 import type {
   ConsoleSession,
@@ -9,7 +9,7 @@ import type {
   SessionOrigin,
 } from '../console-session-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import type { WriterLink } from './writer-link.ts'
 

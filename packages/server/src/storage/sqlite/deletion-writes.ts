@@ -1,7 +1,7 @@
 /** Deletes tenants on the writer's connection: each verb is one immediate transaction. */
 import { millisecondsOfTicks, uuidOfBytes } from '@property-events/protocol/plain'
-import { deletionBegun, keysRemoved, tenantDeleted } from '../audit-changes.ts'
-import type { Actor } from '../audit-store.ts'
+import { deletionBegun, keysRemoved, tenantDeleted } from '../../audit/changes.ts'
+import type { Actor } from '../../audit/audit.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { byFeed, deletionText, firstDigest, nextDigest, noCounts, withCounts } from '../deletion-record.ts'
@@ -14,7 +14,7 @@ import type {
 } from '../deletion-store.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { nodeSilenceMs } from '../node-store.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { deletionOf, deletionReader } from './deletion-row.ts'
 import type { DeletionRow } from './deletion-row.ts'

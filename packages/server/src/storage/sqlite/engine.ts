@@ -1,4 +1,5 @@
 /** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
+import { auditStore } from '../../audit/store.ts'
 import { holdStore } from '../../privacy/hold/store.ts'
 import { sqliteAccess } from '../../sql/sqlite.ts'
 import { usageStore } from '../../usage/store.ts'
@@ -7,7 +8,6 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   guardedAdmin,
-  guardedAudit,
   guardedBranchViews,
   guardedDeletions,
   guardedErasures,
@@ -28,12 +28,11 @@ import { guardedConsumers } from '../guarded-consumers.ts'
 import { guardedPublications, guardedSilence } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
 import { fileAdmin } from './admin.ts'
-import { auditReader } from './audit.ts'
 import { fileBranchViews } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
@@ -138,7 +137,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
-    audit: guardedAudit(fileAudit(db, link), guarded),
+    audit: auditStore(access),
     names: guardedNames(fileNames(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
     usage: usageStore(access),
@@ -205,15 +204,6 @@ function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<Omit
     announce: (node) => link.call('announceNode', node),
     retire: (nodeId) => link.call('retireNode', nodeId),
     finishPepper: (pepperId, actor) => link.call('finishPepper', pepperId, actor),
-  }
-}
-
-function fileAudit(db: Connection, link: WriterLink): Unguarded<AuditStore> {
-  return {
-    read: auditReader(db),
-    note: (change, actor) => link.call('noteAudit', change, actor),
-    take: (rows) => link.call('takeAudit', rows),
-    prune: (beforeMs, actor) => link.call('pruneAudit', beforeMs, actor),
   }
 }
 

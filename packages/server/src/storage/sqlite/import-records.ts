@@ -1,6 +1,6 @@
 import { bytesOfUuid } from '@property-events/protocol/plain'
-import { storeFilled } from '../audit-changes.ts'
-import type { Actor } from '../audit-store.ts'
+import { storeFilled } from '../../audit/changes.ts'
+import type { Actor } from '../../audit/audit.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
 import type {
@@ -11,7 +11,7 @@ import type {
   StoreRecord,
   ThinningRecord,
 } from '../store-records.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { branchViewEnterer } from './enter-branch-views.ts'
 import { eventChecksum } from './event-checksum.ts'

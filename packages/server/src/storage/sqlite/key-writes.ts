@@ -8,7 +8,7 @@ import {
   rateSet,
   suspensionSet,
   tenantCreated,
-} from '../audit-changes.ts'
+} from '../../audit/changes.ts'
 import { grantColumns } from '../granted-branches.ts'
 import type { GrantColumns } from '../granted-branches.ts'
 import type {
@@ -20,7 +20,7 @@ import type {
   NewTenantOutcome,
   Tenant,
 } from '../storage.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { recordInserter } from './insert-records.ts'
 

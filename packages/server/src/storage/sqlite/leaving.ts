@@ -1,9 +1,9 @@
 /** Leaving tenants: read on this thread, changed by the writer's. */
-import { leavingBegun, leavingEnded, tenantUnpublished } from '../audit-changes.ts'
-import type { Actor } from '../audit-store.ts'
+import { leavingBegun, leavingEnded, tenantUnpublished } from '../../audit/changes.ts'
+import type { Actor } from '../../audit/audit.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { Leaving, LeavingRequest, LeavingStore } from '../leaving-store.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import type { WriterLink } from './writer-link.ts'
 

@@ -1,6 +1,6 @@
-import { maintenanceSet } from '../audit-changes.ts'
+import { maintenanceSet } from '../../audit/changes.ts'
 import type { Actor, Maintenance } from '../storage.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 

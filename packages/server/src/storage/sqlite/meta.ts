@@ -24,14 +24,11 @@ type ReservationName = 'reserved_until'
 /** The highest number in use before a tenant was deleted. Missing if none was. */
 export type LastNumberName = 'last_tenant_no' | 'last_feed_no' | 'last_key_no'
 
-/** Milliseconds since 1970: rows of the audit from before then have been removed. Missing if none was. */
-type AuditName = 'audit_pruned_before'
-
 export interface Meta {
   get(name: MetaName): string
   /** For a value that not every store has. */
-  find(name: MetaName | PassingName | ReservationName | AuditName | LastNumberName): string | undefined
-  set(name: MetaName | PassingName | ReservationName | AuditName | LastNumberName, value: string): void
+  find(name: MetaName | PassingName | ReservationName | LastNumberName): string | undefined
+  set(name: MetaName | PassingName | ReservationName | LastNumberName, value: string): void
   remove(name: PassingName): void
 }
 

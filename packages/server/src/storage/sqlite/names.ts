@@ -1,9 +1,9 @@
 /** Names of actors: read on this thread, changed by the writer's. */
-import { actorNamed, nameErased } from '../audit-changes.ts'
-import type { Actor } from '../audit-store.ts'
+import { actorNamed, nameErased } from '../../audit/changes.ts'
+import type { Actor } from '../../audit/audit.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { ActorName, NameStore } from '../name-store.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import type { WriterLink } from './writer-link.ts'
 

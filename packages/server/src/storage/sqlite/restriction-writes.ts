@@ -1,7 +1,7 @@
 /** Restricts contacts, on the writer's connection: each verb is one immediate transaction. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
-import { restrictionBegun, restrictionLifted } from '../audit-changes.ts'
+import { restrictionBegun, restrictionLifted } from '../../audit/changes.ts'
 import {
   begunRestriction,
   closingOfRestriction,

@@ -1,5 +1,5 @@
 /** The port's part for retention, on a file: rules, and steps that thin. */
-import { retentionSet } from '../audit-changes.ts'
+import { retentionSet } from '../../audit/changes.ts'
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
@@ -9,7 +9,7 @@ import { cutThinStep, nextThinStep, retentionRules, retentionTurnMs } from '../r
 import type { ThinProgress } from '../retention-store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Actor, RetentionRule, RetentionStore, ThinOutcome, ThinSpan } from '../storage.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { dueReader } from './due-events.ts'
 import { expiryWrites } from './expiry.ts'

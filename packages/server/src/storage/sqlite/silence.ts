@@ -1,6 +1,6 @@
 /** Silence of publishers and consumers: read on this thread, written by the writer's. */
 import type { FeedName } from '@property-events/protocol'
-import type { Actor } from '../audit-store.ts'
+import type { Actor } from '../../audit/audit.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import {
   intervalExpected,
@@ -23,7 +23,7 @@ import type {
   SilenceTurn,
   TurnState,
 } from '../silence-store.ts'
-import type { NoteChanges } from './audit.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import type { WriterLink } from './writer-link.ts'
 

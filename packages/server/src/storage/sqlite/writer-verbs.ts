@@ -12,7 +12,6 @@ import type {
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { AdminWrites } from './admin.ts'
-import type { AuditWrites } from './audit.ts'
 import type { BranchViewWrites } from './branch-views.ts'
 import type { DeletionWrites } from './deletion-writes.ts'
 import type { ConsoleSessionWrites } from './console-sessions.ts'
@@ -35,7 +34,6 @@ export interface WriterVerbs
     KeyWrites,
     AdminWrites,
     NodeWrites,
-    AuditWrites,
     BranchViewWrites,
     LeavingWrites,
     DeletionWrites,

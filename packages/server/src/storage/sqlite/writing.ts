@@ -1,7 +1,7 @@
 /** Writes to a store: one connection, and one question at a time, on whichever thread it runs. */
 import type { MessagePort } from 'node:worker_threads'
 import { writeNamed } from '../../sql/database.ts'
-import { writeRunner } from '../../sql/sqlite.ts'
+import { changeNoter, writeRunner } from '../../sql/sqlite.ts'
 import '../../sql/stores.ts'
 import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
@@ -9,7 +9,6 @@ import { appendedFeeds } from '../watchers.ts'
 import { adminWrites } from './admin.ts'
 import { oneAtATime, replyTo } from './answering.ts'
 import { appender } from './append.ts'
-import { auditWrites, changeNoter } from './audit.ts'
 import { branchViewWrites } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
@@ -108,7 +107,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   return {
     ...administrationWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
-    ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
     ...noteWrites(db),
     ...featureWrites(db, clock, note),

@@ -10,9 +10,9 @@ import type {
   RestrictionReason,
   RevealReason,
 } from '@property-events/protocol'
-import type { DeletionExport } from './deletion-store.ts'
-import type { KeyRate } from './key-store.ts'
-import type { RetentionRule } from './retention-store.ts'
+import type { DeletionExport } from '../storage/deletion-store.ts'
+import type { KeyRate } from '../storage/key-store.ts'
+import type { RetentionRule } from '../storage/retention-store.ts'
 
 /**
  * Who changes something, as an opaque id: an API key, a person at the command line by an id that reveals no name, or the service itself,

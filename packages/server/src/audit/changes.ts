@@ -1,17 +1,17 @@
 /** What the audit rows of each change contain: written once, for every engine. */
 import { uuidV7 } from '@property-events/protocol/plain'
-import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
-import type { Deletion, DeletionRequest } from './deletion-store.ts'
-import type { ErasureRequest } from './erasure-store.ts'
-import type { FeedKey } from './feed-key.ts'
+import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit.ts'
+import type { Deletion, DeletionRequest } from '../storage/deletion-store.ts'
+import type { ErasureRequest } from '../storage/erasure-store.ts'
+import type { FeedKey } from '../storage/feed-key.ts'
 import type { Hold, HoldRequest } from '../privacy/hold/hold.ts'
-import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
-import type { LeavingRequest } from './leaving-store.ts'
-import type { Maintenance } from './maintenance.ts'
-import type { MoveState } from './move-store.ts'
-import type { Restriction, RestrictionRequest } from './restriction-store.ts'
-import type { RetentionRule } from './retention-store.ts'
-import type { WholeRecord } from './store-records.ts'
+import type { Grant, KeyRate, KeyRecord, Tenant } from '../storage/key-store.ts'
+import type { LeavingRequest } from '../storage/leaving-store.ts'
+import type { Maintenance } from '../storage/maintenance.ts'
+import type { MoveState } from '../storage/move-store.ts'
+import type { Restriction, RestrictionRequest } from '../storage/restriction-store.ts'
+import type { RetentionRule } from '../storage/retention-store.ts'
+import type { WholeRecord } from '../storage/store-records.ts'
 
 type Changes = readonly AuditChange[]
 
