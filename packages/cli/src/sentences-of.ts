@@ -12,7 +12,7 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (!(error instanceof Error)) return unexpected(String(error))
   if (error instanceof Refusal) return error.message
   // The server's own refusals have a message for the operator.
-  if (['StorageRefusal', 'PepperRefusal', 'ErasureListFault'].includes(error.name))
+  if (['StorageRefusal', 'PepperRefusal', 'ErasureListFault', 'CopyRefusal'].includes(error.name))
     return plainText(error.message, { multiline: true })
   if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
   if (error instanceof NetworkError && (error.code === 'network' || error.code === 'deadline'))

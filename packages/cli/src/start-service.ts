@@ -23,7 +23,7 @@ import type {
 } from '@property-events/server'
 import type { RateLimit } from './rate-limit.ts'
 import { serviceFindings } from './doctor/check-service.ts'
-import { exporterTo } from './export-tenant.ts'
+import { exporterTo } from '@property-events/server'
 import { openListFor } from './erasure-list.ts'
 import { portRefusal } from './port-refusal.ts'
 import type { readServeOptions } from './serve-settings.ts'

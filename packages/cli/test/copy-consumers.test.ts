@@ -16,8 +16,7 @@ import { erase, subject } from '../../server/test/storage/support/erasing.ts'
 import { publish } from '../../server/test/storage/support/read-back.ts'
 import { postgresStores } from '../../server/test/postgres/postgres-stores.ts'
 import { sqliteStores } from '../../server/test/storage/support/stores.ts'
-import { copyStore } from '../src/copy-store.ts'
-import { moveTenant } from '../src/move-tenant.ts'
+import { copyStore, moveTenant } from '@property-events/server'
 
 const engines = { sqlite: sqliteStores('thisThread'), postgres: postgresStores() } as const
 after(async () => {

@@ -5,7 +5,7 @@ import type { StorageEngine } from '@property-events/server'
 import { batch, draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
 import { list, publish } from '../../server/test/storage/support/read-back.ts'
 import { sqliteStores } from '../../server/test/storage/support/stores.ts'
-import { copyStore } from '../src/copy-store.ts'
+import { copyStore } from '@property-events/server'
 
 const stores = sqliteStores()
 after(() => stores.clean())
@@ -115,7 +115,7 @@ describe('a copy that reads back otherwise than the source', () => {
         readAfter: async (query: Parameters<Read>[0]) => reading(await target.events.readAfter(query)),
       }
       await assert.rejects(copy(source, { ...target, events }), {
-        name: 'Refusal',
+        name: 'CopyRefusal',
         message: /property events of tenant .* differs from the source/,
       })
       const append = () => target.events.append([batch([draft({ subject: 'one more' })])])

@@ -8,7 +8,7 @@ import { catalogues } from '@property-events/protocol'
 import { draft, feedKey, tenantA, tenantB } from '../../server/test/storage/support/drafts.ts'
 import { list, publish } from '../../server/test/storage/support/read-back.ts'
 import { withTenants } from '../../server/test/storage/support/stores.ts'
-import { moveTenant } from '../src/move-tenant.ts'
+import { moveTenant } from '@property-events/server'
 import { removeFolder, run, runJson, temporaryFolder } from './support/program.ts'
 
 const actor = 'cli:test'

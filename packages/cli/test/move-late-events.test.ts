@@ -6,8 +6,7 @@ import { draft, tenantA } from '../../server/test/storage/support/drafts.ts'
 import { headOf, publish } from '../../server/test/storage/support/read-back.ts'
 import { withTenants } from '../../server/test/storage/support/stores.ts'
 import { temporaryStore } from '../../server/test/support/temporary-store.ts'
-import { moveTenant } from '../src/move-tenant.ts'
-import { Refusal } from '../src/refusal.ts'
+import { CopyRefusal, moveTenant } from '@property-events/server'
 
 describe('a tenant that is published in the source after it was closed there', () => {
   it('is not opened in the target: the command says why, and can be run again (P7, P9)', async () => {
@@ -45,7 +44,7 @@ describe('a tenant that is published in the source after it was closed there', (
         signal: new AbortController().signal,
       })
     await assert.rejects(move(), (error) => {
-      assert.ok(error instanceof Refusal, String(error))
+      assert.ok(error instanceof CopyRefusal, String(error))
       assert.match(
         error.message,
         /^The source has events from after it was closed, so a node of an earlier version serves it\. Bring its nodes up to this version first\. Nothing can be published for the tenant now/,

@@ -6,7 +6,7 @@ import { openStorage } from '@property-events/server'
 import { draft, tenantA } from '../../server/test/storage/support/drafts.ts'
 import { publish } from '../../server/test/storage/support/read-back.ts'
 import { testClock } from '../../server/test/storage/support/test-clock.ts'
-import { copyStore } from '../src/copy-store.ts'
+import { copyStore } from '@property-events/server'
 import { removeFolder, run, runJson, temporaryFolder } from './support/program.ts'
 import { temporaryStore } from '../../server/test/support/temporary-store.ts'
 

@@ -69,5 +69,10 @@ export type {
   InspectedStore,
   ReachedDatabase,
 } from './storage/open-storage.ts'
+export { CopyRefusal } from './tenants/compare.ts'
+export type { CopiedFeed } from './tenants/compare.ts'
+export { copyStore, eventsIn } from './tenants/copy.ts'
+export { exporterTo, exportFor } from './tenants/export.ts'
+export { moveTenant, reopenTenant } from './tenants/move.ts'
 export * from './storage/storage.ts'
 export * from './storage/store-records.ts'

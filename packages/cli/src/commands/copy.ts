@@ -1,16 +1,20 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { findPeppers, openStorage } from '@property-events/server'
-import type { Actor, Peppers, StorageEngine, Tenant } from '@property-events/server'
+import {
+  copyStore,
+  eventsIn,
+  findPeppers,
+  moveTenant,
+  openStorage,
+  reopenTenant,
+} from '@property-events/server'
+import type { Actor, CopiedFeed, Peppers, StorageEngine, Tenant } from '@property-events/server'
 import { readActor } from '../actor.ts'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import type { CopiedFeed } from '../compare-feeds.ts'
-import { copyStore, eventsIn } from '../copy-store.ts'
 import { readPeppers } from '../key-pepper.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
-import { moveTenant, reopenTenant } from '../move-tenant.ts'
 import { findTenant, storeFlags } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { uuidV7 } from '@property-events/protocol'
 import { openPlace } from '../../../server/test/crash/killed-program.ts'
-import { exportFor } from '../../src/export-tenant.ts'
+import { exportFor } from '@property-events/server'
 
 const [kind = '', name = '', tenantId = '', file = '', events = '5', rest = ''] = process.argv.slice(2)
 const actor = 'cli:test'

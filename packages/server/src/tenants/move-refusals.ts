@@ -1,7 +1,7 @@
 /** The obstacles to moving a tenant, in sentences, and the state in which an interrupted move leaves it. */
-import type { MoveState, Tenant } from '@property-events/server'
-import { Refusal } from './refusal.ts'
-import { plainText } from './terminal-text.ts'
+import { plainText } from '@property-events/protocol'
+import type { MoveState, Tenant } from '../storage/storage.ts'
+import { CopyRefusal } from './compare.ts'
 
 /** How far a run has come when it ends early. */
 export type MoveStage = 'before' | 'copying' | 'closed' | 'opening'
@@ -17,8 +17,8 @@ const standings: Readonly<Record<MoveStage, string>> = {
 }
 
 /** `reason`: a whole sentence. */
-export function endedEarly(stage: MoveStage, reason: string, cause?: unknown): Refusal {
-  return new Refusal(`${reason} ${standings[stage]}`, { cause })
+export function endedEarly(stage: MoveStage, reason: string, cause?: unknown): CopyRefusal {
+  return new CopyRefusal(`${reason} ${standings[stage]}`, { cause })
 }
 
 /** Why the states of the two stores do not allow the move; `undefined`: they do. `there`: `undefined` for no such tenant. */

@@ -1,7 +1,12 @@
 /** Reads a feed from two stores and compares numbers and bytes. */
-import { createHash } from 'node:crypto'
-import type { FeedKey, StorageEngine } from '@property-events/server'
-import type { Refusal } from './refusal.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FeedKey, StorageEngine } from '../storage/storage.ts'
+
+/** A copy or a move that cannot go on. `message`: sentences for the operator that say in which state everything is, and what to do. */
+export class CopyRefusal extends Error {
+  override readonly name = 'CopyRefusal'
+}
 
 export interface CopiedFeed {
   readonly key: FeedKey
@@ -11,7 +16,7 @@ export interface CopiedFeed {
 }
 
 export interface FeedComparison {
-  /** Compares the part of the copy that was not compared yet. Rejects with a `Refusal` where it differs. */
+  /** Compares the part of the copy that was not compared yet. Rejects with a `CopyRefusal` where it differs. */
   goOn(): Promise<void>
   /** The end of the copy is reached. Rejects where its counter says that there are more events, or fewer. */
   end(): Promise<CopiedFeed>
@@ -23,7 +28,7 @@ export function compareFeeds(
   from: Pick<StorageEngine, 'events'>,
   to: Pick<StorageEngine, 'events'>,
   key: FeedKey,
-  differs: () => Refusal,
+  differs: () => CopyRefusal,
   onCompared: (events: number) => void = () => undefined,
 ): FeedComparison {
   const sum = createHash('sha256')
@@ -60,7 +65,7 @@ export async function heldPosition(
   from: Pick<StorageEngine, 'events'>,
   to: Pick<StorageEngine, 'events'>,
   key: FeedKey,
-  differs: (lastNumber: number) => Refusal,
+  differs: (lastNumber: number) => CopyRefusal,
 ): Promise<number> {
   const head = await to.events.head(key)
   if (head === undefined || head.position === 0) return 0
@@ -73,4 +78,29 @@ export async function heldPosition(
     Buffer.from(copied.json).equals(original.json)
   if (!isSame) throw differs(head.sequenceNumber)
   return head.position
+}
+
+/** Well within the ten seconds that a turn lasts. */
+const renewEveryMs = 2_000
+const waitMs = 500
+
+/**
+ * While events are copied and compared, no event of the source may lose its payload because of its age: the two would differ. Runs the work while nothing is thinned in the store, as if this were the node that thins. Waits for
+ * another node that does.
+ */
+export async function withoutThinning<T>(
+  { retention }: Pick<StorageEngine, 'retention'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const nodeId = randomUUID()
+  // A role that may only read cannot take a turn, and copies anyway.
+  while (!(await retention.takeTurn(nodeId).catch(() => true))) await delay(waitMs)
+  // If this fails, others get the turn: then a comparison may fail, and says so.
+  const renewing = setInterval(() => void retention.takeTurn(nodeId).catch(() => undefined), renewEveryMs)
+  try {
+    return await work()
+  } finally {
+    clearInterval(renewing)
+    await retention.endTurn(nodeId).catch(() => undefined)
+  }
 }

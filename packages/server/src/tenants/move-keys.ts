@@ -1,6 +1,7 @@
 /** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
-import type { Actor, KeyRecord, Peppers, StorageEngine, Tenant } from '@property-events/server'
-import { Refusal } from './refusal.ts'
+import type { Peppers } from '../keys/index.ts'
+import type { Actor, KeyRecord, StorageEngine, Tenant } from '../storage/storage.ts'
+import { CopyRefusal } from './compare.ts'
 
 /** Keys with a grant for the tenant. Operator keys belong to none. */
 export async function keysOfTenant(store: StorageEngine, tenantId: string): Promise<readonly KeyRecord[]> {
@@ -8,7 +9,7 @@ export async function keysOfTenant(store: StorageEngine, tenantId: string): Prom
 }
 
 /**
- * Rejects with a `Refusal` where the keys would not work at the target. Its nodes, its own keys, or the given pepper
+ * Rejects with a `CopyRefusal` where the keys would not work at the target. Its nodes, its own keys, or the given pepper
  * show which pepper it uses; without any of these nothing can be known, and the keys are accepted.
  */
 export async function refuseForeignKeys(
@@ -24,14 +25,14 @@ export async function refuseForeignKeys(
     return other !== undefined && !isSameKey(key, other)
   })
   if (clash !== undefined) {
-    throw new Refusal(
+    throw new CopyRefusal(
       `The target has another key with the id ${clash.keyId}. Nothing was changed. Revoke the key in the source and make a new one for its owner, or move the tenant with --without-keys.`,
     )
   }
   const knows = await pepperKnowledge(to, pepperIdsInUse(there), given)
   const lost = pepperIdsInUse(moving).filter((pepperId) => !knows(pepperId))
   if (lost.length === 0) return
-  throw new Refusal(
+  throw new CopyRefusal(
     `${lost.length} keys of this tenant were made with another pepper than the target's, and would be refused there. Nothing was changed. ` +
       'Serve the target with the pepper of the source; or use --without-keys, and make new keys in the target before its clients are sent there.',
   )

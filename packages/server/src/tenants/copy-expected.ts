@@ -3,8 +3,8 @@
  * them itself.
  */
 import { feedNames } from '@property-events/protocol'
-import { presencesPerStep, presenceText } from '@property-events/server'
-import type { Actor, KeyRecord, PresenceName, SetExpectation, StorageEngine } from '@property-events/server'
+import { presencesPerStep, presenceText } from '../storage/storage.ts'
+import type { Actor, KeyRecord, PresenceName, SetExpectation, StorageEngine } from '../storage/storage.ts'
 
 /**
  * The target expects publishers, and consumers of keys that it has, in the same intervals as the source, and loses settings of its own.

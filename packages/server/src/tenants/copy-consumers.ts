@@ -1,13 +1,13 @@
 /** What consumers have seen and reported, for a copy of a store or of one tenant (D28). */
 import { feedNames } from '@property-events/protocol'
-import { refusalPauseMs } from '@property-events/server'
+import { refusalPauseMs } from '../storage/storage.ts'
 import type {
   ConsumerRefusal,
   FeedKey,
   KeptReading,
   NotedReading,
   StorageEngine,
-} from '@property-events/server'
+} from '../storage/storage.ts'
 
 const rowsAtOnce = 500
 

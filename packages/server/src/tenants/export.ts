@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { makeFolder, openStorage, StorageRefusal, storeFileOf, writeNewFile } from '@property-events/server'
+import type { TenantExporter } from '../feed/deleting.ts'
+import { writeNewFile } from '../storage/new-file.ts'
+import { makeFolder, openStorage, storeFileOf } from '../storage/open-storage.ts'
+import { StorageRefusal } from '../storage/storage.ts'
 import type {
   Actor,
   BeginDeletionOutcome,
@@ -11,12 +14,10 @@ import type {
   Deletion,
   StorageEngine,
   Tenant,
-  TenantExporter,
-} from '@property-events/server'
-import { copyLeaving } from './copy-leaving.ts'
-import { copyNoted } from './copy-noted.ts'
+} from '../storage/storage.ts'
 import { moveKeys } from './move-keys.ts'
-import { copyRules, withoutThinning } from './without-thinning.ts'
+import { withoutThinning } from './compare.ts'
+import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 
 /**
  * For a service: a file in the folder, named by tenant and deletion. The folder is created if it is missing, for its owner alone; what a
@@ -103,7 +104,7 @@ async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, acto
     ),
   )
   await moveKeys(from, to, tenantId, actor)
-  await copyNoted(from, to, actor, tenantId)
+  await copyRecords(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   await copyLeaving(from, to, actor, tenantId)
   await copyAuditOf(from, to, tenantId)

@@ -1,13 +1,11 @@
 /** Copies a store into another one, of either engine, so that readers cannot distinguish them. */
 import { feedNames } from '@property-events/protocol'
-import { feedName } from '@property-events/server'
-import type { Actor, FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
-import { copyLeaving } from './copy-leaving.ts'
-import { copyNoted } from './copy-noted.ts'
-import { compareFeeds, heldPosition } from './compare-feeds.ts'
-import type { CopiedFeed } from './compare-feeds.ts'
-import { Refusal } from './refusal.ts'
-import { copyRules, withoutThinning } from './without-thinning.ts'
+import { feedName } from '../storage/storage.ts'
+import type { Actor, FeedKey, KeyRecord, StorageEngine } from '../storage/storage.ts'
+import type { StoreRecord } from '../storage/store-records.ts'
+import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
+import type { CopiedFeed } from './compare.ts'
+import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 
 export interface CopyOptions {
   readonly from: StorageEngine
@@ -22,7 +20,7 @@ export interface CopyOptions {
 /**
  * Copies the events that the target's feeds do not have yet, as of one moment of the source, which may be in use, and
  * the tenants and keys of that moment, or a little later. Run again, it continues where it was stopped and adds the new
- * events. The target cannot be published to before a run has ended. Rejects with a `Refusal` when the target holds
+ * events. The target cannot be published to before a run has ended. Rejects with a `CopyRefusal` when the target holds
  * something else, and then leaves it as it was.
  */
 export function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
@@ -43,7 +41,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   let keys: readonly FeedKey[] | undefined
   let whole: StoreRecord | undefined
   const take = async (records: readonly StoreRecord[]): Promise<void> => {
-    if (signal.aborted) throw new Refusal('Stopped. Run the same command again to continue.')
+    if (signal.aborted) throw new CopyRefusal('Stopped. Run the same command again to continue.')
     // Not earlier: the moment is now fixed, so that every tenant with a record is in the list. A later tenant comes
     // without events.
     keys ??= await copyTenantsAndKeys(from, to, actor)
@@ -69,7 +67,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   await copyAudit(from, to)
   await copyDeletions(from, to)
   await copyNames(from, to, actor)
-  await copyNoted(from, to, actor)
+  await copyRecords(from, to, actor)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
 }
@@ -96,7 +94,7 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
     for (const feed of feedNames) {
       const key = { tenantId, feed }
       const position = await heldPosition(from, to, key, (number) => {
-        return new Refusal(
+        return new CopyRefusal(
           `The ${feed} events of tenant ${tenantId} in the target end with one that the source does not have (${number}), ` +
             'so something else publishes to the target. Nothing was changed. Copy into an empty store.',
         )
@@ -111,7 +109,7 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
   const wanted = new Set((await from.keys.tenants()).map(({ tenantId }) => tenantId))
   const stranger = (await to.keys.tenants()).find(({ tenantId }) => !wanted.has(tenantId))
   if (stranger !== undefined) {
-    throw new Refusal(
+    throw new CopyRefusal(
       `The target holds a tenant that the source does not have (${stranger.tenantId}). Copy into an empty store.`,
     )
   }
@@ -121,7 +119,7 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
 async function refuseWhileDeleting({ deletions }: StorageEngine): Promise<void> {
   const [one] = await deletions.open()
   if (one === undefined) return
-  throw new Refusal(
+  throw new CopyRefusal(
     `Tenant ${one.tenantId} is being deleted in the source (\`tenants deletions\`). Run this again when that is done.`,
   )
 }
@@ -190,7 +188,7 @@ async function copyAudit(from: StorageEngine, to: StorageEngine): Promise<void> 
   for (;;) {
     const rows = await from.audit.read({ first: 'oldest', after, limit: auditRowsPerPiece })
     if (rows === 'unknownRow')
-      throw new Refusal('The audit was pruned in the meantime. Run the command again.')
+      throw new CopyRefusal('The audit was pruned in the meantime. Run the command again.')
     if (rows.length > 0) await to.audit.take(rows)
     if (rows.length < auditRowsPerPiece) return
     after = rows.at(-1)?.id
@@ -204,8 +202,8 @@ async function compare(
   key: FeedKey,
   onCompared: (events: number) => void,
 ): Promise<CopiedFeed> {
-  const differs = (): Refusal =>
-    new Refusal(
+  const differs = (): CopyRefusal =>
+    new CopyRefusal(
       `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
     )
   const comparison = compareFeeds(from, to, key, differs, onCompared)

@@ -1,25 +1,16 @@
 /** Moves one tenant into a store that holds others, while both are in use (docs/decisions/0019). */
 import { randomUUID } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
-import { StorageFailure } from '@property-events/server'
-import type {
-  Actor,
-  FeedKey,
-  MoveState,
-  Peppers,
-  StorageEngine,
-  StoreRecord,
-  Tenant,
-} from '@property-events/server'
-import { copyLeaving } from './copy-leaving.ts'
-import { copyNoted } from './copy-noted.ts'
-import { compareFeeds, heldPosition } from './compare-feeds.ts'
-import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
+import type { Peppers } from '../keys/index.ts'
+import { StorageFailure } from '../storage/storage.ts'
+import type { Actor, FeedKey, MoveState, StorageEngine, Tenant } from '../storage/storage.ts'
+import type { StoreRecord } from '../storage/store-records.ts'
+import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
+import type { CopiedFeed, FeedComparison } from './compare.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
 import { endedEarly, movingFault, referenceFault, reopeningFault } from './move-refusals.ts'
 import type { MoveStage } from './move-refusals.ts'
-import { Refusal } from './refusal.ts'
-import { copyRules, withoutThinning } from './without-thinning.ts'
+import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 
 export interface MoveOptions {
   readonly from: StorageEngine
@@ -57,7 +48,7 @@ const skippedMarginTicks = 6_000_000_000n
 /**
  * Copies the events that the target lacks, round by round, while the source serves; closes the source for publishing to
  * this tenant; copies and compares the rest; opens the target. After an interruption at any moment, another run
- * continues. At no moment can the tenant be published to in both. Rejects with a `Refusal` that names the state
+ * continues. At no moment can the tenant be published to in both. Rejects with a `CopyRefusal` that names the state
  * reached.
  */
 export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
@@ -66,7 +57,7 @@ export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
     return await withoutThinning(options.from, () => move(options, stage))
   } catch (error) {
     // An engine reports an error of the callback that takes records as a failure of its own.
-    const cause = error instanceof StorageFailure && error.cause instanceof Refusal ? error.cause : error
+    const cause = error instanceof StorageFailure && error.cause instanceof CopyRefusal ? error.cause : error
     if (cause instanceof StorageFailure) {
       const reason =
         cause.code === 'storage_full'
@@ -129,7 +120,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   }
   const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
-  await copyNoted(from, to, actor, tenantId)
+  await copyRecords(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
   await copyLeaving(from, to, actor, tenantId)
@@ -189,14 +180,14 @@ async function alreadyMoved({ from, to, tenant: { tenantId } }: MoveOptions): Pr
   return { feeds, keys: (await keysOfTenant(to, tenantId)).length, closedMs: undefined }
 }
 
-function overtaken(stage: MoveStage): Refusal {
+function overtaken(stage: MoveStage): CopyRefusal {
   return endedEarly(
     stage === 'before' ? 'copying' : stage,
     'Another run of this command has moved this tenant further meanwhile.',
   )
 }
 
-function differsFrom(stage: MoveStage, { feed, tenantId }: FeedKey): Refusal {
+function differsFrom(stage: MoveStage, { feed, tenantId }: FeedKey): CopyRefusal {
   return endedEarly(
     stage,
     `The ${feed} events of tenant ${tenantId} in the target differ from the source's, so the target cannot take it.`,
@@ -277,7 +268,7 @@ export interface ReopenOptions {
 }
 
 /**
- * Takes the tenant back, so that it is published in the source again. Rejects with a `Refusal` where the target may
+ * Takes the tenant back, so that it is published in the source again. Rejects with a `CopyRefusal` where the target may
  * have been published to.
  */
 export async function reopenTenant({ from, to, actor, tenant }: ReopenOptions): Promise<void> {
@@ -286,14 +277,14 @@ export async function reopenTenant({ from, to, actor, tenant }: ReopenOptions): 
   // Without a target, it counts as one that a run never opened.
   const there = to === undefined ? 'abandoned' : await stateIn(to, tenantId)
   const fault = reopeningFault(tenant, here, there)
-  if (fault !== undefined) throw new Refusal(`${fault} Nothing was changed.`)
+  if (fault !== undefined) throw new CopyRefusal(`${fault} Nothing was changed.`)
   if (to !== undefined && there !== undefined && there !== 'abandoned') {
     // First the target: the run that was to open it then finds another state than its own, and cannot.
     const outcome = await to.moves.change(tenantId, there, 'abandoned', actor)
     if (outcome !== 'done')
-      throw new Refusal('The target has changed meanwhile. Nothing was changed. Run this again.')
+      throw new CopyRefusal('The target has changed meanwhile. Nothing was changed. Run this again.')
   }
   if ((await from.moves.change(tenantId, here, 'open', actor)) !== 'done') {
-    throw new Refusal('The source has changed meanwhile, and is as it was. Run this again.')
+    throw new CopyRefusal('The source has changed meanwhile, and is as it was. Run this again.')
   }
 }
