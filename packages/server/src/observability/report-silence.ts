@@ -2,7 +2,7 @@
  * Logs two lines for each silence of a publisher or consumer: its beginning and its end. Only one node of all logs them (PROTOCOL §14.7).
  */
 import type { Logger } from 'pino'
-import type { SilenceChange } from '../feed/watching-silence.ts'
+import type { SilenceChange } from '../consumers/silence/worker.ts'
 
 export function silenceReporter(log: Pick<Logger, 'info' | 'warn'>): (change: SilenceChange) => void {
   return ({ change, name, lastMs, expected, isBack }) => {

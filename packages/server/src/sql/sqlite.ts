@@ -108,5 +108,5 @@ function boundValue(value: Value): string | number | Uint8Array | null {
 /** One connection writes, so no row has to be locked. SQLite knows `$1` as a name. */
 export function sqliteText(text: StatementText): string {
   const own = typeof text === 'string' ? text : text('sqlite')
-  return own.replaceAll(/\sFOR (NO KEY )?UPDATE( SKIP LOCKED)?/g, '')
+  return own.replaceAll(/\sFOR (UPDATE|NO KEY UPDATE|KEY SHARE)( SKIP LOCKED)?/g, '')
 }

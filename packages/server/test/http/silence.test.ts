@@ -1,7 +1,7 @@
 /** Publishers and consumers that have fallen silent, over HTTP, in the log and in the metrics (PROTOCOL §14.7). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { silenceLook } from '../../src/feed/watching-silence.ts'
+import { silenceLook } from '../../src/consumers/silence/worker.ts'
 import { silenceReporter } from '../../src/observability/report-silence.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'

@@ -1,5 +1,5 @@
 /** Bodies that say how long a publisher or consumer may be silent (PROTOCOL §14.7). */
-import { longestSetMs, shortestSetMs } from '../../feed/silence-rules.ts'
+import { longestSetMs, shortestSetMs } from '../../consumers/silence/rules.ts'
 import type { SetExpectation } from '../../storage/storage.ts'
 import { readMembers } from './body-members.ts'
 import type { BodyReading } from './tenant-body.ts'

@@ -1,6 +1,7 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { feedNames } from '@property-events/protocol'
 import { auditStore } from '../../audit/store.ts'
+import { silenceStore } from '../../consumers/silence/store.ts'
 import { holdStore } from '../../privacy/hold/store.ts'
 import { postgresAccess } from '../../sql/postgres.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
@@ -26,7 +27,7 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications, guardedSilence } from '../guarded-notes.ts'
+import { guardedPublications } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -62,7 +63,6 @@ import { rewriteTables } from './rewrite.ts'
 import { databaseRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { databaseRestrictions } from './restrictions.ts'
-import { databaseSilence } from './silence.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 
 /** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
@@ -136,6 +136,7 @@ function engineOver(
     ...databaseNotes(parts, guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
     audit: auditStore(access),
+    silence: silenceStore(access),
     holds: holdStore(access),
     usage: usageStore(access),
     ...databaseReducing(parts, settings.storeId, guarded),
@@ -221,13 +222,12 @@ function databaseReducing(
 
 /** What is noted about requests. */
 function databaseNotes(
-  { database, note }: EngineParts,
+  { database }: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'ledger' | 'publications' | 'silence'> {
+): Pick<StorageEngine, 'ledger' | 'publications'> {
   return {
     ledger: guardedLedger(databaseLedger(database), guarded),
     publications: guardedPublications(databasePublications(database), guarded),
-    silence: guardedSilence(databaseSilence(database, note), guarded),
   }
 }
 

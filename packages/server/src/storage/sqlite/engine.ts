@@ -1,5 +1,6 @@
 /** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
 import { auditStore } from '../../audit/store.ts'
+import { silenceStore } from '../../consumers/silence/store.ts'
 import { holdStore } from '../../privacy/hold/store.ts'
 import { sqliteAccess } from '../../sql/sqlite.ts'
 import { usageStore } from '../../usage/store.ts'
@@ -25,7 +26,7 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications, guardedSilence } from '../guarded-notes.ts'
+import { guardedPublications } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -61,7 +62,6 @@ import { rewriteStore } from './rewrite.ts'
 import { fileRestrictions } from './restriction-reads.ts'
 import { fileRetention } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
-import { fileSilence } from './silence.ts'
 import { hostWriterHere } from './writer-here.ts'
 import { hostWriter } from './writer-host.ts'
 import { linkWriter } from './writer-link.ts'
@@ -143,7 +143,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     usage: usageStore(access),
     publications: guardedPublications(filePublications(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),
-    silence: guardedSilence(fileSilence(db, link), guarded),
+    silence: silenceStore(access),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: holdStore(access),

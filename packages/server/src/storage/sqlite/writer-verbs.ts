@@ -27,7 +27,6 @@ import type { PackedBatch, PackedOutcome } from './packed-append.ts'
 import type { PublicationWrites } from './publications.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
-import type { SilenceWrites } from './silence.ts'
 
 export interface WriterVerbs
   extends
@@ -45,7 +44,6 @@ export interface WriterVerbs
     ErasureWrites,
     RestrictionWrites,
     RetentionWrites,
-    SilenceWrites,
     PublicationWrites {
   append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
   /** Runs a write of a feature. */

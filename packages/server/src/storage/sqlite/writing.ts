@@ -31,7 +31,6 @@ import { packOutcomes, unpackBatches } from './packed-append.ts'
 import { publicationWrites } from './publications.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
-import { silenceWrites } from './silence.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
@@ -110,7 +109,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...branchViewWrites(db, clock),
     ...noteWrites(db),
     ...featureWrites(db, clock, note),
-    ...silenceWrites(db, note),
     ...consumerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),

@@ -1,5 +1,5 @@
 /** What answers show of a publisher's or consumer's silence (PROTOCOL §14.7). */
-import { expectedInterval } from '../../../feed/silence-rules.ts'
+import { expectedInterval } from '../../../consumers/silence/rules.ts'
 import { timeOf } from '../../../feed/delivery.ts'
 import type { Presence } from '../../../storage/storage.ts'
 

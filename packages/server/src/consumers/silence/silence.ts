@@ -1,9 +1,9 @@
 /**
  * The port's part for silence: when each publisher and each consumer was last present, its longest pauses, its expected interval, and
- * whether it has been silent for longer (PROTOCOL §14.7). `feed/silence-rules.ts` decides what follows from that.
+ * whether it has been silent for longer (PROTOCOL §14.7). `rules.ts` decides what follows from that.
  */
 import type { FeedName } from '@property-events/protocol'
-import type { Actor, AuditChange } from '../audit/audit.ts'
+import type { Actor, AuditChange } from '../../audit/audit.ts'
 
 /** A publisher is whatever publishes to one feed, with any key. A consumer is a key, or a key and a name, for all feeds it reads. */
 export type PresenceName =

@@ -14,10 +14,10 @@ import {
   settlingMs,
   shortestLearnedMs,
   shortestPauseMs,
-} from '../../src/feed/silence-rules.ts'
-import type { LookFacts, Seen } from '../../src/feed/silence-rules.ts'
-import { newPresence } from '../../src/storage/storage.ts'
-import type { Presence } from '../../src/storage/storage.ts'
+} from '../../../src/consumers/silence/rules.ts'
+import type { LookFacts, Seen } from '../../../src/consumers/silence/rules.ts'
+import { newPresence } from '../../../src/storage/storage.ts'
+import type { Presence } from '../../../src/storage/storage.ts'
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000

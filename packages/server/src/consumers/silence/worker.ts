@@ -3,20 +3,20 @@
  * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
  * rows at a time.
  */
-import { unreported } from '../background-task.ts'
-import type { TaskReport } from '../background-task.ts'
-import { pause, startWorker } from '../runtime/worker-loop.ts'
-import type { Worker } from '../runtime/worker-loop.ts'
+import { unreported } from '../../background-task.ts'
+import type { TaskReport } from '../../background-task.ts'
+import { pause, startWorker } from '../../runtime/worker-loop.ts'
+import type { Worker } from '../../runtime/worker-loop.ts'
 import {
   lookEveryMs,
   newPresence,
   pauseDaysKept,
   presencesPerStep,
   presenceText,
-} from '../storage/storage.ts'
-import type { LastAsked, Presence, PresenceName, SilenceTurn, StorageEngine } from '../storage/storage.ts'
-import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './silence-rules.ts'
-import type { ExpectedInterval, LookFacts, Seen, Standing } from './silence-rules.ts'
+} from '../../storage/storage.ts'
+import type { LastAsked, Presence, PresenceName, SilenceTurn, StorageEngine } from '../../storage/storage.ts'
+import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './rules.ts'
+import type { ExpectedInterval, LookFacts, Seen, Standing } from './rules.ts'
 import { standings } from './standings.ts'
 import type { Standings } from './standings.ts'
 

@@ -1,6 +1,6 @@
 /** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
-import type { FoundKey, PresenceName, StorageEngine } from '../storage/storage.ts'
-import type { Standing } from './silence-rules.ts'
+import type { FoundKey, PresenceName, StorageEngine } from '../../storage/storage.ts'
+import type { Standing } from './rules.ts'
 
 export interface Standings {
   /** Called before a look: reads again what has changed since the last one. */

@@ -3,21 +3,21 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { uuidV7 } from '@property-events/protocol'
-import { expectedInterval, settlingMs } from '../../src/feed/silence-rules.ts'
-import { silenceLook, watchSilence } from '../../src/feed/watching-silence.ts'
-import type { SilenceChange } from '../../src/feed/watching-silence.ts'
-import { presenceText } from '../../src/storage/storage.ts'
+import { expectedInterval, settlingMs } from '../../../src/consumers/silence/rules.ts'
+import { silenceLook, watchSilence } from '../../../src/consumers/silence/worker.ts'
+import type { SilenceChange } from '../../../src/consumers/silence/worker.ts'
+import { presenceText } from '../../../src/storage/storage.ts'
 import type {
   KeyRecord,
   NotedReading,
   PresenceName,
   SetExpectation,
   StorageEngine,
-} from '../../src/storage/storage.ts'
-import { feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
-import { until } from '../support/until.ts'
-import { temporaryStore } from '../support/temporary-store.ts'
+} from '../../../src/storage/storage.ts'
+import { feedKey, tenantA, tenantB } from '../../storage/support/drafts.ts'
+import { withTenants } from '../../storage/support/stores.ts'
+import { until } from '../../support/until.ts'
+import { temporaryStore } from '../../support/temporary-store.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
