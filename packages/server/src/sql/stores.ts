@@ -1,5 +1,18 @@
-/** Loads the stores of all features, so that the writer's thread finds their writes by name. */
-import '../audit/store.ts'
-import '../consumers/silence/store.ts'
-import '../privacy/hold/store.ts'
-import '../usage/store.ts'
+/** The stores of all features. The writer's thread loads this module too, and finds their writes by name. */
+import { auditStore } from '../audit/store.ts'
+import { silenceStore } from '../consumers/silence/store.ts'
+import { holdStore } from '../privacy/hold/store.ts'
+import type { StorageEngine } from '../storage/storage.ts'
+import { usageStore } from '../usage/store.ts'
+import type { StoreAccess } from './database.ts'
+
+export function featureStores(
+  access: StoreAccess,
+): Pick<StorageEngine, 'audit' | 'holds' | 'silence' | 'usage'> {
+  return {
+    audit: auditStore(access),
+    holds: holdStore(access),
+    silence: silenceStore(access),
+    usage: usageStore(access),
+  }
+}

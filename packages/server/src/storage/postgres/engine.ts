@@ -1,11 +1,8 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { feedNames } from '@property-events/protocol'
-import { auditStore } from '../../audit/store.ts'
-import { silenceStore } from '../../consumers/silence/store.ts'
-import { holdStore } from '../../privacy/hold/store.ts'
 import { postgresAccess } from '../../sql/postgres.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
-import { usageStore } from '../../usage/store.ts'
+import { featureStores } from '../../sql/stores.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
@@ -116,7 +113,6 @@ function engineOver(
   const { isClosed } = guard
   const { guarded, ended } = countedRuns(guard.guarded)
   const inFeedLines = feedLines()
-  const access = postgresAccess(database, given, note, guarded)
 
   const close = (): Promise<void> => {
     parts.reservation.stop()
@@ -128,6 +124,7 @@ function engineOver(
   }
   return {
     settings,
+    ...featureStores(postgresAccess(database, given, note, guarded)),
     ...databaseAdministration(parts, guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
@@ -135,10 +132,6 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     ...databaseNotes(parts, guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
-    audit: auditStore(access),
-    silence: silenceStore(access),
-    holds: holdStore(access),
-    usage: usageStore(access),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>

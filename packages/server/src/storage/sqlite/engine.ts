@@ -1,9 +1,6 @@
 /** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
-import { auditStore } from '../../audit/store.ts'
-import { silenceStore } from '../../consumers/silence/store.ts'
-import { holdStore } from '../../privacy/hold/store.ts'
 import { sqliteAccess } from '../../sql/sqlite.ts'
-import { usageStore } from '../../usage/store.ts'
+import { featureStores } from '../../sql/stores.ts'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
@@ -124,7 +121,6 @@ function engineOver(parts: EngineParts): StorageEngine {
   const locator = settledLocator(db, clock, line, link, observers)
   const epochs = epochReads(db)
   const watching = watchers()
-  const access = sqliteAccess(db, clock, link, guarded)
 
   const close = (): Promise<void> => {
     locator.stop()
@@ -132,21 +128,18 @@ function engineOver(parts: EngineParts): StorageEngine {
   }
   return {
     settings,
+    ...featureStores(sqliteAccess(db, clock, link, guarded)),
     keys: guardedKeys(fileKeys(db, link), guarded),
     admin: guardedAdmin(fileAdmin(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
-    audit: auditStore(access),
     names: guardedNames(fileNames(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
-    usage: usageStore(access),
     publications: guardedPublications(filePublications(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),
-    silence: silenceStore(access),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
-    holds: holdStore(access),
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
     leaving: guardedLeaving(fileLeaving(db, link), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
