@@ -3,15 +3,17 @@ import { auditStore } from '../audit/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
+import { leavingStore } from '../tenants/leaving/store.ts'
 import { usageStore } from '../usage/store.ts'
 import type { StoreAccess } from './database.ts'
 
 export function featureStores(
   access: StoreAccess,
-): Pick<StorageEngine, 'audit' | 'holds' | 'silence' | 'usage'> {
+): Pick<StorageEngine, 'audit' | 'holds' | 'leaving' | 'silence' | 'usage'> {
   return {
     audit: auditStore(access),
     holds: holdStore(access),
+    leaving: leavingStore(access),
     silence: silenceStore(access),
     usage: usageStore(access),
   }

@@ -7,7 +7,6 @@ import type {
   ErasureStore,
   ExpiryStore,
   KeyStore,
-  LeavingStore,
   LedgerStore,
   MomentStore,
   MoveStore,
@@ -226,17 +225,6 @@ export function guardedRetention(verbs: Unguarded<RetentionStore>, guard: Guard)
     takeTurn: (nodeId) => guard(() => verbs.takeTurn(nodeId)),
     endTurn: (nodeId) => guard(() => verbs.endTurn(nodeId)),
     countDue: (span, limit, progress) => guard(() => verbs.countDue(span, limit, progress)),
-  }
-}
-
-export function guardedLeaving(verbs: Unguarded<LeavingStore>, guard: Guard): LeavingStore {
-  return {
-    begin: (request, actor) => guard(() => verbs.begin(request, actor)),
-    end: (tenantId, actor) => guard(() => verbs.end(tenantId, actor)),
-    list: () => guard(() => verbs.list()),
-    of: (tenantIds) => guard(() => verbs.of(tenantIds)),
-    noteUnpublished: (leaving, unpublishedMs, actor) =>
-      guard(() => verbs.noteUnpublished(leaving, unpublishedMs, actor)),
   }
 }
 

@@ -11,7 +11,6 @@ import {
   guardedDeletions,
   guardedErasures,
   guardedExpiry,
-  guardedLeaving,
   guardedKeys,
   guardedLedger,
   guardedMoments,
@@ -49,7 +48,6 @@ import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { databaseLedger } from './ledger.ts'
-import { databaseLeaving } from './leaving.ts'
 import { databaseMoments } from './moments.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNames } from './names.ts'
@@ -187,12 +185,11 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
 function databaseAdministration(
   parts: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'keys' | 'admin' | 'names' | 'leaving' | 'deletions' | 'consoleSessions'> {
+): Pick<StorageEngine, 'keys' | 'admin' | 'names' | 'deletions' | 'consoleSessions'> {
   const { database, note } = parts
   return {
     keys: guardedKeys(databaseKeys(database, note), guarded),
     admin: guardedAdmin(databaseAdmin(database, note), guarded),
-    leaving: guardedLeaving(databaseLeaving(database, note), guarded),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
     consoleSessions: guardedConsoleSessions(databaseConsoleSessions(database, note), guarded),
     names: guardedNames(databaseNames(database, note), guarded),

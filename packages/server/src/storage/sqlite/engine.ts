@@ -10,7 +10,6 @@ import {
   guardedDeletions,
   guardedErasures,
   guardedExpiry,
-  guardedLeaving,
   guardedKeys,
   guardedLedger,
   guardedMoments,
@@ -48,7 +47,6 @@ import { failureOf } from './failure.ts'
 import { keyReads } from './keys.ts'
 import { fileLedger } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
-import { fileLeaving } from './leaving.ts'
 import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { fileNames } from './names.ts'
@@ -141,7 +139,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
-    leaving: guardedLeaving(fileLeaving(db, link), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
     consoleSessions: guardedConsoleSessions(fileConsoleSessions(db, link), guarded),

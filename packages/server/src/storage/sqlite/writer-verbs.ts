@@ -18,7 +18,6 @@ import type { ConsoleSessionWrites } from './console-sessions.ts'
 import type { ConsumerWrites } from './consumers.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { KeyWrites } from './key-writes.ts'
-import type { LeavingWrites } from './leaving.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
 import type { NameWrites } from './names.ts'
@@ -34,7 +33,6 @@ export interface WriterVerbs
     AdminWrites,
     NodeWrites,
     BranchViewWrites,
-    LeavingWrites,
     DeletionWrites,
     LedgerWrites,
     ConsoleSessionWrites,

@@ -19,7 +19,6 @@ import { consumerWrites } from './consumers.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
-import { leavingWrites } from './leaving.ts'
 import { ledgerWrites } from './ledger.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
@@ -81,7 +80,6 @@ function administrationWrites(...[db, clock, note, changes]: Parameters<typeof d
     ...keyWrites(db, note),
     ...adminWrites(db, note),
     ...nameWrites(db, note),
-    ...leavingWrites(db, note),
     ...consoleSessionWrites(db, note),
     ...deletionWrites(db, clock, note, changes),
   }

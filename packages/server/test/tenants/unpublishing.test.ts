@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { unreported } from '../../src/background-task.ts'
-import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
+import { carryOutUnpublishing } from '../../src/tenants/leaving/worker.ts'
 import { StorageFailure } from '../../src/storage/storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, removal, tenantA, tenantB } from '../storage/support/drafts.ts'
