@@ -271,18 +271,20 @@ describe('a run that was cut off', () => {
     assert.deepEqual(readdirSync(journals), [])
   })
 
-  it('reports refused lines before the interruption, and ends with 1 because of them', async () => {
+  it('reports refused lines before the interruption once, and ends with 1 because of them', async () => {
     const { variables } = stateHome()
-    const file = fileOf('not JSON', ...others(600))
+    // The last line of the first request that was answered is refused, too.
+    const file = fileOf('not JSON', ...others(500), '{"payload": "Tŷ Gwyn – £950', ...others(100))
     await cutOff(file, 1, { variables })
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /^Of the lines that were answered before the run was cut off, 1 was refused\.$/m,
+      /^Of the lines that were answered before the run was cut off, 2 were refused\.$/m,
     )
     assert.equal(again.code, 1)
+    assert.deepEqual(totalsOf(again), [0, 100, 0, 0])
     const { wentOnAfter } = JSON.parse(again.stdout) as { wentOnAfter: unknown }
-    assert.deepEqual(wentOnAfter, { line: 501, published: 500, repeated: 0, unchanged: 0, refused: 1 })
+    assert.deepEqual(wentOnAfter, { line: 502, published: 500, repeated: 0, unchanged: 0, refused: 2 })
   })
 
   it('continues in a JSON array by its items, and with ids of the lines themselves', async () => {

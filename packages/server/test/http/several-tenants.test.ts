@@ -152,6 +152,29 @@ onEngines('a key of several tenants', {}, (service) => {
     assert.equal((await call(service(), listPath, { headers: { 'x-tenant': 'x' } })).status, 401)
   })
 
+  it('is shown to each tenant with the refusals it got there, and not with those at another (P10, PROTOCOL §14)', async () => {
+    const { tenant, otherTenant } = service()
+    const grants = [tenant, otherTenant].map(({ tenantId }) => ({ tenantId, scopes }))
+    const { text: key, keyId } = await service().issue({ grants })
+    const shownTo = async (publishKey: string) => {
+      const ref = randomUUID()
+      await publish(service(), { payload: property({ agent_ref: ref }) }, { key: publishKey })
+      const { status, text } = await call(service(), `/v1/properties/${ref}/consumers`, { key: publishKey })
+      assert.equal(status, 200, text)
+      const { consumers } = JSON.parse(text) as {
+        readonly consumers: readonly { keyId: string; name: string; sentence: string }[]
+      }
+      return consumers.filter((one) => one.keyId === keyId).map((one) => `${one.name}: ${one.sentence}`)
+    }
+    const headers = { 'x-feed-consumer': 'gwefan' }
+    const refused = await ask(`${listPath}?pageSize=0`, key, otherTenant.tenantId, { headers })
+    assert.equal(refused.status, 400, refused.text)
+    const [there = '', ...more] = await shownTo(otherTenant.publishKey)
+    assert.match(there, /^gwefan: .*one refusal \(invalid_parameter\)\.$/)
+    assert.deepEqual(more, [])
+    assert.deepEqual(await shownTo(tenant.publishKey), ['default: It has never asked for anything.'])
+  })
+
   it('asks which feeds have moved since, and gets only those (PROTOCOL §11, P8)', async () => {
     const { tenant, otherTenant } = service()
     const key = await both()
