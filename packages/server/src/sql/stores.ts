@@ -1,4 +1,5 @@
 /** The stores of all features. The writer's thread loads this module too, and finds their writes by name. */
+import { nameStore } from '../audit/names/store.ts'
 import { auditStore } from '../audit/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
@@ -9,10 +10,11 @@ import type { StoreAccess } from './database.ts'
 
 export function featureStores(
   access: StoreAccess,
-): Pick<StorageEngine, 'audit' | 'holds' | 'leaving' | 'silence' | 'usage'> {
+): Pick<StorageEngine, 'audit' | 'holds' | 'leaving' | 'silence' | 'usage' | 'names'> {
   return {
     audit: auditStore(access),
     holds: holdStore(access),
+    names: nameStore(access),
     leaving: leavingStore(access),
     silence: silenceStore(access),
     usage: usageStore(access),

@@ -10,7 +10,6 @@ import type {
   LedgerStore,
   MomentStore,
   MoveStore,
-  NameStore,
   NodeStore,
   RestrictionStore,
   RetentionStore,
@@ -154,15 +153,6 @@ export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveSto
     states: () => guard(() => verbs.states()),
     change: (tenantId, from, to, actor) => guard(() => verbs.change(tenantId, from, to, actor)),
     exportTenant: (tenantId, held, take) => guard(() => verbs.exportTenant(tenantId, held, take)),
-  }
-}
-
-export function guardedNames(verbs: Unguarded<NameStore>, guard: Guard): NameStore {
-  return {
-    set: (name, by) => guard(() => verbs.set(name, by)),
-    erase: (actor, by) => guard(() => verbs.erase(actor, by)),
-    of: (actors) => guard(() => verbs.of(actors)),
-    list: () => guard(() => verbs.list()),
   }
 }
 

@@ -657,7 +657,7 @@ CREATE INDEX audit_action ON audit (action, audit_no);
 
 -- Names of actors, apart from the audit (docs/decisions/0039): a row here can be erased.
 CREATE TABLE actor_name (
-  actor text PRIMARY KEY,           -- as in audit
+  actor text COLLATE "C" PRIMARY KEY, -- as in audit
   name text NOT NULL
 );
 -- Samples of a column's values would be copies of names. No query needs them.

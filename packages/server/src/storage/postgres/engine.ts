@@ -15,7 +15,6 @@ import {
   guardedLedger,
   guardedMoments,
   guardedMoves,
-  guardedNames,
   guardedNodes,
   guardedRestrictions,
   guardedRetention,
@@ -50,7 +49,6 @@ import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { databaseLedger } from './ledger.ts'
 import { databaseMoments } from './moments.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
-import { databaseNames } from './names.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { databasePublications } from './publications.ts'
@@ -185,14 +183,13 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
 function databaseAdministration(
   parts: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'keys' | 'admin' | 'names' | 'deletions' | 'consoleSessions'> {
+): Pick<StorageEngine, 'keys' | 'admin' | 'deletions' | 'consoleSessions'> {
   const { database, note } = parts
   return {
     keys: guardedKeys(databaseKeys(database, note), guarded),
     admin: guardedAdmin(databaseAdmin(database, note), guarded),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
     consoleSessions: guardedConsoleSessions(databaseConsoleSessions(database, note), guarded),
-    names: guardedNames(databaseNames(database, note), guarded),
   }
 }
 

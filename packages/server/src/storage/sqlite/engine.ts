@@ -14,7 +14,6 @@ import {
   guardedLedger,
   guardedMoments,
   guardedMoves,
-  guardedNames,
   guardedNodes,
   guardedRestrictions,
   guardedRetention,
@@ -49,7 +48,6 @@ import { fileLedger } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
 import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
-import { fileNames } from './names.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { filePublications } from './publications.ts'
@@ -132,7 +130,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
-    names: guardedNames(fileNames(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
     publications: guardedPublications(filePublications(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),

@@ -20,7 +20,6 @@ import type { ErasureWrites } from './erasure-writes.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
-import type { NameWrites } from './names.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { PackedBatch, PackedOutcome } from './packed-append.ts'
 import type { PublicationWrites } from './publications.ts'
@@ -38,7 +37,6 @@ export interface WriterVerbs
     ConsoleSessionWrites,
     ConsumerWrites,
     MomentWrites,
-    NameWrites,
     ErasureWrites,
     RestrictionWrites,
     RetentionWrites,

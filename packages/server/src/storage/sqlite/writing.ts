@@ -24,7 +24,6 @@ import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
-import { nameWrites } from './names.ts'
 import { nodeWrites } from './nodes.ts'
 import { packOutcomes, unpackBatches } from './packed-append.ts'
 import { publicationWrites } from './publications.ts'
@@ -79,7 +78,6 @@ function administrationWrites(...[db, clock, note, changes]: Parameters<typeof d
   return {
     ...keyWrites(db, note),
     ...adminWrites(db, note),
-    ...nameWrites(db, note),
     ...consoleSessionWrites(db, note),
     ...deletionWrites(db, clock, note, changes),
   }
