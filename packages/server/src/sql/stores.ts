@@ -3,6 +3,7 @@ import { nameStore } from '../audit/names/store.ts'
 import { auditStore } from '../audit/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
+import { publicationStore } from '../publications/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
 import { usageStore } from '../usage/store.ts'
@@ -10,12 +11,13 @@ import type { StoreAccess } from './database.ts'
 
 export function featureStores(
   access: StoreAccess,
-): Pick<StorageEngine, 'audit' | 'holds' | 'leaving' | 'silence' | 'usage' | 'names'> {
+): Pick<StorageEngine, 'audit' | 'holds' | 'leaving' | 'names' | 'publications' | 'silence' | 'usage'> {
   return {
     audit: auditStore(access),
     holds: holdStore(access),
-    names: nameStore(access),
     leaving: leavingStore(access),
+    names: nameStore(access),
+    publications: publicationStore(access),
     silence: silenceStore(access),
     usage: usageStore(access),
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { notePublications } from '../../src/feed/publication-notes.ts'
+import { notePublications } from '../../src/publications/noting.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { publicationsPerCommit, refusalsPerHour } from '../../src/storage/storage.ts'
 import type { KeptMinute } from '../../src/storage/storage.ts'

@@ -700,9 +700,9 @@ CREATE TABLE published (
   unchanged bigint NOT NULL,
   first_sequence bigint,           -- of what was stored; NULL: nothing was
   last_sequence bigint,
-  warnings jsonb NOT NULL,         -- how often each code came
+  warnings text NOT NULL,          -- JSON: how often each code came
   refused bigint NOT NULL,
-  warning_places jsonb NOT NULL DEFAULT '{}', -- by code, examples of where it came: pointers, no values (PROTOCOL §14.2)
+  warning_places text NOT NULL,    -- JSON: by code, examples of where it came: pointers, no values (PROTOCOL §14.2)
   PRIMARY KEY (tenant, minute, feed, key_id)
 ) WITH (fillfactor = 70);
 CREATE INDEX published_minute ON published (minute);
@@ -717,7 +717,7 @@ CREATE TABLE refusal (
   at_ms bigint NOT NULL,
   request_id text NOT NULL,
   code text NOT NULL,
-  faults jsonb NOT NULL,           -- pointers and codes, no values
+  faults text NOT NULL,            -- JSON: pointers and codes, no values
   PRIMARY KEY (tenant, minute, feed, key_id, place)
 );
 CREATE INDEX refusal_minute ON refusal (minute);

@@ -721,7 +721,7 @@ CREATE TABLE published (
   last_sequence INTEGER,
   warnings TEXT NOT NULL,          -- JSON: how often each code came
   refused INTEGER NOT NULL,
-  warning_places TEXT NOT NULL DEFAULT '{}', -- JSON: by code, examples of where it came: pointers, no values (PROTOCOL §14.2)
+  warning_places TEXT NOT NULL,    -- JSON: by code, examples of where it came: pointers, no values (PROTOCOL §14.2)
   PRIMARY KEY (tenant, minute, feed, key_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX published_minute ON published (minute);

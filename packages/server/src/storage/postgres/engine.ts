@@ -22,7 +22,6 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -51,7 +50,6 @@ import { databaseMoments } from './moments.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
-import { databasePublications } from './publications.ts'
 import { rewriteTables } from './rewrite.ts'
 import { databaseRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
@@ -126,7 +124,7 @@ function engineOver(
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
-    ...databaseNotes(parts, guarded),
+    ledger: guardedLedger(databaseLedger(database), guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
@@ -204,17 +202,6 @@ function databaseReducing(
     restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
     retention: guardedRetention(databaseRetention(parts), guarded),
     expiry: guardedExpiry(databaseExpiry(parts), guarded),
-  }
-}
-
-/** What is noted about requests. */
-function databaseNotes(
-  { database }: EngineParts,
-  guarded: Guard,
-): Pick<StorageEngine, 'ledger' | 'publications'> {
-  return {
-    ledger: guardedLedger(databaseLedger(database), guarded),
-    publications: guardedPublications(databasePublications(database), guarded),
   }
 }
 

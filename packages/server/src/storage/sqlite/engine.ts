@@ -21,7 +21,6 @@ import {
 } from '../guarded-verbs.ts'
 import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
-import { guardedPublications } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -50,7 +49,6 @@ import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
-import { filePublications } from './publications.ts'
 import { rewriteStore } from './rewrite.ts'
 import { fileRestrictions } from './restriction-reads.ts'
 import { fileRetention } from './retention.ts'
@@ -131,7 +129,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
-    publications: guardedPublications(filePublications(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),

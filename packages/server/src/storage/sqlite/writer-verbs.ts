@@ -22,7 +22,6 @@ import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { PackedBatch, PackedOutcome } from './packed-append.ts'
-import type { PublicationWrites } from './publications.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
 
@@ -39,8 +38,7 @@ export interface WriterVerbs
     MomentWrites,
     ErasureWrites,
     RestrictionWrites,
-    RetentionWrites,
-    PublicationWrites {
+    RetentionWrites {
   append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
   /** Runs a write of a feature. */
   write(name: string, args: readonly unknown[]): Promise<unknown>

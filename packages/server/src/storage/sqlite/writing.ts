@@ -26,7 +26,6 @@ import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
 import { packOutcomes, unpackBatches } from './packed-append.ts'
-import { publicationWrites } from './publications.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
@@ -103,7 +102,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...administrationWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
     ...branchViewWrites(db, clock),
-    ...noteWrites(db),
+    ...ledgerWrites(db),
     ...featureWrites(db, clock, note),
     ...consumerWrites(db),
     ...momentWrites(db),
@@ -154,9 +153,4 @@ function verbsOf(options: WriterOptions): WriterVerbs {
 function featureWrites(...given: Parameters<typeof writeRunner>): Pick<WriterVerbs, 'write'> {
   const run = writeRunner(...given)
   return { write: (name, args) => run(writeNamed(name), args) }
-}
-
-/** What is noted about requests. */
-function noteWrites(db: Connection) {
-  return { ...ledgerWrites(db), ...publicationWrites(db) }
 }

@@ -4,24 +4,24 @@
  */
 import { knownFieldNames } from '@property-events/protocol'
 import type { FeedName, ProblemError, PublishReceipt } from '@property-events/protocol'
+import { addInParts } from '../add-in-parts.ts'
+import type { Notes } from '../runtime/flushing.ts'
+import type { FeedKey } from '../storage/storage.ts'
 import {
   hourOfMinute,
   joinMinutes,
   placesPerWarning,
   publicationsPerCommit,
   refusalsPerHour,
-} from '../storage/storage.ts'
+} from './publication.ts'
 import type {
-  FeedKey,
   PublicationFault,
   PublicationRefusal,
   PublicationStore,
   PublishedMinute,
   PublishedMinuteName,
   WarningPlaces,
-} from '../storage/storage.ts'
-import { addInParts } from '../add-in-parts.ts'
-import type { Notes } from '../runtime/flushing.ts'
+} from './publication.ts'
 
 export interface PublicationNotes extends Notes {
   /** An accepted request that was not a dry run. */

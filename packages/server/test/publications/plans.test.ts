@@ -4,14 +4,13 @@ import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
+import { refusedSinceText } from '../../src/publications/store.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
-import { refusedSince } from '../../src/storage/postgres/publications.ts'
 import { storeFileOf } from '../../src/storage/sqlite/connection.ts'
-import { refusedSinceText } from '../../src/storage/sqlite/publications.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
-import { tenantA } from './support/drafts.ts'
-import { withTenants } from './support/stores.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { tenantA } from '../storage/support/drafts.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
 const kept = 20_000
 const columns = '(tenant, minute, feed, key_id, place, at_ms, request_id, code, faults)'
@@ -30,8 +29,8 @@ describe('the last refusals of all tenants', () => {
     db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${kept})
       INSERT INTO refusal ${columns} SELECT '${tenantA}', i, 1, 'key', 0, i, 'r', 'invalid_body', '[]' FROM n`)
     const steps = db
-      .prepare<[number, number], { detail: string }>(`EXPLAIN QUERY PLAN ${refusedSinceText}`)
-      .all(7, 10)
+      .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${refusedSinceText}`)
+      .all({ 1: 7, 2: 10 })
     db.close()
     const plan = steps.map(({ detail }) => detail).join('; ')
     assert.match(plan, /^SEARCH refusal USING INDEX refusal_minute/)
@@ -50,7 +49,7 @@ describe('the last refusals of all tenants', () => {
           SELECT '${tenantA}', n, 1, 'key', 0, n, 'r', 'invalid_body', '[]' FROM generate_series(1, ${kept}) AS n`),
     )
     const plan = await database.read<{ readonly 'QUERY PLAN': string }>(
-      { name: 'explain', text: `EXPLAIN (ANALYZE, BUFFERS OFF) ${refusedSince.text}` },
+      { name: 'explain', text: `EXPLAIN (ANALYZE, BUFFERS OFF) ${refusedSinceText}` },
       [7, 10],
     )
     await database.close()

@@ -1,6 +1,6 @@
 /** The port's part for what was published, by whom and how successfully: numbers and codes, and nothing of any payload (PROTOCOL §14). */
-import type { FeedKey } from './feed-key.ts'
-import type { NumberRange } from './number-ranges.ts'
+import type { FeedKey } from '../storage/feed-key.ts'
+import type { NumberRange } from '../storage/number-ranges.ts'
 
 /** Identifies counts that are added together: those of a key, a feed and a minute. */
 export interface PublishedMinuteName {
@@ -10,8 +10,15 @@ export interface PublishedMinuteName {
   readonly minute: number
 }
 
+export interface Warnings {
+  /** How often each code occurred in the receipts. */
+  readonly warnings: Readonly<Record<string, number>>
+  /** Examples of where each of these codes came: at most `placesPerWarning`, the first in the order of their text. */
+  readonly warningPlaces: WarningPlaces
+}
+
 /** What a key published to a feed within one minute, without dry runs. */
-export interface PublishedMinute extends PublishedMinuteName {
+export interface PublishedMinute extends PublishedMinuteName, Warnings {
   /** Including refused ones. */
   readonly requests: number
   /** Events that are on disk, including those that the service added. */
@@ -20,10 +27,6 @@ export interface PublishedMinute extends PublishedMinuteName {
   readonly unchanged: number
   /** The lowest and the highest of the stored events; `undefined`: none was stored. */
   readonly numbers: NumberRange | undefined
-  /** How often each code occurred in the receipts. */
-  readonly warnings: Readonly<Record<string, number>>
-  /** Examples of where each of these codes came: at most `placesPerWarning`, the first in the order of their text. */
-  readonly warningPlaces: WarningPlaces
   readonly refused: number
 }
 
@@ -98,23 +101,26 @@ export interface PublicationStore {
 
 /** The sum of two counts with the same name. */
 export function joinMinutes<Minute extends PublishedMinute>(one: Minute, other: PublishedMinute): Minute {
-  const warnings: Record<string, number> = { ...one.warnings }
-  for (const [code, count] of Object.entries(other.warnings)) warnings[code] = (warnings[code] ?? 0) + count
   return {
     ...one,
+    ...joinWarnings(one, other),
     requests: one.requests + other.requests,
     stored: one.stored + other.stored,
     repeated: one.repeated + other.repeated,
     unchanged: one.unchanged + other.unchanged,
     numbers: joinNumbers(one.numbers, other.numbers),
-    warnings,
-    warningPlaces: joinPlaces(one.warningPlaces, other.warningPlaces),
     refused: one.refused + other.refused,
   }
 }
 
+export function joinWarnings(one: Warnings, other: Warnings): Warnings {
+  const warnings: Record<string, number> = { ...one.warnings }
+  for (const [code, count] of Object.entries(other.warnings)) warnings[code] = (warnings[code] ?? 0) + count
+  return { warnings, warningPlaces: joinPlaces(one.warningPlaces, other.warningPlaces) }
+}
+
 /** The first of both in the order of their text, so that the same ones are kept in whatever order nodes add theirs. */
-export function joinPlaces(one: WarningPlaces, other: WarningPlaces): WarningPlaces {
+function joinPlaces(one: WarningPlaces, other: WarningPlaces): WarningPlaces {
   const places: Record<string, readonly string[]> = { ...one }
   for (const [code, more] of Object.entries(other)) {
     places[code] = [...new Set([...(places[code] ?? []), ...more])].toSorted().slice(0, placesPerWarning)
