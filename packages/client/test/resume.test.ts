@@ -82,6 +82,33 @@ describe('a first read of a plain feed that was interrupted', () => {
   })
 })
 
+/** The answers of a plain server of ours: their headers say the epoch. */
+function inEpoch(fetch: typeof globalThis.fetch, epoch: () => string): typeof globalThis.fetch {
+  return async (input, init) => {
+    const { status, body } = await fetch(input, init)
+    return new Response(body, { status, headers: { 'x-feed-epoch': epoch(), 'x-feed-revision': '0' } })
+  }
+}
+
+it('gives no older event of a property after a newer one, although the times of the server mean nothing (spec §1)', async () => {
+  const events = [eventOf(1, 'a'), eventOf(2, 'b'), eventOf(3, 'a'), eventOf(4, 'c')]
+  const fetch = inEpoch(
+    pagesOver(() => events.map((event) => ({ ...event, createdDate: 'ddoe' }))),
+    () => 'a',
+  )
+  const { apply, copy, rows } = createConsumer('applyThenSave')
+  const checkpoint = memoryCheckpoint()
+  const dies: SyncOptions['apply'] = async (batch) => {
+    await apply(batch)
+    throw new Crash()
+  }
+  await assert.rejects(readerOf(fetch).sync({ checkpoint, copy, apply: dies }), Crash)
+  // Its first page has the older event of `a` alone, and the consumer refuses that.
+  await readerOf(fetch).sync({ checkpoint, copy, apply, batchSize: 1, pageSize: 1 })
+  const held = Object.fromEntries([...rows].map(([subject, { sequenceNumber }]) => [subject, sequenceNumber]))
+  assert.deepEqual(held, { a: 3, b: 2, c: 4 })
+})
+
 describe('a first read whose first batch failed, of a feed that was then rebuilt with lower numbers', () => {
   const before = [eventOf(900, 'a'), eventOf(901, 'b'), eventOf(902, 'c')]
   const rebuilt = [eventOf(1, 'a'), eventOf(2, 'b')]
@@ -124,7 +151,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
     fails = false
     rebuild()
     await readerOf(fetch).sync(options)
-    return { held: Object.fromEntries(rows), reasons }
+    return { held: Object.fromEntries(rows), reasons, pending: checkpoint.current()?.pending }
   }
 
   for (const withCopy of [true, false]) {
@@ -174,12 +201,27 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
     it(`continues with the same feed when it was not rebuilt (${title})`, async () => {
       const feed = { tenantId: 't', epoch: 'a', events: before }
       for (const fetch of [ownReadsOver(() => feed), pagesOver(() => before)]) {
-        const { held, reasons } = await heldAfter(fetch, () => undefined, { withCopy })
+        const { held, reasons, pending } = await heldAfter(fetch, () => undefined, { withCopy })
         assert.deepEqual(held, { a: 900, b: 901, c: 902 })
         assert.deepEqual(reasons, [])
+        assert.deepEqual(pending, {}, 'what has come is no longer awaited')
       }
     })
   }
+
+  it('is read again when its events have come back with their ids: the epoch in the headers says so (D13)', async () => {
+    let feed = { epoch: 'a', events: before }
+    const restored = before.map((event, index) => ({ ...event, sequenceNumber: index + 1 }))
+    const { held, reasons } = await heldAfter(
+      inEpoch(
+        pagesOver(() => feed.events),
+        () => feed.epoch,
+      ),
+      () => void (feed = { epoch: 'b', events: restored }),
+    )
+    assert.deepEqual(held, { a: 1, b: 2, c: 3 })
+    assert.deepEqual(reasons, ['epoch_changed'])
+  })
 
   it("and is now another tenant's, is refused", async () => {
     let feed = { tenantId: 't', epoch: 'a', events: before }

@@ -192,3 +192,14 @@ describe('a sync whose reading stood', () => {
     }
   }
 })
+
+it('a sync that begins ends with a fault that the operator has to mend, and does not take the service for a plain server', async () => {
+  const pages = serviceOf(feed)
+  const { outcome, held } = await synced(states.start, (input, init) =>
+    urlOf(input).pathname === '/v1/heads'
+      ? answerers['a service whose store is damaged'].fetch(input, init)
+      : pages(input, init),
+  )
+  assert.equal(outcome, 'storage_damaged')
+  assert.deepEqual(held, ['gone', 'p1', 'p2'], 'the copy is left as it was')
+})

@@ -21,3 +21,19 @@ it('counts no place twice that the first walk found empty, when the feed has bec
   note(1, first, 4)
   assert.equal(check.missing(4, note(2, first, 4)), 2)
 })
+
+it('refuses a page that begins with one event of the page before, unless one has come meanwhile (spec §4.1)', () => {
+  const events = eventsOf(61)
+  const pageOf = (page: number, from: number, availableCount: number): EventPage => ({
+    items: events.slice(from, from + 30),
+    page,
+    pageSize: 30,
+    availableCount,
+    totalPages: Math.ceil(availableCount / 30),
+  })
+  const check = createWalkCheck()
+  check.note(pageOf(1, 0, 60))
+  check.look(pageOf(2, 30, 60))
+  check.look(pageOf(2, 29, 61))
+  assert.throws(() => check.look(pageOf(2, 29, 60)), /ended with number 30: it has number 30/)
+})
