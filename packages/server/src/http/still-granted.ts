@@ -85,12 +85,11 @@ function refusalOf(
   return isSameView(access, now) ? undefined : changed
 }
 
-/** Other branches, roles, fields or types are another view of the feed, so its reader has to begin again with it. */
+/** Other branches, roles or fields are another view of the feed, so its reader has to begin again with it. */
 function isSameView(before: Access, now: Access): boolean {
   return (
     before.tenantId === now.tenantId &&
     isDeepStrictEqual(before.branches, now.branches) &&
-    isDeepStrictEqual(before.contact, now.contact) &&
-    isDeepStrictEqual(before.reading, now.reading)
+    isDeepStrictEqual(before.contact, now.contact)
   )
 }
