@@ -4,6 +4,7 @@ import { auditStore } from '../audit/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { publicationStore } from '../publications/store.ts'
+import { momentStore } from '../reading/moment/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
 import { usageStore } from '../usage/store.ts'
@@ -11,11 +12,15 @@ import type { StoreAccess } from './database.ts'
 
 export function featureStores(
   access: StoreAccess,
-): Pick<StorageEngine, 'audit' | 'holds' | 'leaving' | 'names' | 'publications' | 'silence' | 'usage'> {
+): Pick<
+  StorageEngine,
+  'audit' | 'holds' | 'leaving' | 'moments' | 'names' | 'publications' | 'silence' | 'usage'
+> {
   return {
     audit: auditStore(access),
     holds: holdStore(access),
     leaving: leavingStore(access),
+    moments: momentStore(access),
     names: nameStore(access),
     publications: publicationStore(access),
     silence: silenceStore(access),

@@ -8,7 +8,6 @@ import type {
   ExpiryStore,
   KeyStore,
   LedgerStore,
-  MomentStore,
   MoveStore,
   NodeStore,
   RestrictionStore,
@@ -137,14 +136,6 @@ export function guardedNodes(
     live: () => guard(() => verbs.live()),
     pepperId: () => guard(() => verbs.pepperId()),
     finishPepper: (pepperId, actor) => guard(() => verbs.finishPepper(pepperId, actor)),
-  }
-}
-
-export function guardedMoments(verbs: Unguarded<MomentStore>, guard: Guard): MomentStore {
-  return {
-    fix: (request) => guard(() => verbs.fix(request)),
-    find: (name) => guard(() => verbs.find(name)),
-    noteUse: (name, moment, usedMs) => guard(() => verbs.noteUse(name, moment, usedMs)),
   }
 }
 

@@ -222,7 +222,7 @@ CREATE INDEX branch_latest_order ON branch_latest (feed_no, branch_set, category
 CREATE TABLE moment (
   key_id TEXT NOT NULL,
   tenant TEXT NOT NULL,
-  feed TEXT NOT NULL,
+  feed INTEGER NOT NULL,           -- 1: property, 2: contact
   view TEXT NOT NULL,
   epoch TEXT NOT NULL,
   position INTEGER NOT NULL,

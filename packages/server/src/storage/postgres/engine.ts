@@ -13,7 +13,6 @@ import {
   guardedExpiry,
   guardedKeys,
   guardedLedger,
-  guardedMoments,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
@@ -46,7 +45,6 @@ import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { databaseLedger } from './ledger.ts'
-import { databaseMoments } from './moments.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -122,7 +120,6 @@ function engineOver(
     ...databaseAdministration(parts, guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
-    moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
     consumers: guardedConsumers(databaseConsumers(database), guarded),

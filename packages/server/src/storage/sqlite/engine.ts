@@ -12,7 +12,6 @@ import {
   guardedExpiry,
   guardedKeys,
   guardedLedger,
-  guardedMoments,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
@@ -45,7 +44,6 @@ import { failureOf } from './failure.ts'
 import { keyReads } from './keys.ts'
 import { fileLedger } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
-import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -126,7 +124,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     keys: guardedKeys(fileKeys(db, link), guarded),
     admin: guardedAdmin(fileAdmin(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
-    moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
     consumers: guardedConsumers(fileConsumers(db, link), guarded),

@@ -19,7 +19,6 @@ import type { ConsumerWrites } from './consumers.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
-import type { MomentWrites } from './moments.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { PackedBatch, PackedOutcome } from './packed-append.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
@@ -35,7 +34,6 @@ export interface WriterVerbs
     LedgerWrites,
     ConsoleSessionWrites,
     ConsumerWrites,
-    MomentWrites,
     ErasureWrites,
     RestrictionWrites,
     RetentionWrites {

@@ -22,7 +22,6 @@ import { keyWrites } from './key-writes.ts'
 import { ledgerWrites } from './ledger.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
-import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
 import { packOutcomes, unpackBatches } from './packed-append.ts'
@@ -105,7 +104,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...ledgerWrites(db),
     ...featureWrites(db, clock, note),
     ...consumerWrites(db),
-    ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...retentionWrites(db, clock, note, changes),

@@ -2,8 +2,8 @@
  * The port's part for moments: the event as of which a key lists current events (PROTOCOL §3.5). The number is in the store, so that
  * every thread and node answers the pages of a walk as of the same one.
  */
-import type { FeedView } from './branch-view.ts'
-import type { FeedKey } from './feed-key.ts'
+import type { FeedView } from '../../storage/branch-view.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
 
 /** Identifies a moment. A key has one for each view of a feed. */
 export interface MomentName {
