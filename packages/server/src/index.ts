@@ -44,7 +44,7 @@ export { findProperties, findProperty, searchText } from './feed/find-properties
 export type { FoundProperty } from './feed/find-properties.ts'
 export { locatePage } from './feed/list.ts'
 export type { LocatedPage, PageRequest } from './feed/list.ts'
-export { linkLengthMs, makeLoginLink } from './keys/console-sessions.ts'
+export { linkLengthMs, makeLoginLink } from './console/sign-in.ts'
 export type { ConsoleOptions } from './http/console/console-door.ts'
 export * from './keys/index.ts'
 export {

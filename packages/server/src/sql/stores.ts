@@ -1,6 +1,7 @@
 /** The stores of all features. The writer's thread loads this module too, and finds their writes by name. */
 import { nameStore } from '../audit/names/store.ts'
 import { auditStore } from '../audit/store.ts'
+import { consoleSessionStore } from '../console/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { publicationStore } from '../publications/store.ts'
@@ -14,10 +15,19 @@ export function featureStores(
   access: StoreAccess,
 ): Pick<
   StorageEngine,
-  'audit' | 'holds' | 'leaving' | 'moments' | 'names' | 'publications' | 'silence' | 'usage'
+  | 'audit'
+  | 'consoleSessions'
+  | 'holds'
+  | 'leaving'
+  | 'moments'
+  | 'names'
+  | 'publications'
+  | 'silence'
+  | 'usage'
 > {
   return {
     audit: auditStore(access),
+    consoleSessions: consoleSessionStore(access),
     holds: holdStore(access),
     leaving: leavingStore(access),
     moments: momentStore(access),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
 import { adminScopes } from '@property-events/protocol'
-import { makeLoginLink } from '../../src/keys/console-sessions.ts'
+import { makeLoginLink } from '../../src/console/sign-in.ts'
 import { call, contactListPath, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import {

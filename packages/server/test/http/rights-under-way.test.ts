@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sandboxTenantId } from '@property-events/protocol'
 import type { StorageEngine } from '../../src/index.ts'
-import { makeLoginLink } from '../../src/keys/console-sessions.ts'
+import { makeLoginLink } from '../../src/console/sign-in.ts'
 import {
   atDoor,
   consoleFolder,

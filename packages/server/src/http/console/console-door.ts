@@ -3,8 +3,8 @@
  * operations, with the key that the session was begun with.
  */
 import type { KeyVerdict, KeyVerifier } from '../../keys/index.ts'
-import { consoleSessions } from '../../keys/console-sessions.ts'
-import type { ConsoleSessions } from '../../keys/console-sessions.ts'
+import { consoleSessions } from '../../console/sign-in.ts'
+import type { ConsoleSessions } from '../../console/sign-in.ts'
 import type { TaskReport } from '../../background-task.ts'
 import type { ConsoleSession, StorageEngine } from '../../storage/storage.ts'
 import type { OpenSession, Request } from '../exchange.ts'

@@ -1,5 +1,5 @@
 /** The cookie of the console: written at sign-in, and read under `/console` alone. */
-import { cookieOfHalf, sessionLengthMs } from '../../keys/console-sessions.ts'
+import { cookieOfHalf, sessionLengthMs } from '../../console/sign-in.ts'
 import type { Request } from '../exchange.ts'
 
 /** The header with the other half of the session. */

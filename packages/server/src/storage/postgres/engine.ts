@@ -19,7 +19,6 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
-import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
@@ -27,7 +26,6 @@ import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../stora
 import { databaseAdmin } from './admin.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
-import { databaseConsoleSessions } from './console-sessions.ts'
 import { databaseConsumers } from './consumers.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -178,13 +176,12 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
 function databaseAdministration(
   parts: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'keys' | 'admin' | 'deletions' | 'consoleSessions'> {
+): Pick<StorageEngine, 'keys' | 'admin' | 'deletions'> {
   const { database, note } = parts
   return {
     keys: guardedKeys(databaseKeys(database, note), guarded),
     admin: guardedAdmin(databaseAdmin(database, note), guarded),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
-    consoleSessions: guardedConsoleSessions(databaseConsoleSessions(database, note), guarded),
   }
 }
 

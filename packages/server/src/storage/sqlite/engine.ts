@@ -18,7 +18,6 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
-import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
@@ -32,7 +31,6 @@ import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { fileConsoleSessions } from './console-sessions.ts'
 import { fileConsumers } from './consumers.ts'
 import { epochReads } from './epoch-need.ts'
 import { fileDeletions } from './deletions.ts'
@@ -132,7 +130,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
-    consoleSessions: guardedConsoleSessions(fileConsoleSessions(db, link), guarded),
     retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>

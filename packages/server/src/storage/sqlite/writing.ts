@@ -14,7 +14,6 @@ import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { deletionWrites } from './deletion-writes.ts'
-import { consoleSessionWrites } from './console-sessions.ts'
 import { consumerWrites } from './consumers.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
@@ -76,7 +75,6 @@ function administrationWrites(...[db, clock, note, changes]: Parameters<typeof d
   return {
     ...keyWrites(db, note),
     ...adminWrites(db, note),
-    ...consoleSessionWrites(db, note),
     ...deletionWrites(db, clock, note, changes),
   }
 }

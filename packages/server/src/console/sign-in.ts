@@ -7,8 +7,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { BoundedMap } from '../bounded-map.ts'
-import { idleSessionMs } from '../storage/storage.ts'
-import type { ConsoleSession, ConsoleSessionStore, SessionOrigin } from '../storage/storage.ts'
+import { idleSessionMs } from './session.ts'
+import type { ConsoleSession, ConsoleSessionStore, SessionOrigin } from './session.ts'
 
 /** A session ends after this time, even if it is in use. */
 export const sessionLengthMs = 12 * 3_600_000
