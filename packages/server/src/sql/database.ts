@@ -33,8 +33,8 @@ export function feedOfNumber(number: number, table: string): FeedName {
 
 export type Dialect = 'sqlite' | 'postgres'
 
-/** The types of columns in lists of rows. */
-export type ColumnType = 'integer' | 'bigint' | 'text' | 'uuid' | 'boolean'
+/** The types of columns in lists of rows. `logId`: what a `LogId` is in the tables, of a UUID's text. */
+export type ColumnType = 'integer' | 'bigint' | 'text' | 'uuid' | 'boolean' | 'logId'
 
 /** A text for both databases, with values `$1`, `$2`, …; a function where it must differ, with a comment that says why. */
 export type StatementText = string | ((dialect: Dialect) => string)
@@ -70,12 +70,20 @@ export function rowsFrom(
   const names = Object.entries(columns)
   return (dialect) => {
     if (dialect === 'sqlite') {
-      const values = names.map(([name]) => `value ->> '${name}' AS ${name}`)
+      const values = names.map(([name, type]) => {
+        const value = `value ->> '${name}'`
+        return `${type === 'logId' ? `unhex(replace(${value}, '-', ''))` : value} AS ${name}`
+      })
       return `(SELECT ${values.join(', ')} FROM json_each(${parameter}))`
     }
-    const typed = names.map(([name, type]) => `${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`)
+    const typed = names.map(([name, type]) => `${name} ${postgresTypes[type] ?? type}`)
     return `json_to_recordset(${parameter}::json) AS rows_given (${typed.join(', ')})`
   }
+}
+
+const postgresTypes: Readonly<Partial<Record<ColumnType, string>>> = {
+  text: 'text COLLATE "C"',
+  logId: 'uuid',
 }
 
 /** A condition on a column, after its name: it is one of the whole numbers or texts in a list that is given as one value (`JSON.stringify`). */
