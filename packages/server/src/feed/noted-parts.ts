@@ -1,7 +1,7 @@
 /** What consumers were sent, in memory: a part for each consumer, view and kind of number. */
-import { numberRanges } from '../storage/number-ranges.ts'
-import type { NumberRange, NumberRanges } from '../storage/number-ranges.ts'
-import { keptRanges } from '../storage/join-readings.ts'
+import { numberRanges } from '../consumers/number-ranges.ts'
+import type { NumberRange, NumberRanges } from '../consumers/number-ranges.ts'
+import { keptRanges } from '../consumers/consumer.ts'
 import { defaultConsumer, feedName, namedConsumersPerFeed } from '../storage/storage.ts'
 import type { ConsumerName, FeedKey, NotedReading, ReadPart, ReadRoute } from '../storage/storage.ts'
 

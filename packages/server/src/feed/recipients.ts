@@ -1,6 +1,6 @@
 /** Which keys were sent given events, as far as it is recorded: for receipts of erasures, and for what is held about a contact (D28). */
-import { numberRanges } from '../storage/number-ranges.ts'
-import type { NumberRanges } from '../storage/number-ranges.ts'
+import { numberRanges } from '../consumers/number-ranges.ts'
+import type { NumberRanges } from '../consumers/number-ranges.ts'
 import { numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, PlacedEvent, SentPiece, StorageEngine } from '../storage/storage.ts'
 import { turnForStep } from '../step-turns.ts'

@@ -4,8 +4,8 @@
  * recorded in the store shows which.
  */
 import { randomUUID } from 'node:crypto'
-import { numberRanges } from '../storage/number-ranges.ts'
-import type { NumberRanges } from '../storage/number-ranges.ts'
+import { numberRanges } from '../consumers/number-ranges.ts'
+import type { NumberRanges } from '../consumers/number-ranges.ts'
 import { feedName, numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, LedgerStore, NumberRange, SentPiece, SentView } from '../storage/storage.ts'
 import { addInParts } from '../add-in-parts.ts'

@@ -2,6 +2,7 @@
 import { nameStore } from '../audit/names/store.ts'
 import { auditStore } from '../audit/store.ts'
 import { consoleSessionStore } from '../console/store.ts'
+import { consumerStore } from '../consumers/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { publicationStore } from '../publications/store.ts'
@@ -17,6 +18,7 @@ export function featureStores(
   StorageEngine,
   | 'audit'
   | 'consoleSessions'
+  | 'consumers'
   | 'holds'
   | 'leaving'
   | 'moments'
@@ -28,6 +30,7 @@ export function featureStores(
   return {
     audit: auditStore(access),
     consoleSessions: consoleSessionStore(access),
+    consumers: consumerStore(access),
     holds: holdStore(access),
     leaving: leavingStore(access),
     moments: momentStore(access),

@@ -3,15 +3,13 @@ import { feedNumbers, feedOfNumber, statement } from '../../sql/database.ts'
 import type { Sql } from '../../sql/database.ts'
 import type { LastAsked, SilenceStore } from './silence.ts'
 
-/** In the order of the primary key, so that no more is read than is returned. SQLite's table has the feed's name. */
-const asked = statement<AskedRow>('presence-asked', (dialect) => {
-  const from =
-    dialect === 'sqlite' ? `CASE $2 WHEN 1 THEN 'property' WHEN 2 THEN 'contact' ELSE '' END` : '$2'
-  const feed = dialect === 'sqlite' ? `CASE feed WHEN 'property' THEN 1 ELSE 2 END AS feed` : 'feed'
-  return `SELECT tenant, ${feed}, key_id, name, max(asked_ms) AS asked_ms FROM consumer_view v
-    WHERE (tenant, feed, key_id, name) > ($1, ${from}, $3, $4)
-    GROUP BY tenant, v.feed, key_id, name ORDER BY tenant, v.feed, key_id, name LIMIT $5`
-})
+/** In the order of the primary key, so that no more is read than is returned. */
+const asked = statement<AskedRow>(
+  'presence-asked',
+  `SELECT tenant, feed, key_id, name, max(asked_ms) AS asked_ms FROM consumer_view
+    WHERE (tenant, feed, key_id, name) > ($1, $2, $3, $4)
+    GROUP BY tenant, feed, key_id, name ORDER BY tenant, feed, key_id, name LIMIT $5`,
+)
 const published = statement<{ readonly minute: number; readonly tenant: string; readonly feed: number }>(
   'presence-published',
   `SELECT DISTINCT minute, tenant, feed FROM published WHERE requests > refused AND minute = (

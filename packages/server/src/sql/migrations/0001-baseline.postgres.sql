@@ -539,7 +539,7 @@ CREATE TABLE sent_run (
 -- The consumers of feeds: a key, or a key and a name.
 CREATE TABLE consumer (
   tenant uuid NOT NULL,
-  feed smallint NOT NULL,
+  feed smallint NOT NULL,          -- 1: property, 2: contact
   key_id text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,  -- 'default': the key itself
   acknowledged bigint,             -- sequence number up to which it has done everything, as it says; NULL: it has not said
@@ -557,7 +557,7 @@ CREATE TABLE consumer_view (
   view text COLLATE "C" NOT NULL,  -- 'single': events that were asked for one by one
   space text COLLATE "C" NOT NULL, -- what the numbers are: 'ordinals' of the view, 'positions', or sequence 'numbers'
   epoch text COLLATE "C" NOT NULL, -- of ordinals and positions; empty for numbers
-  ranges int8multirange NOT NULL,  -- 500 at most
+  ranges text NOT NULL,            -- JSON: [first, last] of each, ascending; 500 at most
   asked_ms bigint NOT NULL,
   quiet_ms bigint,                 -- last told that there is nothing new
   status smallint NOT NULL,
@@ -576,7 +576,9 @@ CREATE TABLE consumer_sent (
   space text COLLATE "C" NOT NULL,
   epoch text COLLATE "C" NOT NULL,
   route text COLLATE "C" NOT NULL,
-  ranges int8multirange NOT NULL,
+  low bigint NOT NULL,             -- the first and the last number of the ranges
+  high bigint NOT NULL,
+  ranges text NOT NULL,            -- JSON, as above
   PRIMARY KEY (tenant, feed, key_id, name, minute, view, space, epoch, route)
 );
 CREATE INDEX consumer_sent_minute ON consumer_sent (minute);

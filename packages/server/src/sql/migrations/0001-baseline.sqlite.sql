@@ -527,7 +527,7 @@ CREATE TABLE sent_run (
 -- The consumers of feeds: a key, or a key and a name.
 CREATE TABLE consumer (
   tenant TEXT NOT NULL,
-  feed TEXT NOT NULL,
+  feed INTEGER NOT NULL,           -- 1: property, 2: contact
   key_id TEXT NOT NULL,
   name TEXT NOT NULL,              -- 'default': the key itself
   acknowledged INTEGER,            -- sequence number up to which it has done everything, as it says; NULL: it has not said
@@ -539,7 +539,7 @@ CREATE TABLE consumer (
 -- What a consumer was sent of one view, and how its last request of it went.
 CREATE TABLE consumer_view (
   tenant TEXT NOT NULL,
-  feed TEXT NOT NULL,
+  feed INTEGER NOT NULL,
   key_id TEXT NOT NULL,
   name TEXT NOT NULL,
   view TEXT NOT NULL,              -- 'single': events that were asked for one by one
@@ -556,7 +556,7 @@ CREATE TABLE consumer_view (
 -- The same by minute and route, for some days.
 CREATE TABLE consumer_sent (
   tenant TEXT NOT NULL,
-  feed TEXT NOT NULL,
+  feed INTEGER NOT NULL,
   key_id TEXT NOT NULL,
   name TEXT NOT NULL,
   minute INTEGER NOT NULL,         -- minutes since 1970; in the shell: datetime(minute * 60, 'unixepoch')
@@ -566,7 +566,7 @@ CREATE TABLE consumer_sent (
   route TEXT NOT NULL,
   low INTEGER NOT NULL,            -- the first and the last number of the ranges
   high INTEGER NOT NULL,
-  ranges TEXT NOT NULL,
+  ranges TEXT NOT NULL,            -- JSON, as above
   PRIMARY KEY (tenant, feed, key_id, name, minute, view, space, epoch, route)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX consumer_sent_minute ON consumer_sent (minute);

@@ -19,14 +19,12 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
-import { guardedConsumers } from '../guarded-consumers.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseAdmin } from './admin.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
-import { databaseConsumers } from './consumers.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
@@ -120,7 +118,6 @@ function engineOver(
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
-    consumers: guardedConsumers(databaseConsumers(database), guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>

@@ -10,7 +10,7 @@ import type {
   SentQuery,
   SubjectsQuery,
 } from '../ledger-store.ts'
-import type { NumberRange } from '../number-ranges.ts'
+import type { NumberRange } from '../../consumers/number-ranges.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -113,7 +113,7 @@ function valuesOf(pieces: readonly SentPiece[]) {
   ]
 }
 
-export function multirangeText(ranges: readonly NumberRange[]): string {
+function multirangeText(ranges: readonly NumberRange[]): string {
   return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`
 }
 

@@ -18,7 +18,6 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
-import { guardedConsumers } from '../guarded-consumers.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -31,7 +30,6 @@ import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { fileConsumers } from './consumers.ts'
 import { epochReads } from './epoch-need.ts'
 import { fileDeletions } from './deletions.ts'
 import { fileErasures } from './erasures.ts'
@@ -124,7 +122,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
-    consumers: guardedConsumers(fileConsumers(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     expiry: guardedExpiry(fileExpiry(db, link), guarded),

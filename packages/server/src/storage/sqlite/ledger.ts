@@ -11,8 +11,7 @@ import type {
   SentRun,
   SubjectsQuery,
 } from '../ledger-store.ts'
-import { joinRanges } from '../number-ranges.ts'
-import type { NumberRange } from '../number-ranges.ts'
+import { joinRanges, rangesOf } from '../../consumers/number-ranges.ts'
 import type { FeedName } from '@property-events/protocol'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { LedgerStore } from '../storage.ts'
@@ -141,11 +140,6 @@ function placesReader(db: Connection): LedgerReads['placesOf'] {
     const feedNo = feedOf(key)?.feedNo
     return feedNo === undefined ? [] : select.all({ feedNo, subject: bytesOfUuid(subjectId), after, limit })
   }
-}
-
-export function rangesOf(text: string): readonly NumberRange[] {
-  const ranges: readonly NumberRange[] = JSON.parse(text)
-  return ranges
 }
 
 function subjectsReader(db: Connection): LedgerReads['subjectsIn'] {

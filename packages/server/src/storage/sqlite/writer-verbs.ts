@@ -14,7 +14,6 @@ import type { Reserved } from '../time-reservation.ts'
 import type { AdminWrites } from './admin.ts'
 import type { BranchViewWrites } from './branch-views.ts'
 import type { DeletionWrites } from './deletion-writes.ts'
-import type { ConsumerWrites } from './consumers.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
@@ -31,7 +30,6 @@ export interface WriterVerbs
     BranchViewWrites,
     DeletionWrites,
     LedgerWrites,
-    ConsumerWrites,
     ErasureWrites,
     RestrictionWrites,
     RetentionWrites {

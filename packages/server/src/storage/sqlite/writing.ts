@@ -14,7 +14,6 @@ import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { deletionWrites } from './deletion-writes.ts'
-import { consumerWrites } from './consumers.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
@@ -101,7 +100,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...branchViewWrites(db, clock),
     ...ledgerWrites(db),
     ...featureWrites(db, clock, note),
-    ...consumerWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...retentionWrites(db, clock, note, changes),

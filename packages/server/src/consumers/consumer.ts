@@ -1,6 +1,7 @@
 /** The port's part for who has seen what (D28): what each consumer was sent, what it reports about that, and what it was refused. */
-import type { FeedView } from './branch-view.ts'
-import type { FeedKey } from './feed-key.ts'
+import type { FeedView } from '../storage/branch-view.ts'
+import type { FeedKey } from '../storage/feed-key.ts'
+import { joinRanges } from './number-ranges.ts'
 import type { NumberRange } from './number-ranges.ts'
 
 /** A key, or one of several uses of a key, which gives its own name; `defaultConsumer` is the key itself. */
@@ -211,3 +212,36 @@ export interface ConsumerStore {
 
 /** After a longer pause, a refusal begins again. */
 export const refusalPauseMs = 3_600_000
+
+/** The first range, which shows what was sent without a gap, and the highest ones. */
+export function keptRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {
+  const [first] = ranges
+  if (first === undefined || ranges.length <= mostRanges) return ranges
+  return [first, ...ranges.slice(1 - mostRanges)]
+}
+
+/** What is kept of a part after a reading. Events that were read one by one never become ranges. */
+export function joinedReading(kept: KeptReading | undefined, reading: NotedReading): KeptReading {
+  const { minutes, earlierRanges = [], ...noted } = reading
+  const added = noted.view === 'single' ? [] : [...earlierRanges, ...minutes.flatMap(({ ranges }) => ranges)]
+  const ranges = keptRanges(joinRanges(kept?.ranges ?? [], added))
+  if (kept === undefined) return { ...noted, ranges }
+  const quietMs = Math.max(kept.quietMs ?? 0, noted.quietMs ?? 0)
+  const last = noted.askedMs >= kept.askedMs ? noted : kept
+  return { ...last, ranges, quietMs: quietMs === 0 ? undefined : quietMs }
+}
+
+/** Whether a result replaces the stored one. */
+export function isLater(result: ConsumerResult, kept: ConsumerResult | undefined): boolean {
+  if (kept === undefined || result.sequenceNumber > kept.sequenceNumber) return true
+  return result.sequenceNumber === kept.sequenceNumber && result.resultMs >= kept.resultMs
+}
+
+/** Whether the replacing result is the first report that the version is live. */
+export function saysLiveAnew(
+  { outcome, sequenceNumber }: ConsumerResult,
+  before: ConsumerResult | undefined,
+): boolean {
+  if (outcome !== 'live') return false
+  return before === undefined || before.sequenceNumber < sequenceNumber || before.outcome !== 'live'
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { joinRanges, numberRanges } from '../../src/storage/number-ranges.ts'
+import { joinRanges, numberRanges } from '../../src/consumers/number-ranges.ts'
 
 const ranges = fc.array(
   fc.tuple(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 8 })).map(([first, more]) => {

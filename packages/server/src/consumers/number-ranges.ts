@@ -71,3 +71,9 @@ export function joinRanges(
   for (const [first, last] of [...one, ...other].toSorted(([a], [b]) => a - b)) joined.add(first, last)
   return joined.ranges()
 }
+
+/** The ranges of a JSON text, as the tables have them. */
+export function rangesOf(text: string): readonly NumberRange[] {
+  const ranges: readonly NumberRange[] = JSON.parse(text)
+  return ranges
+}
