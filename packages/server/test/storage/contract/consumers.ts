@@ -309,6 +309,14 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [])
     })
 
+    it('keeps words with a character that was cut in half, as other texts with one (PROTOCOL §14)', async () => {
+      await using store = await withTenants(await factory.create())
+      const house = '\u{1f3e1}'
+      await store.consumers.putResults([result({ message: `Tŷ Mawr – £300 ${house} ${house.slice(0, 1)}` })])
+      const [kept] = await store.consumers.results(tenantA, uuid('house'))
+      assert.equal(kept?.message, `Tŷ Mawr – £300 ${house} \ufffd`)
+    })
+
     it('says which results are the first report that a latest version is live, and how long that took (PROTOCOL §14)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'house' }), draft({ subject: 'garden' })])
