@@ -37,7 +37,7 @@ function filesWith(pattern: RegExp, allowed: readonly string[] = []): readonly s
 /** What repeats outside the loop of the background, and why: none asks the store for as long as it runs. */
 const repeatsElsewhere: Readonly<Record<string, string>> = {
   'server/src/collect-at-rest.ts': 'looks at the memory of its own process',
-  'server/src/feed/expiring.ts': 'the parts of one step of a worker',
+  'server/src/privacy/contact-expiry/worker.ts': 'the parts of one step of a worker',
   'server/src/feed/live-tail.ts': 'only while readers follow a feed, and only to wake the worker that looks',
   'server/src/http/crowded-memory.ts': 'looks at the memory of its own process',
   'server/src/http/key-looks.ts': 'only while requests wait, whose keys it checks',

@@ -86,8 +86,8 @@ const postgresTypes: Readonly<Partial<Record<ColumnType, string>>> = {
   logId: 'uuid',
 }
 
-/** A condition on a column, after its name: it is one of the whole numbers or texts in a list that is given as one value (`JSON.stringify`). */
-export function among(parameter: string, type: 'integer' | 'text'): (dialect: Dialect) => string {
+/** A condition on a column, after its name: it is one of a list of values, given as one (`JSON.stringify`). */
+export function among(parameter: string, type: 'integer' | 'text' | 'uuid'): (dialect: Dialect) => string {
   return (dialect) =>
     dialect === 'sqlite'
       ? `IN (SELECT value FROM json_each(${parameter}))`

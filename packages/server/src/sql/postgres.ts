@@ -101,7 +101,8 @@ export function sqlOn(session: Pick<Session, 'query'>): Sql {
 
 const statements = new Map<string, Statement>()
 
-function statementOf({ name, text }: Query): Statement {
+/** A statement as a connection prepares it. */
+export function statementOf({ name, text }: Query): Statement {
   const known = statements.get(name)
   if (known !== undefined) return known
   const made = { name, text: typeof text === 'string' ? text : text('postgres'), numbers: true } as const

@@ -4,6 +4,7 @@ import { auditStore } from '../audit/store.ts'
 import { consoleSessionStore } from '../console/store.ts'
 import { consumerStore } from '../consumers/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
+import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { publicationStore } from '../publications/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
@@ -19,6 +20,7 @@ export function featureStores(
   | 'audit'
   | 'consoleSessions'
   | 'consumers'
+  | 'expiry'
   | 'holds'
   | 'leaving'
   | 'moments'
@@ -31,6 +33,7 @@ export function featureStores(
     audit: auditStore(access),
     consoleSessions: consoleSessionStore(access),
     consumers: consumerStore(access),
+    expiry: contactExpiryStore(access),
     holds: holdStore(access),
     leaving: leavingStore(access),
     moments: momentStore(access),

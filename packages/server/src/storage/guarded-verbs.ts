@@ -5,7 +5,6 @@ import type {
   BranchViewStore,
   DeletionStore,
   ErasureStore,
-  ExpiryStore,
   KeyStore,
   LedgerStore,
   MoveStore,
@@ -187,14 +186,6 @@ export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): E
     list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
     reductions: (key, afterRevision, limit, branches) =>
       guard(() => verbs.reductions(key, afterRevision, limit, branches)),
-  }
-}
-
-export function guardedExpiry(verbs: Unguarded<ExpiryStore>, guard: Guard): ExpiryStore {
-  return {
-    enlist: (step) => guard(() => verbs.enlist(step)),
-    listed: (tenantId, after, limit) => guard(() => verbs.listed(tenantId, after, limit)),
-    keep: (tenantId, subjectId, actor) => guard(() => verbs.keep(tenantId, subjectId, actor)),
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Category, Ticks } from '@property-events/protocol'
 import type { MoveState } from './move-store.ts'
 import type { FeedKey } from './feed-key.ts'
-import type { ExpiringContact } from './expiry-store.ts'
+import type { ExpiringContact } from '../privacy/contact-expiry/contact-expiry.ts'
 import type { Hold } from '../privacy/hold/hold.ts'
 import type { Restriction, RestrictionProgress } from './restriction-store.ts'
 import type { SubjectState } from './subject-state.ts'

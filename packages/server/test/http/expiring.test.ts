@@ -1,7 +1,7 @@
 /** The list of contacts that expire, and the veto, over HTTP (PROTOCOL §5.7, D17). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { expiryNoticeDays } from '../../src/feed/expiring.ts'
+import { expiryNoticeDays } from '../../src/privacy/contact-expiry/contact-expiry.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'

@@ -7,7 +7,6 @@ import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Database, Statement, Value } from '../../src/storage/postgres/connection.ts'
 import { countStatements } from '../../src/storage/postgres/counts.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
-import { expiryStatements } from '../../src/storage/postgres/expiry.ts'
 import { liveSubjectsStatement } from '../../src/storage/postgres/live-subjects.ts'
 import { locateStatements } from '../../src/storage/postgres/locate.ts'
 import { latestPositionStatements } from '../../src/storage/postgres/latest-positions.ts'
@@ -18,6 +17,8 @@ import {
   readWithinStatements,
 } from '../../src/storage/postgres/read-range.ts'
 import { readSubjectStatements } from '../../src/storage/postgres/read-subject.ts'
+import { readNext } from '../../src/privacy/contact-expiry/store.ts'
+import { statementOf } from '../../src/sql/postgres.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { tenantA, uuid } from '../storage/support/drafts.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -137,7 +138,7 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
     dueStatements.superseded,
     [tenantA, property, middle, middle + limit, events, null],
   ],
-  ['a step of the list of those that expire', expiryStatements.readNext, [tenantA, events + 1, limit]],
+  ['a step of the list of those that expire', statementOf(readNext()), [tenantA, events + 1, limit]],
 ]
 
 /** What a step writes: each event, its entries in three indexes, its id, and what is kept of it. */

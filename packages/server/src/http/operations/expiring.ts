@@ -1,5 +1,5 @@
 /** `/v1/expiring-contacts`: contacts that will be erased because they have not changed, and the agency's veto (PROTOCOL §5.7). */
-import { expiryDayMs } from '../../feed/expiring.ts'
+import { expiryDayMs } from '../../privacy/contact-expiry/contact-expiry.ts'
 import type { ExpiringContact } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'

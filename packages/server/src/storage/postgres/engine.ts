@@ -10,7 +10,6 @@ import {
   guardedBranchViews,
   guardedDeletions,
   guardedErasures,
-  guardedExpiry,
   guardedKeys,
   guardedLedger,
   guardedMoves,
@@ -31,7 +30,6 @@ import { epochNeed, waitingFeeds } from './epoch-need.ts'
 import { databaseDeletions } from './deletions.ts'
 import { databaseErasures } from './erasures.ts'
 import { databaseEvents } from './events.ts'
-import { databaseExpiry } from './expiry.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
@@ -187,12 +185,11 @@ function databaseReducing(
   parts: EngineParts,
   storeId: string,
   guarded: Guard,
-): Pick<StorageEngine, 'erasures' | 'restrictions' | 'retention' | 'expiry'> {
+): Pick<StorageEngine, 'erasures' | 'restrictions' | 'retention'> {
   return {
     erasures: guardedErasures(databaseErasures(parts, storeId), guarded),
     restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
     retention: guardedRetention(databaseRetention(parts), guarded),
-    expiry: guardedExpiry(databaseExpiry(parts), guarded),
   }
 }
 

@@ -1,6 +1,7 @@
 import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
+import { expiringAfter, expiringOf } from '../../privacy/contact-expiry/store.ts'
 import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
 import { sqlOver } from '../../sql/postgres.ts'
 import type { FeedKey } from '../storage.ts'
@@ -10,7 +11,6 @@ import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { eventAt } from './event-at.ts'
-import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
@@ -179,6 +179,21 @@ async function exportErased(ask: Ask, key: FeedKey, take: Take): Promise<void> {
 export async function holdRecords(ask: Ask, key: FeedKey): Promise<readonly StoreRecord[]> {
   const rows = await sqlOver(ask).rows(holdsOfFeed(key))
   return rows.map((row) => ({ kind: 'hold', ...holdOf(row) }))
+}
+
+export async function exportExpiring(
+  ask: Ask,
+  key: FeedKey,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  if (key.feed !== 'contact') return
+  for (let after: string | undefined; ;) {
+    const rows = await sqlOver(ask).rows(expiringAfter(key.tenantId, after))
+    const records = rows.map((row) => expiringOf(key, row))
+    after = records.at(-1)?.subjectId
+    if (after === undefined) return
+    await take(records)
+  }
 }
 
 export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {

@@ -7,7 +7,7 @@ import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { importExpiring } from './expiry.ts'
+import { putExpiring } from '../../privacy/contact-expiry/store.ts'
 import { putHold } from '../../privacy/hold/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'
 import { importKept } from './import-kept.ts'
@@ -174,10 +174,7 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       for (const record of run) if (record.kind === 'hold') await sqlOn(session).rows(putHold(record))
       break
     case 'expiring':
-      await importExpiring(
-        session,
-        run.filter((record) => record.kind === 'expiring'),
-      )
+      await sqlOn(session).rows(putExpiring(run.filter((record) => record.kind === 'expiring')))
       break
     case 'thinning':
       for (const record of run) if (record.kind === 'thinning') await importThinning(session, record)

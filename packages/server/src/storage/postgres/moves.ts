@@ -13,12 +13,12 @@ import {
   eventRecord,
   exportReductions,
   feedRecord,
+  exportExpiring,
   holdRecords,
   idRecord,
   subjectRecord,
 } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
-import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 import { feedNumbers } from './feed-number.ts'
 

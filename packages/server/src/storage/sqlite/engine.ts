@@ -9,7 +9,6 @@ import {
   guardedBranchViews,
   guardedDeletions,
   guardedErasures,
-  guardedExpiry,
   guardedKeys,
   guardedLedger,
   guardedMoves,
@@ -34,7 +33,6 @@ import { epochReads } from './epoch-need.ts'
 import { fileDeletions } from './deletions.ts'
 import { fileErasures } from './erasures.ts'
 import { fileEvents } from './events.ts'
-import { fileExpiry } from './expiry.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { keyReads } from './keys.ts'
@@ -124,7 +122,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     ledger: guardedLedger(fileLedger(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
-    expiry: guardedExpiry(fileExpiry(db, link), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
     retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),

@@ -7,7 +7,7 @@ import type { EventRecord, IdRecord, ReducedPlace, StoreRecord } from '../store-
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
-import { expiringRecords } from './expiry.ts'
+import { expiringAfter, expiringOf } from '../../privacy/contact-expiry/store.ts'
 import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { metaOf } from './meta.ts'
@@ -69,7 +69,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* reductions(db, key, row.feed_no)
     yield* restrictionRecords(db, key, row.feed_no)
     yield* holdRecords(db, key)
-    yield* expiringRecords(db, key, row.feed_no)
+    yield* expiringRecords(db, key)
     const { epoch, offset, revision, thinned, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
     const stampFloor = BigInt(row.stamp_floor ?? 0)
@@ -86,6 +86,17 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
 
 export function holdRecords(db: Connection, key: FeedKey): readonly StoreRecord[] {
   return statementRunner(db)(holdsOfFeed(key)).map((row) => ({ kind: 'hold', ...holdOf(row) }))
+}
+
+export function* expiringRecords(db: Connection, key: FeedKey): Generator<StoreRecord> {
+  if (key.feed !== 'contact') return
+  const run = statementRunner(db)
+  for (let after: string | undefined; ;) {
+    const records = run(expiringAfter(key.tenantId, after)).map((row) => expiringOf(key, row))
+    yield* records
+    after = records.at(-1)?.subjectId
+    if (after === undefined) return
+  }
 }
 
 /** What erasures and retention have reduced, piece by piece. */

@@ -16,9 +16,9 @@ import type { Connection } from './connection.ts'
 import { branchViewEnterer } from './enter-branch-views.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
-import { expiringPutter } from './expiry.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
+import { putExpiring } from '../../privacy/contact-expiry/store.ts'
 import { putHold } from '../../privacy/hold/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { keptEvents } from './kept-events.ts'
@@ -62,7 +62,6 @@ function importStatements(db: Connection) {
     enterBranchViews: branchViewEnterer(db),
     reduceEvent: eventReducer(db),
     run: statementRunner(db),
-    putExpiring: expiringPutter(db),
     kept: keptEvents(db),
     putRestriction: restrictionPutter(db),
     setHash: db.prepare('UPDATE event_id SET content_hash = ? WHERE feed_no = ? AND id = ?'),
@@ -131,7 +130,7 @@ function putOfFeed(
       statements.run(putHold(record))
       break
     case 'expiring':
-      statements.putExpiring(feedNo, record)
+      statements.run(putExpiring([record]))
       break
     case 'thinning':
       putThinning(statements, feedNo, record)

@@ -11,8 +11,7 @@ import type { IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import type { NoteChanges } from '../../sql/sqlite.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { expiringRecords } from './expiry.ts'
-import { eventRecordOf, holdRecords, idRecordOf, reductions } from './export-records.ts'
+import { eventRecordOf, expiringRecords, holdRecords, idRecordOf, reductions } from './export-records.ts'
 import type { EventRow, IdRow } from './export-records.ts'
 import { restrictionRecords } from './restriction-reads.ts'
 import { readReservation } from './stored-reservation.ts'
@@ -67,7 +66,7 @@ export async function exportTenant(
       for (const record of reductions(db, key, counter.feedNo)) await take([record])
       for (const record of restrictionRecords(db, key, counter.feedNo)) await take([record])
       await take(holdRecords(db, key))
-      await takeInPieces(expiringRecords(db, key, counter.feedNo), take)
+      await takeInPieces(expiringRecords(db, key), take)
       await take([counter.record])
     }
   } finally {

@@ -35,9 +35,7 @@ export const ownedByFeed: readonly OwnedTable[] = [
   { table: 'branch_latest', key: 'feed_no, subject, branch_set', where: ofFeed },
   { table: 'branch_of_set', key: 'feed_no, branch, branch_set', where: ofFeed },
   { table: 'branch_set', key: 'feed_no, branch_set', where: ofFeed },
-  { table: 'expiring_contact', key: 'feed_no, subject', where: ofFeed },
   { table: 'thin_progress', key: 'feed_no', where: ofFeed },
-  { table: 'expiry_progress', key: 'feed_no', where: ofFeed },
   { table: 'restriction', key: 'restriction', where: ofFeed, counted: 'restrictions' },
   { table: 'erasure_sent', key: 'erasure, hour, key_id, view, block', where: ofErasure },
   { table: 'erasure_noted', key: 'erasure', where: ofErasure },
@@ -68,6 +66,8 @@ export const ownedByTenant: readonly OwnedTable[] = [
   { table: 'consumer', key: 'tenant, feed, key_id, name', where: 'tenant = @tenant' },
   { table: 'consumer_refusal', key: 'key_id, name, tenant, code', where: 'tenant = @tenant' },
   { table: 'consumer_result', key: 'tenant, subject, key_id, name', where: 'tenant = @tenant' },
+  { table: 'expiring_contact', key: 'tenant, subject', where: 'tenant = @tenant' },
+  { table: 'expiry_progress', key: 'tenant', where: 'tenant = @tenant' },
   { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
 ]
 

@@ -12,13 +12,11 @@ import type { Actor, RetentionRule, RetentionStore, ThinOutcome, ThinSpan } from
 import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { dueReader } from './due-events.ts'
-import { expiryWrites } from './expiry.ts'
-import type { ExpiryWrites } from './expiry.ts'
 import { feedReader } from './feed-row.ts'
 import { eventReducer } from './reduce-events.ts'
 import type { WriterLink } from './writer-link.ts'
 
-export interface RetentionWrites extends ExpiryWrites {
+export interface RetentionWrites {
   setRetentionRule(
     tenantId: string,
     rule: RetentionRule,
@@ -42,7 +40,6 @@ export function retentionWrites(
   return {
     takeThinTurn: turn.take,
     endThinTurn: turn.end,
-    ...expiryWrites(db, clock, note),
     setRetentionRule: ruleSetter(db, note),
     thinEvents(span, limit, nodeId) {
       const outcome = thin(span, limit, nodeId)

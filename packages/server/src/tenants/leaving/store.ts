@@ -1,6 +1,6 @@
 /** Leaving tenants in a database. */
 import { leavingBegun, leavingEnded, tenantUnpublished } from '../../audit/changes.ts'
-import { defineWrite, rowsFrom, statement } from '../../sql/database.ts'
+import { among, defineWrite, statement } from '../../sql/database.ts'
 import type { StoreAccess, Transaction } from '../../sql/database.ts'
 import type { Actor } from '../../storage/storage.ts'
 import type { Leaving, LeavingRequest, LeavingStore } from './leaving.ts'
@@ -8,8 +8,7 @@ import type { Leaving, LeavingRequest, LeavingStore } from './leaving.ts'
 const all = statement<LeavingRow>('leaving-all', 'SELECT * FROM leaving_tenant')
 const some = statement<LeavingRow>(
   'leaving-some',
-  (dialect) => `SELECT * FROM leaving_tenant
-    WHERE tenant IN (SELECT wanted FROM ${rowsFrom('$1', { wanted: 'uuid' })(dialect)})`,
+  (dialect) => `SELECT * FROM leaving_tenant WHERE tenant ${among('$1', 'uuid')(dialect)}`,
 )
 /** So that it is not deleted meanwhile. */
 const lockTenant = statement('leaving-tenant', 'SELECT tenant FROM tenant WHERE tenant = $1 FOR KEY SHARE')
@@ -54,8 +53,7 @@ export function leavingStore({ read, write }: StoreAccess): LeavingStore {
     begin: (request, actor) => write(begin, request, actor),
     end: (tenantId, actor) => write(end, tenantId, actor),
     list: async () => (await read.rows(all())).map(leavingOf),
-    of: async (tenantIds) =>
-      (await read.rows(some(JSON.stringify(tenantIds.map((wanted) => ({ wanted })))))).map(leavingOf),
+    of: async (tenantIds) => (await read.rows(some(JSON.stringify(tenantIds)))).map(leavingOf),
     noteUnpublished: (leaving, unpublishedMs, actor) => write(noteUnpublished, leaving, unpublishedMs, actor),
   }
 }

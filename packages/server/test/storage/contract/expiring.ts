@@ -77,6 +77,27 @@ export function expiringContract(factory: StoreFactory): void {
       )
     })
 
+    it('come on the list whatever their reference is, and go along with a copy (D17)', async () => {
+      const { clock, set } = testClock('2025-01-10T12:00:00')
+      await using store = await withTenants(await factory.create({ clock }))
+      const references = ['0', 'f'].map((digit) =>
+        'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.replaceAll('x', digit),
+      )
+      for (const subjectId of references)
+        await publish(store, [{ ...draft({ subject: 'c' }), subjectId, id: uuid(subjectId) }], { key })
+      set('2025-04-01T12:00:00')
+      await enlistAll(store, '2025-03-01', '2025-04-01')
+      await using copy = await withTenants(await factory.create())
+      await transfer(store, copy)
+      for (const one of [store, copy]) {
+        const listed = await one.expiry.listed(tenantA, undefined, 10)
+        assert.deepEqual(
+          listed.map(({ subjectId }) => subjectId),
+          references,
+        )
+      }
+    })
+
     it('leave the list when something is published about them, and come back after the same time (D17)', async () => {
       const { store, set } = await storeOfContacts(factory)
       await using open = store

@@ -3,7 +3,8 @@
  * take contacts off, before they are erased.
  */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../../audit/audit.ts'
+import { beginningOfDay, millisecondsPerDay } from '../../feed/retention-rules.ts'
 
 /** A contact on the list, with its latest event. */
 export interface ExpiringContact {
@@ -47,3 +48,27 @@ export interface ExpiryStore {
  * - `tenantMoving`: the tenant is being moved to another store, or has been, and the other store would not learn of it
  */
 export type KeepOutcome = 'kept' | 'unknownContact' | 'tenantMoving'
+
+/** How long a contact is on the list before it is erased. */
+export const expiryNoticeDays = 30
+
+const contactsPerPiece = 200
+
+/** The beginning of the day on which the contact is erased, by a rule of this many days. Milliseconds since 1970. */
+export function expiryDayMs({ unchangedSinceMs, listedMs }: ExpiringContact, days: number): number {
+  const unchanged = beginningOfDay(unchangedSinceMs) + (days + 1) * millisecondsPerDay
+  return Math.max(unchanged, listedMs + expiryNoticeDays * millisecondsPerDay)
+}
+
+/** The contacts on the list, in no order. */
+export async function* listedContacts(
+  expiry: ExpiryStore,
+  tenantId: string,
+): AsyncGenerator<ExpiringContact> {
+  for (let after: string | undefined; ;) {
+    const piece = await expiry.listed(tenantId, after, contactsPerPiece)
+    yield* piece
+    after = piece.at(-1)?.subjectId
+    if (piece.length < contactsPerPiece) return
+  }
+}

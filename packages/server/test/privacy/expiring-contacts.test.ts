@@ -1,7 +1,8 @@
 /** Contacts that have not changed for long are erased after they were on a list (D17). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { expireContacts, expiryDayMs, listedContacts } from '../../src/feed/expiring.ts'
+import { expiryDayMs, listedContacts } from '../../src/privacy/contact-expiry/contact-expiry.ts'
+import { expireContacts } from '../../src/privacy/contact-expiry/worker.ts'
 import { ticksOfMilliseconds } from '../../src/feed/retention-rules.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { codes, list, publish } from '../storage/support/read-back.ts'

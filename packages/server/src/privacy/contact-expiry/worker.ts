@@ -1,33 +1,13 @@
 /** Erases contacts that have not changed for a long time, after a time on a list (D17, docs/decisions/0034). */
 import { uuidV7 } from '@property-events/protocol'
-import type { ExpiringContact, StorageEngine } from '../storage/storage.ts'
-import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from './retention-rules.ts'
-
-/** How long a contact is on the list before it is erased. */
-export const expiryNoticeDays = 30
+import type { StorageEngine } from '../../storage/storage.ts'
+import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from '../../feed/retention-rules.ts'
+import { expiryDayMs, expiryNoticeDays, listedContacts } from './contact-expiry.ts'
+import type { ExpiringContact } from './contact-expiry.ts'
 
 const contactsPerStep = 200
 
 type Storage = Pick<StorageEngine, 'erasures' | 'expiry'>
-
-/** The beginning of the day on which the contact is erased, by a rule of this many days. Milliseconds since 1970. */
-export function expiryDayMs({ unchangedSinceMs, listedMs }: ExpiringContact, days: number): number {
-  const unchanged = beginningOfDay(unchangedSinceMs) + (days + 1) * millisecondsPerDay
-  return Math.max(unchanged, listedMs + expiryNoticeDays * millisecondsPerDay)
-}
-
-/** The contacts on the list, in no order. */
-export async function* listedContacts(
-  expiry: StorageEngine['expiry'],
-  tenantId: string,
-): AsyncGenerator<ExpiringContact> {
-  for (let after: string | undefined; ;) {
-    const piece = await expiry.listed(tenantId, after, contactsPerStep)
-    yield* piece
-    after = piece.at(-1)?.subjectId
-    if (piece.length < contactsPerStep) return
-  }
-}
 
 export interface ExpiringParts {
   readonly storage: Storage
