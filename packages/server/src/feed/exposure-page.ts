@@ -28,7 +28,7 @@ const contactsPerPage = 5_000
 const piecesAtOnce = 100
 const beforeAll: ExposurePlace = { view: 'all', hour: -1, block: -1 }
 
-type Store = Pick<StorageEngine, 'audit' | 'keys' | 'ledger'>
+type Store = Pick<StorageEngine, 'audit' | 'events' | 'keys' | 'ledger'>
 
 /**
  * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves

@@ -31,10 +31,13 @@ export interface TimeSpan {
   readonly toMs: number
 }
 
-type Store = Pick<StorageEngine, 'ledger'>
+type Store = Pick<StorageEngine, 'events' | 'ledger'>
 
 /** Times in which a sending thread has not (yet) reported what it sent: the key may have been sent any contact that it could read. */
-export async function unknownTimes({ ledger }: Store, query: ExposureQuery): Promise<readonly TimeSpan[]> {
+export async function unknownTimes(
+  { ledger }: Pick<Store, 'ledger'>,
+  query: ExposureQuery,
+): Promise<readonly TimeSpan[]> {
   const runs = await ledger.openRuns()
   return runs.flatMap(({ throughMs, lostMs = query.nowMs }) => {
     const fromMs = Math.max(throughMs, query.fromMs)
@@ -101,7 +104,7 @@ export async function exposureOf(
 
 /** `pieces`: all from one block of one view. */
 async function subjectsOf(
-  { ledger }: Store,
+  { events }: Store,
   pieces: readonly SentPiece[],
 ): Promise<readonly NumberedSubject[]> {
   const [piece] = pieces
@@ -109,7 +112,7 @@ async function subjectsOf(
   const view = piece.view === 'numbers' ? 'numbers' : 'all'
   const key: FeedKey = piece.key
   const first = piece.block * numbersPerBlock
-  return ledger.subjectsIn({ key, view, range: [first, first + numbersPerBlock - 1] })
+  return events.subjectsIn({ key, view, range: [first, first + numbersPerBlock - 1] })
 }
 
 /** The numbers within a range, of ascending ones. */

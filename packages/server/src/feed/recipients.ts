@@ -37,14 +37,14 @@ export async function recipientsOf(
 
 /** The places of all events of a subject. Gives others a turn after each piece, because the SQLite engine answers without one. */
 export async function placesOf(
-  { ledger }: { readonly ledger: Pick<StorageEngine['ledger'], 'placesOf'> },
+  { events }: { readonly events: Pick<StorageEngine['events'], 'placesOf'> },
   key: FeedKey,
   subjectId: string,
 ): Promise<readonly PlacedEvent[]> {
   const places: PlacedEvent[] = []
   for (;;) {
     const after = places.at(-1)?.position ?? 0
-    const found = await ledger.placesOf({ key, subjectId, after, limit: placesAtOnce })
+    const found = await events.placesOf({ key, subjectId, after, limit: placesAtOnce })
     for (const place of found) places.push(place)
     if (found.length < placesAtOnce) return places
     await turnForStep()

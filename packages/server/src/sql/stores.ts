@@ -6,6 +6,7 @@ import { consumerStore } from '../consumers/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
+import { disclosureStore } from '../privacy/disclosure/store.ts'
 import { publicationStore } from '../publications/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -22,6 +23,7 @@ export function featureStores(
   | 'consumers'
   | 'expiry'
   | 'holds'
+  | 'ledger'
   | 'leaving'
   | 'moments'
   | 'names'
@@ -36,6 +38,7 @@ export function featureStores(
     expiry: contactExpiryStore(access),
     holds: holdStore(access),
     leaving: leavingStore(access),
+    ledger: disclosureStore(access),
     moments: momentStore(access),
     names: nameStore(access),
     publications: publicationStore(access),

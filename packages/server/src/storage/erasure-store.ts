@@ -6,7 +6,7 @@ import type { ErasureReason } from '@property-events/protocol'
 import type { Actor } from '../audit/audit.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { OnHold } from '../privacy/hold/hold.ts'
-import type { SentPiece } from './ledger-store.ts'
+import type { SentPiece } from '../privacy/disclosure/disclosure.ts'
 
 /** Everything about one property or contact, or one event that is not its subject's latest. Lower-case UUIDs. */
 export type ErasureTarget =

@@ -4,6 +4,7 @@ import type { AppendBatch, AppendOutcome } from './append-batch.ts'
 import type { FeedView } from './branch-view.ts'
 import type { LiveQuery, LiveStep } from './live-subjects.ts'
 import type { FeedKey } from './feed-key.ts'
+import type { NumberRange } from '../consumers/number-ranges.ts'
 
 /** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
 export interface Head {
@@ -164,6 +165,33 @@ export interface LatestEvent extends StoredEvent {
   readonly live: boolean
 }
 
+/** The place of an event in its feed. */
+export interface PlacedEvent {
+  readonly position: number
+  readonly sequenceNumber: number
+}
+
+export interface PlacesQuery {
+  readonly key: FeedKey
+  /** Lower-case UUID. */
+  readonly subjectId: string
+  /** Only events with a greater position; 0 for all. */
+  readonly after: number
+  readonly limit: number
+}
+
+export interface SubjectsQuery {
+  readonly key: FeedKey
+  readonly view: 'all' | 'numbers'
+  readonly range: NumberRange
+}
+
+/** An event's number in the requested view, and its subject. */
+export interface NumberedSubject {
+  readonly number: number
+  readonly subjectId: string
+}
+
 export interface EventStore {
   /** How many appends to different feeds are usefully under way at once: 1 if there is one writer. */
   readonly appendsAtOnce: number
@@ -230,6 +258,10 @@ export interface EventStore {
    * of the subject's history.
    */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
+  /** The places of the events of one subject, ascending, at most `limit`. No event is read. */
+  placesOf(query: PlacesQuery): Promise<readonly PlacedEvent[]>
+  /** The subjects of a range of events, ascending; numbers without an event are left out. At most `numbersPerBlock` numbers (privacy/disclosure). */
+  subjectsIn(query: SubjectsQuery): Promise<readonly NumberedSubject[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>
   /** The heads of many feeds, all from one state of the store, in the order of the keys. */

@@ -6,7 +6,6 @@ import type {
   DeletionStore,
   ErasureStore,
   KeyStore,
-  LedgerStore,
   MoveStore,
   NodeStore,
   RestrictionStore,
@@ -143,18 +142,6 @@ export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveSto
     states: () => guard(() => verbs.states()),
     change: (tenantId, from, to, actor) => guard(() => verbs.change(tenantId, from, to, actor)),
     exportTenant: (tenantId, held, take) => guard(() => verbs.exportTenant(tenantId, held, take)),
-  }
-}
-
-export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): LedgerStore {
-  return {
-    add: (pieces) => guard(() => verbs.add(pieces)),
-    mark: (run) => guard(() => verbs.mark(run)),
-    openRuns: () => guard(() => verbs.openRuns()),
-    sent: (query) => guard(() => verbs.sent(query)),
-    sentOf: (query) => guard(() => verbs.sentOf(query)),
-    placesOf: (query) => guard(() => verbs.placesOf(query)),
-    subjectsIn: (query) => guard(() => verbs.subjectsIn(query)),
   }
 }
 

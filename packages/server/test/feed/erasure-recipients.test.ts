@@ -213,6 +213,8 @@ describe('recipients of erased events', () => {
         (after?.hour ?? 0) < 20
           ? Array.from({ length: limit }, () => sent('k', 1, 1, { hour: (after?.hour ?? 0) + 1 }))
           : [],
+    }
+    const events = {
       placesOf: async ({ after, limit }: PlacesQuery) =>
         after < 20 * limit
           ? Array.from({ length: limit }, (_, n) => ({
@@ -221,7 +223,7 @@ describe('recipients of erased events', () => {
             }))
           : [],
     }
-    const places = await placesOf({ ledger }, key, uuid('p'))
+    const places = await placesOf({ events }, key, uuid('p'))
     assert.equal(places.length, 200_000)
     assert.ok(turns >= 20, `${turns} turns for 20 pieces of places`)
     turns = 0

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
+import { sentOfText } from '../../src/privacy/disclosure/store.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Session, Statement, Value } from '../../src/storage/postgres/connection.ts'
-import { placesOfStatement, sentOfStatement } from '../../src/storage/postgres/ledger.ts'
+import { placesOfStatement } from '../../src/storage/postgres/subject-places.ts'
 import { sentOfErasedStatement } from '../../src/storage/postgres/sent-before.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
@@ -22,16 +23,16 @@ describe('recipients on PostgreSQL', () => {
     await (await withTenants(await openStorage({ ...given, catalogue: catalogues.default }))).close()
     const database = connect({ url, readConnections: 1 })
     await database.write(async (session) => {
-      await session.script(`INSERT INTO sent SELECT 'key' || n, '${tenantB}', 2, 'all', 480000 + n % 7, 0, '{[1,9]}'
+      await session.script(`INSERT INTO sent SELECT 'key' || n, '${tenantB}', 2, 'all', 480000 + n % 7, 0, '[[1,9]]'
           FROM generate_series(1, ${keyCount}) AS n;
-        INSERT INTO sent SELECT 'key' || n, '${tenantA}', 2, 'all', 480000, n % 200, '{[1,9]}'
+        INSERT INTO sent SELECT 'key' || n, '${tenantA}', 2, 'all', 480000, n % 200, '[[1,9]]'
           FROM generate_series(1, ${keyCount}) AS n;
         INSERT INTO event (tenant, feed, position, sequence, created, id, subject, code, json)
           SELECT '${tenantA}', 2, n, n, n, gen_random_uuid(), CASE WHEN n % 1000 = 0 THEN '${uuid('p')}'::uuid ELSE gen_random_uuid() END, '', ''
           FROM generate_series(1, 20000) AS n`)
       await session.script('VACUUM ANALYZE sent, event')
       const pieces = [tenantA, 2, 3, 500_000, 0, '', '', 500]
-      const pages = await pagesOf(session, sentOfStatement, pieces, /"sent_block"/)
+      const pages = await pagesOf(session, { name: 'sent-of', text: sentOfText }, pieces, /"sent_block"/)
       assert.ok(pages < 200, `${pages} pages for 50 pieces among ${2 * keyCount}`)
       const places = await pagesOf(
         session,

@@ -5,9 +5,10 @@ import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
 import { recipientsOf } from '../../src/feed/recipients.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
+import { sentOfText } from '../../src/privacy/disclosure/store.ts'
 import { storeFileOf } from '../../src/storage/sqlite/connection.ts'
 import { sentOfErasedStatement } from '../../src/storage/sqlite/erasure-writes.ts'
-import { placesOfStatement, sentOfStatement } from '../../src/storage/sqlite/ledger.ts'
+import { placesOfStatement } from '../../src/storage/sqlite/subject-places.ts'
 import { feedKey, tenantA, tenantB } from './support/drafts.ts'
 import { withTenants } from './support/stores.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -22,24 +23,23 @@ describe('recipients on SQLite', () => {
     )
     const db = new Database(storeFileOf(folder.path))
     db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${keyCount})
-      INSERT INTO sent SELECT printf('key%05d', i), '${tenantB}', 'contact', 'all', 480000 + i % 7, 0, '[[1,9]]' FROM n`)
-    db.exec(`INSERT INTO sent SELECT key_id, '${tenantA}', 'contact', 'all', 480000, 0, '[[1,9]]' FROM sent
+      INSERT INTO sent SELECT printf('key%05d', i), '${tenantB}', 2, 'all', 480000 + i % 7, 0, '[[1,9]]' FROM n`)
+    db.exec(`INSERT INTO sent SELECT key_id, '${tenantA}', 2, 'all', 480000, 0, '[[1,9]]' FROM sent
       WHERE key_id IN ('key00007', 'key09999')`)
-    const ledger = { tenant: '', feed: '', block: 0, fromHour: 0, toHour: 0, keyId: '', view: '' }
-    const values = { ...ledger, feedNo: 1, subject: Buffer.alloc(16), after: 0, limit: 1 }
-    const planOf = (sql: string) =>
+    const places = { feedNo: 1, subject: Buffer.alloc(16), after: 0, limit: 1 }
+    const block = Object.fromEntries([tenantA, 2, 0, 0, 0, '', '', 1].map((value, at) => [at + 1, value]))
+    const planOf = (sql: string, values: object) =>
       db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(values)
-    for (const sql of [sentOfStatement, placesOfStatement]) {
-      const plan = planOf(sql)
+    for (const plan of [planOf(sentOfText, block), planOf(placesOfStatement, places)]) {
       const steps = plan.map(({ detail }) => detail).join('; ')
       assert.match(steps, /^SEARCH/, steps)
       assert.doesNotMatch(steps, /SCAN|TEMP B-TREE/, steps)
     }
     assert.match(
-      planOf(sentOfStatement)[0]?.detail ?? '',
+      planOf(sentOfText, block)[0]?.detail ?? '',
       /sent_block \(tenant=\? AND feed=\? AND block=\? AND/,
     )
-    const erasure = { erasure: '', tenant: '', feed: '', feedNo: 1, subject: null, position: 1, fromHour: 0 }
+    const erasure = { erasure: '', tenant: '', feed: 2, feedNo: 1, subject: null, position: 1, fromHour: 0 }
     const copying = db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sentOfErasedStatement}`)
     const steps = copying.all(erasure).map(({ detail }) => detail)
     assert.ok(

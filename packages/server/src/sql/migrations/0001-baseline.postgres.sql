@@ -384,7 +384,7 @@ CREATE TABLE erasure_sent (
   view text COLLATE "C" NOT NULL,
   hour integer NOT NULL,
   block bigint NOT NULL,
-  ranges int8multirange NOT NULL,
+  ranges text NOT NULL,            -- JSON: [first, last] of each, ascending
   PRIMARY KEY (erasure, hour, key_id, view, block)
 );
 
@@ -519,7 +519,7 @@ CREATE TABLE sent (
   view text COLLATE "C" NOT NULL,  -- of ordinals; 'numbers' of sequence numbers
   hour integer NOT NULL,           -- hours since 1970
   block bigint NOT NULL,
-  ranges int8multirange NOT NULL,
+  ranges text NOT NULL,            -- JSON: [first, last] of each, ascending
   PRIMARY KEY (key_id, tenant, feed, view, hour, block)
 ) WITH (fillfactor = 70);
 -- From a block of a feed to what keys were sent of it: for the recipients of what was erased.

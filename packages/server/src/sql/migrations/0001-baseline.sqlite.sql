@@ -503,7 +503,7 @@ CREATE TABLE expiry_progress (
 CREATE TABLE sent (
   key_id TEXT NOT NULL,
   tenant TEXT NOT NULL,
-  feed TEXT NOT NULL,
+  feed INTEGER NOT NULL,         -- 1: property, 2: contact
   view TEXT NOT NULL,            -- of ordinals; 'numbers' of sequence numbers
   hour INTEGER NOT NULL,         -- hours since 1970; in the shell: datetime(hour * 3600, 'unixepoch')
   block INTEGER NOT NULL,

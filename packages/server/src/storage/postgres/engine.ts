@@ -11,7 +11,6 @@ import {
   guardedDeletions,
   guardedErasures,
   guardedKeys,
-  guardedLedger,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
@@ -38,7 +37,6 @@ import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
-import { databaseLedger } from './ledger.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -115,7 +113,6 @@ function engineOver(
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
-    ledger: guardedLedger(databaseLedger(database), guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>

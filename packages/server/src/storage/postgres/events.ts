@@ -17,6 +17,7 @@ import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
+import { readPlaces, readSubjects } from './subject-places.ts'
 import { settledLocator } from './settled-locate.ts'
 
 /** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
@@ -70,6 +71,8 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
         return outcome
       }),
     ...reads,
+    placesOf: (query) => guarded(() => readPlaces(of(query.key), query)),
+    subjectsIn: (query) => guarded(() => readSubjects(of(query.key), query)),
     tally: (query) => guarded(() => tally(of(query.key), query)),
     readRange: (range) => guarded(() => readRange(of(range.key), range)),
     readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(of(range.key), range, maxBytes)),

@@ -1,11 +1,11 @@
 /** What keys had been sent of a feed when an erasure became unreachable. */
 import { firstNotedHour } from '../erasure-store.ts'
-import { numbersPerBlock, runLagMs } from '../ledger-store.ts'
+import { numbersPerBlock, runLagMs } from '../../privacy/disclosure/disclosure.ts'
+import { rangesOf } from '../../consumers/number-ranges.ts'
 import type { SentBefore, SentPiece } from '../storage.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { erasureOf, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
-import { rangesOf } from './ledger.ts'
 
 const noteErasure: Statement = {
   name: 'erasure-noted',
@@ -35,7 +35,7 @@ const selectNoted: Statement = {
 }
 const selectSent: Statement = {
   name: 'erasure-sent-before',
-  text: `SELECT key_id, view, hour, block, ranges::text AS ranges FROM erasure_sent WHERE erasure = $1
+  text: `SELECT key_id, view, hour, block, ranges FROM erasure_sent WHERE erasure = $1
     ORDER BY erasure, hour, key_id, view, block`,
 }
 

@@ -10,7 +10,6 @@ import {
   guardedDeletions,
   guardedErasures,
   guardedKeys,
-  guardedLedger,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
@@ -36,7 +35,6 @@ import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { keyReads } from './keys.ts'
-import { fileLedger } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
@@ -119,7 +117,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     admin: guardedAdmin(fileAdmin(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
-    ledger: guardedLedger(fileLedger(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),

@@ -1,5 +1,6 @@
 /** Erases on the writer's connection: each verb is one immediate transaction. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
+import { feedNumbers } from '../../sql/database.ts'
 import type { Ticks } from '@property-events/protocol'
 import { erasureBegun, storeCompacted } from '../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
@@ -7,7 +8,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { firstNotedHour } from '../erasure-store.ts'
-import { numbersPerBlock, runLagMs } from '../ledger-store.ts'
+import { numbersPerBlock, runLagMs } from '../../privacy/disclosure/disclosure.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { Actor, BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
 import type { Appender } from './append.ts'
@@ -195,6 +196,7 @@ function sentNoter(db: Connection, nowMs: () => number): (row: ErasureRow) => vo
     } = row
     const [now, fromHour] = [nowMs(), firstNotedHour(begunMs)]
     note.run(erasure, now - runLagMs, now, fromHour * 3_600_000)
-    copy.run({ erasure, tenant, feed, feedNo, subject, position, fromHour })
+    const feedNumber = feed === 'property' ? feedNumbers.property : feedNumbers.contact
+    copy.run({ erasure, tenant, feed: feedNumber, feedNo, subject, position, fromHour })
   }
 }

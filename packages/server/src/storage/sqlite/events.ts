@@ -14,6 +14,7 @@ import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeMeasurer, rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
+import { placesReader, subjectsReader } from './subject-places.ts'
 import { appendThrough } from './packed-append.ts'
 import { previewThrough } from './preview-through.ts'
 import type { SettledLocator } from './settled-locate.ts'
@@ -41,6 +42,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const marks = marksReader(db)
   const marksTotal = marksTotalReader(db)
   const tally = tallier(db)
+  const placesOf = placesReader(db)
+  const subjectsIn = subjectsReader(db)
   const counts = countsReader(db)
   const preview = previewThrough(link)
   return {
@@ -58,6 +61,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
         return outcome
       }),
     ...notedReads(showingReads(parts), shown),
+    placesOf: (query) => guarded(() => placesOf(query)),
+    subjectsIn: (query) => guarded(() => subjectsIn(query)),
     tally: (query) => guarded(() => tally(query)),
     readRange: (range) => guarded(() => readRange(range)),
     readRangeWithin: (range, maxBytes) =>

@@ -16,7 +16,6 @@ import type { BranchViewWrites } from './branch-views.ts'
 import type { DeletionWrites } from './deletion-writes.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { KeyWrites } from './key-writes.ts'
-import type { LedgerWrites } from './ledger.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { PackedBatch, PackedOutcome } from './packed-append.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
@@ -29,7 +28,6 @@ export interface WriterVerbs
     NodeWrites,
     BranchViewWrites,
     DeletionWrites,
-    LedgerWrites,
     ErasureWrites,
     RestrictionWrites,
     RetentionWrites {

@@ -17,7 +17,6 @@ import { deletionWrites } from './deletion-writes.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
-import { ledgerWrites } from './ledger.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { moveChanger } from './moves.ts'
@@ -98,7 +97,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...administrationWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
     ...branchViewWrites(db, clock),
-    ...ledgerWrites(db),
     ...featureWrites(db, clock, note),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),

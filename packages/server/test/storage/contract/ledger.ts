@@ -102,7 +102,7 @@ export function ledgerContract(factory: StoreFactory): void {
       await publish(store, [draft({ subject: 'c' })], { key: contacts })
       await publish(store, [draft({ subject: 'of another tenant' })], { key: feedKey(tenantB, 'contact') })
       const subjects = async (view: 'all' | 'numbers', range: NumberRange) =>
-        (await store.ledger.subjectsIn({ key: contacts, view, range })).map(({ number, subjectId }) => [
+        (await store.events.subjectsIn({ key: contacts, view, range })).map(({ number, subjectId }) => [
           number,
           subjectId,
         ])
@@ -129,7 +129,7 @@ export function ledgerContract(factory: StoreFactory): void {
         [101, c],
       ])
       const nobody = feedKey(uuid('nobody'), 'contact')
-      assert.deepEqual(await store.ledger.subjectsIn({ key: nobody, view: 'all', range: [1, 9] }), [])
+      assert.deepEqual(await store.events.subjectsIn({ key: nobody, view: 'all', range: [1, 9] }), [])
     })
 
     it('goes with a backup (D28)', async () => {

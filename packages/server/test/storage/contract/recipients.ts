@@ -68,7 +68,7 @@ export function recipientsContract(factory: StoreFactory): void {
       await store.startEpoch(100, 'cli:test')
       await publish(store, [draft({ subject: 'p', text: '3' })])
       const placesOf = (name: string, after: number, limit: number) =>
-        store.ledger.placesOf({ key: feedKey(), subjectId: uuid(name), after, limit })
+        store.events.placesOf({ key: feedKey(), subjectId: uuid(name), after, limit })
       const places: readonly PlacedEvent[] = [
         { position: 1, sequenceNumber: 1 },
         { position: 3, sequenceNumber: 3 },
@@ -79,7 +79,7 @@ export function recipientsContract(factory: StoreFactory): void {
       assert.deepEqual(await placesOf('p', 3, 10), places.slice(2))
       assert.deepEqual(await placesOf('nobody', 0, 10), [])
       const nowhere = { key: feedKey(uuid('nobody')), subjectId: uuid('p'), after: 0, limit: 1 }
-      assert.deepEqual(await store.ledger.placesOf(nowhere), [])
+      assert.deepEqual(await store.events.placesOf(nowhere), [])
     })
 
     it('are noted with an erasure when it is unreachable, so that later reads do not count (D17, D28)', async () => {

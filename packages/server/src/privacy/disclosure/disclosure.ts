@@ -1,7 +1,7 @@
 /** The port's part for what was sent to whom: for each key, which events of a feed its answers contained (D28). */
-import type { FeedView } from './branch-view.ts'
-import type { FeedKey } from './feed-key.ts'
-import type { NumberRange } from '../consumers/number-ranges.ts'
+import type { FeedView } from '../../storage/branch-view.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
+import type { NumberRange } from '../../consumers/number-ranges.ts'
 
 export type { NumberRange }
 
@@ -64,33 +64,6 @@ export interface SentOfQuery {
   readonly limit: number
 }
 
-/** The place of an event in its feed. */
-export interface PlacedEvent {
-  readonly position: number
-  readonly sequenceNumber: number
-}
-
-export interface PlacesQuery {
-  readonly key: FeedKey
-  /** Lower-case UUID. */
-  readonly subjectId: string
-  /** Only events with a greater position; 0 for all. */
-  readonly after: number
-  readonly limit: number
-}
-
-export interface SubjectsQuery {
-  readonly key: FeedKey
-  readonly view: 'all' | 'numbers'
-  readonly range: NumberRange
-}
-
-/** An event's number in the requested view, and its subject. */
-export interface NumberedSubject {
-  readonly number: number
-  readonly subjectId: string
-}
-
 export interface LedgerStore {
   /** Joins pieces to the stored ones, in one commit. Two nodes that add to the same pieces lose nothing. At most 500. */
   add(pieces: readonly SentPiece[]): Promise<void>
@@ -108,8 +81,4 @@ export interface LedgerStore {
    * sent of other feeds.
    */
   sentOf(query: SentOfQuery): Promise<readonly SentPiece[]>
-  /** The places of the events of one subject, ascending, at most `limit`. No event is read. */
-  placesOf(query: PlacesQuery): Promise<readonly PlacedEvent[]>
-  /** The subjects of a range of events, ascending; numbers without an event are left out. At most `numbersPerBlock` numbers. */
-  subjectsIn(query: SubjectsQuery): Promise<readonly NumberedSubject[]>
 }
