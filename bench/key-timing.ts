@@ -45,7 +45,7 @@ async function serve(folder: string): Promise<void> {
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const tenantId = randomUUID()
   const nowMs = Date.now()
-  await storage.keys.createTenant(
+  await storage.tenants.createTenant(
     { tenantId, name: 'Timing', createdMs: nowMs, suspended: false },
     'cli:bench',
   )

@@ -49,7 +49,7 @@ async function copy(baseUrl: string, key: string, way: string): Promise<void> {
 /** Events written by one statement a table: payloads of about 1.2 kB, each subject changed again and again. */
 async function fill(folder: string, events: number, subjects: number): Promise<void> {
   const store = await openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default })
-  await store.keys.createTenant({ tenantId, name: 'Agency', createdMs: 0, suspended: false }, 'cli:bench')
+  await store.tenants.createTenant({ tenantId, name: 'Agency', createdMs: 0, suspended: false }, 'cli:bench')
   await store.close()
   const database = new Database(join(folder, 'property-events.db'))
   database.pragma('synchronous = OFF')

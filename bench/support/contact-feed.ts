@@ -31,7 +31,7 @@ export async function serve(
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const [tenantId, nowMs] = [randomUUID(), Date.now()]
   const actor = 'cli:bench'
-  await storage.keys.createTenant({ tenantId, name: 'Bench', createdMs: nowMs, suspended: false }, actor)
+  await storage.tenants.createTenant({ tenantId, name: 'Bench', createdMs: nowMs, suspended: false }, actor)
   const keyWith = async (verb: string): Promise<string> => {
     const grants = [{ tenantId, scopes: scopes.filter((scope) => scope.endsWith(verb)) }]
     const given = { label: '', operator: false, grants, expiresMs: undefined, nowMs, actor } as const

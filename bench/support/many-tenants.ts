@@ -29,7 +29,7 @@ export async function makeStore(place: NewStore, folder: string): Promise<readon
   return await forEachTenant(async (nth) => {
     const tenantId = tenantIdOf(nth)
     const nowMs = Date.now()
-    await storage.keys.createTenant(
+    await storage.tenants.createTenant(
       { tenantId, name: `Agency ${nth}`, createdMs: nowMs, suspended: false },
       'cli:bench',
     )

@@ -57,7 +57,7 @@ export async function emptyStore(place: StorePlace, tenants: number): Promise<St
     startSequence: 0,
   })
   for (let index = 0; index < tenants; index += 1) {
-    await storage.keys.createTenant(
+    await storage.tenants.createTenant(
       {
         tenantId: tenantIdOf(index),
         name: `Agency ${index}`,

@@ -12,7 +12,7 @@ export interface NotedHead extends FeedKey {
 
 export async function readHeads(storage: StorageEngine): Promise<readonly NotedHead[]> {
   const heads: NotedHead[] = []
-  for (const { tenantId } of await storage.keys.tenants()) {
+  for (const { tenantId } of await storage.tenants.tenants()) {
     for (const feed of feedNames) {
       const head = await storage.events.head({ tenantId, feed })
       if (head === undefined) continue

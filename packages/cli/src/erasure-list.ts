@@ -76,7 +76,7 @@ export async function erasureSign(
 ): Promise<string | undefined> {
   const tenants = new Set(feeds?.map(({ tenantId }) => tenantId))
   const isConcerned = (tenantId: string) => feeds === undefined || tenants.has(tenantId)
-  for (const { tenantId } of await storage.keys.tenants()) {
+  for (const { tenantId } of await storage.tenants.tenants()) {
     if (!isConcerned(tenantId)) continue
     const [first] = await storage.erasures.list(tenantId, undefined, 1)
     if (first !== undefined) return 'The store has erasures'

@@ -40,14 +40,14 @@ export async function createDemoTenants(
   store: string,
 ): Promise<void> {
   const ours = new Set([sandboxTenantId, ...marketTenants.map((tenant) => tenant.tenantId)])
-  const present = await storage.keys.tenants()
+  const present = await storage.tenants.tenants()
   if (present.some((tenant) => !ours.has(tenant.tenantId))) {
     throw new Refusal(
       `The store in ${folder} holds other tenants, and the demo would be mixed with them. Use \`${commandLine('serve', store)}\`, or name another folder with --data.`,
     )
   }
   for (const { tenantId, name } of marketTenants) {
-    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, 'service')
+    await storage.tenants.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, 'service')
   }
 }
 
@@ -59,7 +59,7 @@ export async function findMarket(
   storage: StorageEngine,
   mediaUrl: string,
 ): Promise<LoadedMarket | 'earlierVersion'> {
-  const tenants = await storage.keys.tenants()
+  const tenants = await storage.tenants.tenants()
   const first = tenants.find(({ tenantId }) => tenantId === tenantIdOf(0))
   const untilMs = first?.createdMs ?? Date.now()
   for (const tenant of marketTenants.keys()) {

@@ -83,7 +83,7 @@ function withoutPassword(address: string): string {
 
 /** The tenant with this id or with exactly this name. */
 export async function findTenant({ storage, flags }: OpenedStore, idOrName: string): Promise<Tenant> {
-  const tenants = await storage.keys.tenants()
+  const tenants = await storage.tenants.tenants()
   const id = parseUuid(idOrName)
   const found = tenants.filter((tenant) => tenant.tenantId === id || tenant.name === idOrName)
   const [tenant] = found

@@ -17,12 +17,12 @@ export async function sandboxTenant(storage: StorageEngine): Promise<Tenant> {
     createdMs: Date.now(),
     suspended: false,
   }
-  const outcome = await storage.keys.createTenant(made, 'service', { sameName: 'allowed' })
+  const outcome = await storage.tenants.createTenant(made, 'service', { sameName: 'allowed' })
   if (outcome === 'created') {
     await storage.retention.setRule(sandboxTenantId, 'retain-properties', keptDays, 'service')
     return made
   }
-  const tenants = await storage.keys.tenants()
+  const tenants = await storage.tenants.tenants()
   return tenants.find(({ tenantId }) => tenantId === sandboxTenantId) ?? made
 }
 

@@ -29,7 +29,7 @@ const keyOf = (tenantId: string) => `key ${tenantId}`
 async function addTenants(store: StorageEngine): Promise<void> {
   for (const tenantId of agencies) {
     const tenant = { tenantId, name: tenantId, createdMs: 1, suspended: false }
-    await store.keys.createTenant(tenant, 'cli:test', { sameName: 'allowed' })
+    await store.tenants.createTenant(tenant, 'cli:test', { sameName: 'allowed' })
     const grants = [{ tenantId, scopes: ['property:read', 'contact:read'] as const }]
     const ends = { expiresMs: undefined, revokedMs: undefined, lastUsedMs: undefined, rate: undefined }
     const terms = {
@@ -332,7 +332,7 @@ async function move(
   tenantId: string,
   withoutKeys: boolean,
 ): Promise<void> {
-  const tenant = (await from.keys.tenants()).find((one) => one.tenantId === tenantId)
+  const tenant = (await from.tenants.tenants()).find((one) => one.tenantId === tenantId)
   assert(tenant !== undefined)
   const signal = new AbortController().signal
   const given = { actor: 'cli:test', peppers: undefined, onProgress: () => undefined, signal } as const

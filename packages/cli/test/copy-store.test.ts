@@ -11,9 +11,13 @@ const stores = sqliteStores()
 after(() => stores.clean())
 
 async function addTenant(store: StorageEngine, tenantId: string): Promise<void> {
-  await store.keys.createTenant({ tenantId, name: 'An agency', createdMs: 1, suspended: false }, 'cli:test', {
-    sameName: 'allowed',
-  })
+  await store.tenants.createTenant(
+    { tenantId, name: 'An agency', createdMs: 1, suspended: false },
+    'cli:test',
+    {
+      sameName: 'allowed',
+    },
+  )
   const grants = [{ tenantId, scopes: ['property:read'] }] as const
   await store.keys.insertKey(
     {
@@ -59,7 +63,7 @@ describe('a copy of a store that is in use', () => {
       async exportRecords(position, take) {
         await addTenantWithEvent(source, tenantB)
         await source.exportRecords(position, async (records) => {
-          if ((await source.keys.tenants()).length === 2) await addTenantWithEvent(source, lateTenant)
+          if ((await source.tenants.tenants()).length === 2) await addTenantWithEvent(source, lateTenant)
           await take(records)
         })
       },
@@ -73,7 +77,7 @@ describe('a copy of a store that is in use', () => {
         [lateTenant, 0],
       ],
     )
-    assert.deepEqual(await target.keys.tenants(), await source.keys.tenants())
+    assert.deepEqual(await target.tenants.tenants(), await source.tenants.tenants())
     assert.deepEqual(await target.keys.keys(), await source.keys.keys())
     await copy(source, target)
     for (const tenantId of [tenantA, tenantB, lateTenant]) {
@@ -139,16 +143,16 @@ describe('a copy made again', () => {
     await source.keys.setKeyRate(`key ${tenantA}`, undefined, 'cli:test')
     await source.keys.setKeyRate(`key ${tenantB}`, { perSecond: 8, burst: 8 }, 'cli:test')
     await source.keys.recordKeyUses([{ keyId: `key ${tenantB}`, usedMs: 2_500 }])
-    await source.keys.setTenantSuspended(tenantB, true, 'cli:test')
+    await source.tenants.setTenantSuspended(tenantB, true, 'cli:test')
     await source.leaving.begin({ tenantId: tenantA, sinceMs: 4_000, readingEndsMs: 5_000 }, 'cli:test')
     await source.leaving.noteUnpublished({ tenantId: tenantA, sinceMs: 4_000 }, 4_500, 'service')
     await target.leaving.begin({ tenantId: tenantB, sinceMs: 4_000, readingEndsMs: 5_000 }, 'cli:test')
     await copy(source, target)
     assert.deepEqual(await target.leaving.list(), await source.leaving.list())
     assert.equal((await target.leaving.list()).length, 1)
-    const [keys, tenants] = [await target.keys.keys(), await target.keys.tenants()]
+    const [keys, tenants] = [await target.keys.keys(), await target.tenants.tenants()]
     assert.deepEqual(keys, await source.keys.keys())
-    assert.deepEqual(tenants, await source.keys.tenants())
+    assert.deepEqual(tenants, await source.tenants.tenants())
     assert.equal(keys.find(({ keyId }) => keyId === `key ${tenantA}`)?.revokedMs, 2_000)
     assert.equal(tenants.find(({ tenantId }) => tenantId === tenantB)?.suspended, true)
   })

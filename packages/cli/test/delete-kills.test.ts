@@ -90,7 +90,7 @@ async function makeIn(place: Place): Promise<Made> {
     const record = { keyId, ...secret, label: '', operator: false, grants, ...times, rate: undefined }
     await store.keys.insertKey(record, actor)
   }
-  await store.keys.setTenantSuspended(tenantA, true, actor)
+  await store.tenants.setTenantSuspended(tenantA, true, actor)
   const counted = await store.deletions.count(tenantA)
   assert.ok(counted.kind === 'counted')
   return {
@@ -212,7 +212,7 @@ async function endsWhenKilled(place: Place): Promise<void> {
   await openExport(file, made)
   await using store = await openPlace(place)
   const again = { tenantId: tenantA, name: 'Agency 1', createdMs: 0, suspended: false }
-  assert.equal(await store.keys.createTenant(again, actor), 'created', 'its name and its id are free')
+  assert.equal(await store.tenants.createTenant(again, actor), 'created', 'its name and its id are free')
   removeFolder(root)
 }
 

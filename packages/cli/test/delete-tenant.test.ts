@@ -55,12 +55,12 @@ describe('deleting a tenant at the command line', () => {
     await using exported = await openStorage({ kind: 'sqlite', folder: storeFileOf(file), create: false })
     assert.deepEqual(await list(exported, { key: feedKey(tenantA) }), events)
     assert.deepEqual(
-      (await exported.keys.tenants()).map(({ tenantId }) => tenantId),
+      (await exported.tenants.tenants()).map(({ tenantId }) => tenantId),
       [tenantA],
     )
     await using left = await storeIn(data)
     assert.deepEqual(
-      (await left.keys.tenants()).map(({ tenantId }) => tenantId),
+      (await left.tenants.tenants()).map(({ tenantId }) => tenantId),
       [tenantB],
     )
   })
@@ -71,7 +71,7 @@ describe('deleting a tenant at the command line', () => {
     await publish(from, [draft({ subject: 'p' })])
     const leaving = { tenantId: tenantA, sinceMs: Date.now(), readingEndsMs: Date.now() + 1e8 }
     await from.leaving.begin(leaving, actor)
-    const tenant = (await from.keys.tenants()).find(({ tenantId }) => tenantId === tenantA)
+    const tenant = (await from.tenants.tenants()).find(({ tenantId }) => tenantId === tenantA)
     assert(tenant !== undefined)
     const { signal } = new AbortController()
     const quiet = { withoutKeys: false, peppers: undefined, onProgress: () => undefined, signal }

@@ -205,7 +205,7 @@ describe('doctor finds', () => {
     ]) {
       await using opened = await openStorage({ ...place, create: false, clock })
       const tenant = { tenantId: tenantA, name: 'Elm', createdMs: 0, suspended: false }
-      await opened.keys.createTenant(tenant, 'cli:test')
+      await opened.tenants.createTenant(tenant, 'cli:test')
       await publish(opened, [draft({ subject: 'p' })])
       await erase(opened, subject('p'))
     }
@@ -252,10 +252,10 @@ describe('doctor finds', () => {
       ['a hold in a database that has expired', [...place, url], { kind: 'postgres', url }],
     ] as const) {
       const opened = await openStorage({ ...opening, create: false })
-      const [tenant] = await opened.keys.tenants()
+      const [tenant] = await opened.tenants.tenants()
       const tenantId = tenant?.tenantId ?? randomUUID()
       const made = { tenantId, name: 'Agency', createdMs: 0, suspended: false }
-      await opened.keys.createTenant(made, 'cli:test', { sameName: 'allowed' })
+      await opened.tenants.createTenant(made, 'cli:test', { sameName: 'allowed' })
       const record = { ...hold, key: { tenantId, feed: 'contact' as const } }
       await opened.importRecords([record], 'cli:test')
       await diagnosed(name, where, ['holds'])

@@ -539,7 +539,7 @@ describe('tenants', () => {
     })
     for (const tenantId of ids) {
       const tenant = { tenantId, name: 'Twice & Co', createdMs: 1, suspended: false }
-      await before.keys.createTenant(tenant, 'cli:test', { sameName: 'allowed' })
+      await before.tenants.createTenant(tenant, 'cli:test', { sameName: 'allowed' })
     }
     await before.close()
     const create = ['keys', 'create', '--scope', 'read', '--data', folder, '--tenant']

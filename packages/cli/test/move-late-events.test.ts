@@ -30,7 +30,7 @@ describe('a tenant that is published in the source after it was closed there', (
         },
       },
     }
-    const [tenant] = await source.keys.tenants()
+    const [tenant] = await source.tenants.tenants()
     assert.equal(tenant?.tenantId, tenantA)
     const move = () =>
       moveTenant({

@@ -50,7 +50,7 @@ describe('publishing for months', () => {
 
     const placeOf = async (name: string, number: number): Promise<Place> => {
       const tenantId = randomUUID()
-      await storage.keys.createTenant({ tenantId, name, createdMs: 0, suspended: false }, 'cli:test')
+      await storage.tenants.createTenant({ tenantId, name, createdMs: 0, suspended: false }, 'cli:test')
       const keyFor = async (scope: 'property:read' | 'property:publish'): Promise<string> => {
         const grants = [{ tenantId, scopes: [scope] }]
         const request = {

@@ -30,7 +30,7 @@ describe('retention at the command line', () => {
     const place = { kind: 'sqlite', folder, create: true, catalogue: catalogues.default } as const
     await using store = await openStorage({ ...place, clock })
     tenantId = tenantA
-    await store.keys.createTenant({ tenantId, name: 'Hill', createdMs: 0, suspended: false }, 'cli:test')
+    await store.tenants.createTenant({ tenantId, name: 'Hill', createdMs: 0, suspended: false }, 'cli:test')
     for (const [days, text] of [
       [500, 'oldest'],
       [300, 'older'],

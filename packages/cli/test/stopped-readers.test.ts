@@ -31,7 +31,7 @@ async function plant(place: Place, folder: string) {
   const { clock } = testClock(new Date(Date.now() - 2 * hourMs).toISOString())
   await using store = await openStorage({ ...place, create: true, catalogue: catalogues.default, clock })
   const tenant = { tenantId: tenantA, name: 'Gwynedd Homes', createdMs: 1, suspended: false }
-  await store.keys.createTenant(tenant, 'cli:test')
+  await store.tenants.createTenant(tenant, 'cli:test')
   const [pepper] = findPeppers({ folder, given: undefined, old: undefined }) ?? []
   const key = feedKey(tenantA)
   const texts = ['a', 'b', 'c'].map((subject) => draft({ subject, text: label }))

@@ -56,7 +56,7 @@ describe('a sync with the service itself', () => {
   /** A tenant of its own for each story, and two publishers. */
   async function newParty(network: typeof globalThis.fetch): Promise<Party> {
     const tenantId = randomUUID()
-    await service.storage.keys.createTenant(
+    await service.storage.tenants.createTenant(
       {
         tenantId,
         name: `Story ${tenantId}`,

@@ -160,7 +160,7 @@ interface Readers {
 async function readersOf(storage: StorageEngine, feeds: readonly FeedKey[] | undefined): Promise<Readers> {
   const tenantIds = feeds && new Set(feeds.map(({ tenantId }) => tenantId))
   const scopes = new Set((feeds ?? feedNames.map((feed) => ({ feed }))).map(({ feed }) => `${feed}:read`))
-  const tenants = (await storage.keys.tenants()).filter(({ tenantId }) => tenantIds?.has(tenantId) ?? true)
+  const tenants = (await storage.tenants.tenants()).filter(({ tenantId }) => tenantIds?.has(tenantId) ?? true)
   const keys = (await storage.keys.keys()).filter(
     ({ revokedMs, grants }) =>
       revokedMs === undefined &&

@@ -131,7 +131,7 @@ function addList(keys: Command, context: CommandContext): void {
       const { storage } = store
       const name = flagText(flags, 'tenant')
       const tenant = name === undefined ? undefined : await findTenant(store, name)
-      const tenantNames = new Map((await storage.keys.tenants()).map((one) => [one.tenantId, one.name]))
+      const tenantNames = new Map((await storage.tenants.tenants()).map((one) => [one.tenantId, one.name]))
       const all = (await storage.keys.keys()).filter(
         (key) => tenant === undefined || key.grants.some((grant) => grant.tenantId === tenant.tenantId),
       )
@@ -181,7 +181,7 @@ function addRotate(keys: Command, context: CommandContext): void {
     await withStore(reader, flags, async (store) => {
       const keyId = keyIdOf(written, store.flags)
       const pepper = await pepperForNewKey(store, given)
-      const rotated = await rotateKey(store.storage.admin, pepper, keyId, {
+      const rotated = await rotateKey(store.storage.keys, pepper, keyId, {
         nowMs: Date.now(),
         overlapMs: overlapMs ?? 0,
         actor: store.actor,

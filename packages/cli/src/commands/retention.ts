@@ -93,7 +93,7 @@ function addList(retention: Command, context: CommandContext): void {
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {
       const byTenant = Map.groupBy(await storage.retention.rules(), ({ tenantId }) => tenantId)
-      const names = new Map((await storage.keys.tenants()).map(({ tenantId, name }) => [tenantId, name]))
+      const names = new Map((await storage.tenants.tenants()).map(({ tenantId, name }) => [tenantId, name]))
       if (output.json) {
         return output.writeJson(
           [...byTenant].map(([tenantId, own]) => {
@@ -139,7 +139,7 @@ function addRun(retention: Command, context: CommandContext): void {
     const defaults = readRetention(reader)
     const [nodeId, signal] = [randomUUID(), stopSignal()]
     await withStore(reader, flags, async ({ storage }) => {
-      const names = new Map((await storage.keys.tenants()).map(({ tenantId, name }) => [tenantId, name]))
+      const names = new Map((await storage.tenants.tenants()).map(({ tenantId, name }) => [tenantId, name]))
       const progress = createProgress(output, 'events')
       const rows: { tenantId: string; feed: string; days: number; events: number }[] = []
       for (const feed of await retainedFeeds(storage, defaults, Date.now())) {

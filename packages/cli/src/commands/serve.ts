@@ -125,7 +125,7 @@ const serve: ServeStage = async ({ service, storage }, { output, flags }, option
   await output.write(boxText(lines))
   const store = storeFlags(flags, options.data)
   if (waits) return output.write(epochHint(store))
-  const tenants = await storage.keys.tenants()
+  const tenants = await storage.tenants.tenants()
   if (tenants.some(({ tenantId }) => tenantId !== sandboxTenantId)) return
   await output.write(firstSteps(store))
 }

@@ -30,7 +30,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
     await withStore(reader, flags, async (store) => {
       const pepper = await pepperForNewKey(store, given)
       const parts = {
-        admin: store.storage.admin,
+        tenants: store.storage.tenants,
         make: async (requests: Parameters<typeof newKey>[1][]) =>
           requests.map((request) => newKey(pepper, request)),
       }

@@ -47,7 +47,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
     }
     await withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const tenant: Tenant = { tenantId: tenantId ?? '', name, createdMs: Date.now(), suspended: false }
-      const outcome = await storage.keys.createTenant(tenant, actor)
+      const outcome = await storage.tenants.createTenant(tenant, actor)
       if (outcome === 'exists')
         throw new Refusal(`There is a tenant ${tenant.tenantId} already. Leave out --id for a new id.`)
       if (outcome === 'nameTaken') throw nameTaken(name, store)
@@ -63,7 +63,7 @@ function addList(tenants: Command, context: CommandContext): void {
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {
-      const all = await storage.keys.tenants()
+      const all = await storage.tenants.tenants()
       const states = await storage.moves.states()
       const leaving = new Map((await storage.leaving.list()).map((one) => [one.tenantId, one]))
       if (output.json) {
@@ -101,7 +101,7 @@ function addRename(tenants: Command, context: CommandContext): void {
     if (!isTenantName(name)) reader.fault(`The name of a tenant has ${tenantNameWords}.`)
     return withStore(reader, flags, async (store) => {
       const tenant = await findTenant(store, idOrName)
-      const outcome = await store.storage.admin.changeTenant(tenant.tenantId, { name }, store.actor)
+      const outcome = await store.storage.tenants.changeTenant(tenant.tenantId, { name }, store.actor)
       if (outcome.kind !== 'changed') throw nameTaken(name, store.flags)
       if (output.json) return output.writeJson(tenantJson(outcome.tenant))
       return output.write(`Tenant ${tenant.tenantId} is now called "${name}".\n`)
@@ -127,7 +127,7 @@ function addSuspend(tenants: Command, context: CommandContext): void {
     if (ends !== undefined) reader.fault('--reading-ends goes with --unpublish.')
     return withStore(reader, flags, async (store) => {
       const tenant = await findTenant(store, idOrName)
-      await store.storage.keys.setTenantSuspended(tenant.tenantId, true, store.actor)
+      await store.storage.tenants.setTenantSuspended(tenant.tenantId, true, store.actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: true }))
       return output.write(`Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is suspended.\n`)
     })
@@ -174,7 +174,7 @@ function addResume(tenants: Command, context: CommandContext): void {
       const tenant = await findTenant(store, idOrName)
       const { tenantId } = tenant
       const wasLeaving = (await leavingOf(storage, tenantId)) !== undefined
-      await storage.keys.setTenantSuspended(tenantId, false, actor)
+      await storage.tenants.setTenantSuspended(tenantId, false, actor)
       await storage.leaving.end(tenantId, actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: false }))
       const removed = wasLeaving

@@ -9,7 +9,7 @@ const actor = 'cli:test'
 await using store = await openPlace({ kind: kind === 'sqlite' ? kind : 'postgres', name })
 const { deletions } = store
 const said = (): void => void process.stdout.write('step\n')
-const tenant = (await store.keys.tenants()).find((one) => one.tenantId === tenantId)
+const tenant = (await store.tenants.tenants()).find((one) => one.tenantId === tenantId)
 if (tenant !== undefined) {
   const request = { deletionId: uuidV7(Date.now()), tenantId, export: 'caller' as const }
   const outcome = await deletions.begin(request, actor)

@@ -48,7 +48,7 @@ export async function makeTenant<Name extends string>(
   const [pepper] = loadPeppers({ folder: data, given: keyPepper })
   const tenantId = randomUUID()
   const actor = 'cli:test'
-  await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, actor)
+  await storage.tenants.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, actor)
   const made: Partial<Record<Name, MadeKey>> = {}
   for (const label in wanted) {
     const words = wanted[label]

@@ -140,7 +140,7 @@ const readingKey = (service: TestService, tenantId: string) =>
 async function makeTenant(service: TestService, index: number): Promise<Tenant> {
   const name = nameOf(index)
   const tenantId = randomUUID()
-  await service.storage.keys.createTenant(
+  await service.storage.tenants.createTenant(
     { tenantId, name, createdMs: Date.now(), suspended: false },
     'cli:test',
   )

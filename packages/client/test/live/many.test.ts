@@ -21,7 +21,7 @@ describe('following many tenants', () => {
   async function addTenant(): Promise<string> {
     const tenantId = randomUUID()
     const made = { tenantId, name: tenantId, createdMs: Date.now(), suspended: false }
-    await service.storage.keys.createTenant(made, 'cli:test')
+    await service.storage.tenants.createTenant(made, 'cli:test')
     const grants = [{ tenantId, scopes: ['property:publish' as const] }]
     tenants.set(tenantId, (await service.issue({ grants })).text)
     return tenantId

@@ -25,7 +25,7 @@ describe('all agencies in the console', withBrowser, () => {
     const { storage } = service
     const nowMs = Date.now()
     for (const one of [{ tenantId: randomUUID(), name: 'Orrell Thackerby' }, agency])
-      await storage.keys.createTenant({ ...one, createdMs: nowMs, suspended: false }, 'service')
+      await storage.tenants.createTenant({ ...one, createdMs: nowMs, suspended: false }, 'service')
     const { tenantId } = agency
     const publisher = await service.issue({
       grants: [{ tenantId, scopes: ['property:publish', 'contact:publish'] }],

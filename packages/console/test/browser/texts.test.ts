@@ -25,7 +25,10 @@ describe('texts of every kind', withBrowser, () => {
   before(async () => {
     service = await startConsoleService()
     const { tenantId } = agency
-    await service.storage.keys.createTenant({ ...agency, createdMs: Date.now(), suspended: false }, 'service')
+    await service.storage.tenants.createTenant(
+      { ...agency, createdMs: Date.now(), suspended: false },
+      'service',
+    )
     const publisher = await service.issue({
       label: words('publisher'),
       grants: [{ tenantId, scopes: ['property:publish', 'contact:publish'] }],

@@ -11,7 +11,7 @@ import type {
   RevealReason,
 } from '@property-events/protocol'
 import type { DeletionExport } from '../storage/deletion-store.ts'
-import type { KeyRate } from '../storage/key-store.ts'
+import type { KeyRate } from '../keys/key.ts'
 import type { RetentionRule } from '../storage/retention-store.ts'
 
 /**

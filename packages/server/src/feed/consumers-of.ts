@@ -42,7 +42,7 @@ export interface ConsumersQuery {
 /** A consumer that has reported something. */
 type Named = { readonly keyId: string; readonly name: string }
 
-type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'leaving' | 'silence'>
+type Store = Pick<StorageEngine, 'consumers' | 'keys' | 'leaving' | 'silence' | 'tenants'>
 
 /**
  * By key in the order of creation, then by name. A key that has ended is included if it has ever asked. The notes of every node are
@@ -113,7 +113,7 @@ const keysAtOnce = 200
 
 /** Keys with the feed's read scope for the tenant. */
 async function readersOf(
-  { admin, keys }: Store,
+  { keys }: Store,
   { tenantId, feed }: FeedKey,
   keyId: string | undefined,
 ): Promise<readonly KeyRecord[]> {
@@ -125,7 +125,7 @@ async function readersOf(
   }
   const found: KeyRecord[] = []
   for (let after = 0; ;) {
-    const page = await admin.keysAfter({ after, limit: keysAtOnce, tenantId })
+    const page = await keys.keysAfter({ after, limit: keysAtOnce, tenantId })
     found.push(...page.map(({ record }) => record).filter(reads))
     const last = page.at(-1)
     if (last === undefined || page.length < keysAtOnce) return found
@@ -141,10 +141,10 @@ function endOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): KeyEnd | und
 
 /** All keys, if the tenant is suspended or has left. */
 async function disabledOf(
-  { admin, leaving }: Store,
+  { leaving, tenants }: Store,
   { key, nowMs }: ConsumersQuery,
 ): Promise<KeyEnd | undefined> {
-  const tenant = await admin.findTenant(key.tenantId)
+  const tenant = await tenants.findTenant(key.tenantId)
   if (tenant?.suspended === true) return { code: 'key_disabled', sinceMs: undefined }
   const left = (await leaving.list()).find(({ tenantId }) => tenantId === key.tenantId)
   if (left === undefined || left.readingEndsMs > nowMs) return undefined

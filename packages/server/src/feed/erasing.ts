@@ -30,7 +30,7 @@ const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
 
 export interface ErasingParts {
-  readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'keys' | 'restrictions'>
+  readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'restrictions' | 'tenants'>
   /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing from before. */
   readonly nodeId: string
   /** Resolves when no thread of this node answers from anything it has read of the feed before, and no file of its pages holds it. */
@@ -146,7 +146,7 @@ async function isOnList(
 
 /** For a node that was away, or that got a list later. */
 async function listAll({ storage }: Running, list: ErasureList): Promise<void> {
-  for (const { tenantId } of await storage.keys.tenants()) {
+  for (const { tenantId } of await storage.tenants.tenants()) {
     for (let after: string | undefined; ;) {
       const some = await storage.erasures.list(tenantId, after, erasuresPerPiece)
       await list.note(some)

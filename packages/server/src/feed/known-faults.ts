@@ -13,7 +13,7 @@ const keptMs = 30_000
 
 /** `clock`: milliseconds since 1970. */
 export function knownFaults(
-  storage: Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'publications' | 'silence'>,
+  storage: Pick<StorageEngine, 'consumers' | 'keys' | 'publications' | 'silence' | 'tenants'>,
   clock: () => number,
 ): KnownFaults {
   type Kept = { readonly atMs: number; readonly found: Promise<FoundFaults & { readonly atMs: number }> }

@@ -19,7 +19,10 @@ export interface ListedConsumer {
 
 /** `undefined`: no such feed. */
 export async function listConsumers(
-  store: Pick<StorageEngine, 'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence'>,
+  store: Pick<
+    StorageEngine,
+    'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+  >,
   query: ConsumersQuery,
 ): Promise<readonly ListedConsumer[] | undefined> {
   const head = await store.events.head(query.key)

@@ -61,7 +61,7 @@ const keysPerStep = 100
 const mostPublications = 5_000
 const minuteMs = 60_000
 
-type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'publications' | 'silence'>
+type Store = Pick<StorageEngine, 'consumers' | 'keys' | 'publications' | 'silence' | 'tenants'>
 
 export async function listFaults(store: Store, nowMs: number): Promise<FoundFaults> {
   const silent = await store.silence.silent(mostFaults + 1)
@@ -109,13 +109,13 @@ async function refusedPublications({ publications }: Store, nowMs: number): Prom
 }
 
 /** Also the labels of the keys whose publications were refused. */
-async function keyFaults({ admin, consumers }: Store, nowMs: number, publications: readonly ServiceFault[]) {
+async function keyFaults({ keys, consumers }: Store, nowMs: number, publications: readonly ServiceFault[]) {
   const labels = new Map<string, string>()
   const publishing = new Set(publications.map(({ keyId }) => keyId))
   const refused: ServiceFault[] = []
   const ending = new Map<string, ServiceFault>()
   for (let after = 0; ;) {
-    const step = await admin.keysAfter({ after, limit: keysPerStep })
+    const step = await keys.keysAfter({ after, limit: keysPerStep })
     const records = new Map(step.map(({ record }) => [record.keyId, record]))
     for (const one of await consumers.refusals([...records.keys()])) {
       const record = records.get(one.keyId)

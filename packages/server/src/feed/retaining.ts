@@ -15,7 +15,7 @@ const lookEveryMs = 60_000
 const pausePerStep = 3
 const mostEvents = 500
 
-type Storage = Pick<StorageEngine, 'erasures' | 'events' | 'expiry' | 'keys' | 'retention'>
+type Storage = Pick<StorageEngine, 'erasures' | 'events' | 'expiry' | 'retention' | 'tenants'>
 
 export interface RetainingParts {
   readonly storage: Storage

@@ -40,12 +40,12 @@ export interface RetainedFeed {
  * for this reason once a day, however many nodes look.
  */
 export async function retainedFeeds(
-  { retention, keys }: Pick<StorageEngine, 'retention' | 'keys'>,
+  { retention, tenants }: Pick<StorageEngine, 'retention' | 'tenants'>,
   defaults: RetentionDefaults,
   nowMs: number,
 ): Promise<readonly RetainedFeed[]> {
   const today = beginningOfDay(nowMs)
-  return (await tenantRules({ retention, keys }, defaults)).flatMap(({ tenantId, days }) =>
+  return (await tenantRules({ retention, tenants }, defaults)).flatMap(({ tenantId, days }) =>
     feedNames.flatMap((feed): RetainedFeed[] => {
       const kept = days(ruleOfFeed[feed])
       return kept === 0 ? [] : [{ span: spanOf({ tenantId, feed }, kept, today), days: kept }]
@@ -76,14 +76,16 @@ export interface RuledTenant {
 
 /** Tenants that at least one rule may apply to. */
 export async function tenantRules(
-  { retention, keys }: Pick<StorageEngine, 'retention' | 'keys'>,
+  { retention, tenants }: Pick<StorageEngine, 'retention' | 'tenants'>,
   defaults: RetentionDefaults,
 ): Promise<readonly RuledTenant[]> {
   const own = await retention.rules()
   const byTenant = Map.groupBy(own, ({ tenantId }) => tenantId)
   const isOnForAll = Object.values(defaults).some((days) => days > 0)
   // Tenants are read only if they are needed: without rules, nothing is read.
-  const tenantIds = isOnForAll ? (await keys.tenants()).map(({ tenantId }) => tenantId) : [...byTenant.keys()]
+  const tenantIds = isOnForAll
+    ? (await tenants.tenants()).map(({ tenantId }) => tenantId)
+    : [...byTenant.keys()]
   return tenantIds.map((tenantId) => {
     const rules = byTenant.get(tenantId) ?? []
     return { tenantId, days: (rule) => rules.find((one) => one.rule === rule)?.days ?? defaults[rule] }

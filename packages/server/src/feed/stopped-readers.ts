@@ -14,13 +14,13 @@ export interface StoppedReader {
 
 type Store = Pick<
   StorageEngine,
-  'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence'
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
 >
 
 /** Events are read only of feeds in whose records there can be such a reader. */
 export async function stoppedReaders(store: Store, nowMs: number): Promise<readonly StoppedReader[]> {
   const found: StoppedReader[] = []
-  for (const { tenantId, name: tenantName } of await store.keys.tenants()) {
+  for (const { tenantId, name: tenantName } of await store.tenants.tenants()) {
     const key = { tenantId, feed: 'property' } as const
     if (!mayHaveStopped(await store.consumers.readings(key))) continue
     const query = { key, keyId: undefined, branches: undefined, nowMs }

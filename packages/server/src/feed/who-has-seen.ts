@@ -21,7 +21,7 @@ import { notMade, unlessNotMade } from './unless-not-made.ts'
 
 export type SeenStore = Pick<
   StorageEngine,
-  'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence'
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
 >
 
 export interface Seen {

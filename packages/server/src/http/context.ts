@@ -26,7 +26,6 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
 import type {
-  AdminStore,
   AuditStore,
   DeletionStore,
   ConsumerStore,
@@ -42,6 +41,7 @@ import type {
   NameStore,
   PublicationStore,
   SilenceStore,
+  TenantStore,
   UsageStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
@@ -61,7 +61,7 @@ export interface HttpContext {
   readonly erasures: ErasureStore
   readonly holds: HoldStore
   readonly keys: KeyStore
-  readonly admin: AdminStore
+  readonly tenants: TenantStore
   readonly leaving: LeavingStore
   readonly deletions: DeletionStore
   readonly audit: AuditStore

@@ -197,7 +197,7 @@ function contextOf(
   counts: NodeCounts,
 ): HttpContext {
   const { storage, peppers, log, clock = Date.now, trustedProxies = 0, testKeys = false } = options
-  const { admin, events, keys, nodes, settings } = storage
+  const { events, keys, nodes, settings, tenants } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = loneNode()
   const metrics = createMetrics()
@@ -224,7 +224,7 @@ function contextOf(
   metrics.live.watchWaiting(() => rates.waiting.state())
   return {
     ...storeParts(storage),
-    keyIssuer: createKeyIssuer({ keys, admin, nodes, peppers }),
+    keyIssuer: createKeyIssuer({ keys, tenants, nodes, peppers }),
     backups: () => recentBackups(storage),
     ...operatorContext(options, clock),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),

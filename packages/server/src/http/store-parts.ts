@@ -3,7 +3,7 @@ import type { StorageEngine } from '../storage/storage.ts'
 /** The parts of the port that operations use as they are. */
 export type StoreParts = Pick<
   StorageEngine,
-  | 'admin'
+  | 'tenants'
   | 'audit'
   | 'deletions'
   | 'consumers'
@@ -21,10 +21,10 @@ export type StoreParts = Pick<
 >
 
 export function storeParts(storage: StorageEngine): StoreParts {
-  const { admin, audit, consumers, deletions, erasures, events, expiry, holds } = storage
+  const { tenants, audit, consumers, deletions, erasures, events, expiry, holds } = storage
   const { keys, leaving, names, publications, restrictions, silence, usage } = storage
   return {
-    admin,
+    tenants,
     audit,
     consumers,
     deletions,

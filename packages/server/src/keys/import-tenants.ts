@@ -1,7 +1,7 @@
 /** Imports many tenants and their keys from a file, each reference once (PROTOCOL §12.3). */
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@property-events/protocol'
-import type { Actor, AdminStore, ImportedTenant, ImportTenantOutcome } from '../storage/storage.ts'
+import type { Actor, ImportedTenant, ImportTenantOutcome, TenantStore } from '../storage/storage.ts'
 import type { KeyIssuer } from './key-issuer.ts'
 
 /** A line of the file. */
@@ -26,13 +26,16 @@ const tenantsPerCommit = 200
 
 /** Yields the lines of each commit once the commit is on disk. Rejects when the store does; the commits before it stay. */
 export async function* importTenantLines(
-  { admin, make }: { readonly admin: Pick<AdminStore, 'importTenants'>; readonly make: KeyIssuer['make'] },
+  {
+    tenants,
+    make,
+  }: { readonly tenants: Pick<TenantStore, 'importTenants'>; readonly make: KeyIssuer['make'] },
   lines: readonly TenantLine[],
   actor: Actor,
 ): AsyncGenerator<readonly ImportedLine[]> {
   for (let from = 0; from < lines.length; from += tenantsPerCommit) {
     const wanted = await wantedOf(make, lines.slice(from, from + tenantsPerCommit))
-    const outcomes = await admin.importTenants(
+    const outcomes = await tenants.importTenants(
       wanted.map(({ imported }) => imported),
       actor,
     )

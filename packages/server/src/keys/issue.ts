@@ -1,14 +1,6 @@
 import { keyText, newKeyText, sandboxTenantId } from '@property-events/protocol'
 import type { AdminScope, KeyParts } from '@property-events/protocol'
-import type {
-  Actor,
-  AdminStore,
-  Grant,
-  KeyRate,
-  KeyReading,
-  KeyRecord,
-  KeyStore,
-} from '../storage/storage.ts'
+import type { Actor, Grant, KeyRate, KeyReading, KeyRecord, KeyStore } from '../storage/storage.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 
@@ -93,7 +85,7 @@ export type RotateOutcome =
 
 /** Makes a key that replaces another one. The old key keeps working for a while (D11). */
 export async function rotateKey(
-  admin: Pick<AdminStore, 'rotateKey'>,
+  keys: Pick<KeyStore, 'rotateKey'>,
   pepper: Pepper,
   keyId: string,
   { nowMs, overlapMs, actor }: RotateRequest,
@@ -107,7 +99,7 @@ export async function rotateKey(
       createdMs: nowMs,
       oldEndsMs: nowMs + overlapMs,
     }
-    const outcome = await admin.rotateKey(keyId, fresh, actor)
+    const outcome = await keys.rotateKey(keyId, fresh, actor)
     if (outcome.kind === 'exists') continue
     if (outcome.kind !== 'rotated') return { kind: outcome.kind }
     return { ...outcome, text: textOf(parts, outcome.record.grants) }

@@ -1,5 +1,5 @@
 /** Makes keys for a service, with the pepper that every node of its store knows (D11). */
-import type { Actor, AdminStore, KeyRecord, KeyStore, NodeStore } from '../storage/storage.ts'
+import type { Actor, KeyRecord, KeyStore, NodeStore, TenantStore } from '../storage/storage.ts'
 import { importTenantLines } from './import-tenants.ts'
 import type { ImportedLine, TenantLine } from './import-tenants.ts'
 import { issueKey, newKey, rotateKey } from './issue.ts'
@@ -27,13 +27,13 @@ export interface MadeKey {
 
 export interface KeyIssuerParts {
   readonly keys: KeyStore
-  readonly admin: Pick<AdminStore, 'rotateKey' | 'importTenants'>
+  readonly tenants: Pick<TenantStore, 'importTenants'>
   readonly nodes: Pick<NodeStore, 'pepperId'>
   /** The peppers of this node. */
   readonly peppers: readonly Pepper[]
 }
 
-export function createKeyIssuer({ keys, admin, nodes, peppers }: KeyIssuerParts): KeyIssuer {
+export function createKeyIssuer({ keys, tenants, nodes, peppers }: KeyIssuerParts): KeyIssuer {
   const pepperOf = async (): Promise<Pepper> => {
     const pepper = pepperForNew(peppers, await readPepperUse({ keys, nodes }))
     if (pepper === undefined) throw new Error('the pepper of this node is not that of new keys')
@@ -45,8 +45,8 @@ export function createKeyIssuer({ keys, admin, nodes, peppers }: KeyIssuerParts)
   }
   return {
     make,
-    importTenants: (lines, actor) => importTenantLines({ admin, make }, lines, actor),
+    importTenants: (lines, actor) => importTenantLines({ tenants, make }, lines, actor),
     issue: async (request) => issueKey(keys, await pepperOf(), request),
-    rotate: async (keyId, request) => rotateKey(admin, await pepperOf(), keyId, request),
+    rotate: async (keyId, request) => rotateKey(keys, await pepperOf(), keyId, request),
   }
 }

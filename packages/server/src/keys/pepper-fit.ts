@@ -1,5 +1,5 @@
 /** Compares a node's peppers with those that the keys of its store were made with (D11). */
-import type { KeyStore } from '../storage/key-store.ts'
+import type { KeyStore } from './key.ts'
 import type { NodeStore } from '../storage/node-store.ts'
 import type { Pepper } from './pepper.ts'
 

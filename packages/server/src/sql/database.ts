@@ -34,7 +34,7 @@ export function feedOfNumber(number: number, table: string): FeedName {
 export type Dialect = 'sqlite' | 'postgres'
 
 /** The types of columns in lists of rows. `logId`: what a `LogId` is in the tables, of a UUID's text. */
-export type ColumnType = 'integer' | 'bigint' | 'text' | 'uuid' | 'boolean' | 'logId'
+export type ColumnType = 'integer' | 'bigint' | 'text' | 'uuid' | 'boolean' | 'logId' | 'bytes'
 
 /** A text for both databases, with values `$1`, `$2`, …; a function where it must differ, with a comment that says why. */
 export type StatementText = string | ((dialect: Dialect) => string)
@@ -61,7 +61,7 @@ export function statement<Row extends object = object>(
 
 /**
  * A list of objects, given as one value (`JSON.stringify`), as a table in FROM: one statement for any number of rows. In PostgreSQL its
- * texts compare by code points, as the columns of the tables do.
+ * texts compare by code points, as the columns of the tables do. Bytes are given as `hexOf`. Its name is `rows_given`.
  */
 export function rowsFrom(
   parameter: string,
@@ -72,9 +72,10 @@ export function rowsFrom(
     if (dialect === 'sqlite') {
       const values = names.map(([name, type]) => {
         const value = `value ->> '${name}'`
-        return `${type === 'logId' ? `unhex(replace(${value}, '-', ''))` : value} AS ${name}`
+        if (type === 'logId') return `unhex(replace(${value}, '-', '')) AS ${name}`
+        return `${type === 'bytes' ? `unhex(substr(${value}, 3))` : value} AS ${name}`
       })
-      return `(SELECT ${values.join(', ')} FROM json_each(${parameter}))`
+      return `(SELECT ${values.join(', ')} FROM json_each(${parameter})) AS rows_given`
     }
     const typed = names.map(([name, type]) => `${name} ${postgresTypes[type] ?? type}`)
     return `json_to_recordset(${parameter}::json) AS rows_given (${typed.join(', ')})`
@@ -84,6 +85,12 @@ export function rowsFrom(
 const postgresTypes: Readonly<Partial<Record<ColumnType, string>>> = {
   text: 'text COLLATE "C"',
   logId: 'uuid',
+  bytes: 'bytea',
+}
+
+/** Bytes in a list for `rowsFrom`. */
+export function hexOf(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`
 }
 
 /** A condition on a column, after its name: it is one of a list of values, given as one (`JSON.stringify`). */

@@ -4,6 +4,7 @@ import { auditStore } from '../audit/store.ts'
 import { consoleSessionStore } from '../console/store.ts'
 import { consumerStore } from '../consumers/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
+import { keyStore } from '../keys/store.ts'
 import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { disclosureStore } from '../privacy/disclosure/store.ts'
@@ -11,6 +12,7 @@ import { publicationStore } from '../publications/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
+import { tenantStore } from '../tenants/store.ts'
 import { usageStore } from '../usage/store.ts'
 import type { StoreAccess } from './database.ts'
 
@@ -23,12 +25,14 @@ export function featureStores(
   | 'consumers'
   | 'expiry'
   | 'holds'
+  | 'keys'
   | 'ledger'
   | 'leaving'
   | 'moments'
   | 'names'
   | 'publications'
   | 'silence'
+  | 'tenants'
   | 'usage'
 > {
   return {
@@ -37,12 +41,14 @@ export function featureStores(
     consumers: consumerStore(access),
     expiry: contactExpiryStore(access),
     holds: holdStore(access),
+    keys: keyStore(access),
     leaving: leavingStore(access),
     ledger: disclosureStore(access),
     moments: momentStore(access),
     names: nameStore(access),
     publications: publicationStore(access),
     silence: silenceStore(access),
+    tenants: tenantStore(access),
     usage: usageStore(access),
   }
 }

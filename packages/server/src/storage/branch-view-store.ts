@@ -4,7 +4,7 @@
  */
 import { branchSetId } from './branch-view.ts'
 import type { BranchSetId } from './branch-view.ts'
-import type { FoundKey, Grant } from './key-store.ts'
+import type { FoundKey, Grant } from '../keys/key.ts'
 
 /**
  * - `filling`: events are being copied to its views, and what is published meanwhile waits for its turn

@@ -1,11 +1,9 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
 import type {
-  AdminStore,
   BranchViewStore,
   DeletionStore,
   ErasureStore,
-  KeyStore,
   MoveStore,
   NodeStore,
   RestrictionStore,
@@ -86,40 +84,6 @@ export type Unguarded<Part> = {
   readonly [Verb in keyof Part]: Part[Verb] extends (...given: infer Given) => Promise<infer Answer>
     ? (...given: Given) => Answer | Promise<Answer>
     : never
-}
-
-export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore {
-  return {
-    createTenant: (tenant, actor, options) => guard(() => verbs.createTenant(tenant, actor, options)),
-    tenants: () => guard(() => verbs.tenants()),
-    setTenantSuspended: (tenantId, suspended, actor) =>
-      guard(() => verbs.setTenantSuspended(tenantId, suspended, actor)),
-    insertKey: (record, actor) => guard(() => verbs.insertKey(record, actor)),
-    grant: (keyId, grant, actor) => guard(() => verbs.grant(keyId, grant, actor)),
-    findKey: (keyId) => guard(() => verbs.findKey(keyId)),
-    keysVersion: () => guard(() => verbs.keysVersion()),
-    keys: () => guard(() => verbs.keys()),
-    revokeKey: (keyId, revokedMs, actor) => guard(() => verbs.revokeKey(keyId, revokedMs, actor)),
-    setKeyExpiry: (keyId, expiresMs, actor) => guard(() => verbs.setKeyExpiry(keyId, expiresMs, actor)),
-    setKeyRate: (keyId, rate, actor) => guard(() => verbs.setKeyRate(keyId, rate, actor)),
-    keyIds: () => guard(() => verbs.keyIds()),
-    pepperIdsInUse: () => guard(() => verbs.pepperIdsInUse()),
-    rehashKey: (keyId, fromPepperId, hashed, actor) =>
-      guard(() => verbs.rehashKey(keyId, fromPepperId, hashed, actor)),
-    recordKeyUses: (uses) => guard(() => verbs.recordKeyUses(uses)),
-  }
-}
-
-export function guardedAdmin(verbs: Unguarded<AdminStore>, guard: Guard): AdminStore {
-  return {
-    findTenant: (tenantId) => guard(() => verbs.findTenant(tenantId)),
-    tenantsAfter: (place, limit) => guard(() => verbs.tenantsAfter(place, limit)),
-    changeTenant: (tenantId, change, actor) => guard(() => verbs.changeTenant(tenantId, change, actor)),
-    importTenants: (tenants, actor) => guard(() => verbs.importTenants(tenants, actor)),
-    keysAfter: (query) => guard(() => verbs.keysAfter(query)),
-    changeKey: (keyId, change, actor) => guard(() => verbs.changeKey(keyId, change, actor)),
-    rotateKey: (keyId, fresh, actor) => guard(() => verbs.rotateKey(keyId, fresh, actor)),
-  }
 }
 
 export function guardedNodes(

@@ -4,7 +4,6 @@
  * everything here on every engine. Its parts are beside it, one file each.
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
-import type { AdminStore } from './admin-store.ts'
 import type { Actor, AuditStore } from '../audit/audit.ts'
 import type { BranchViewStore } from './branch-view-store.ts'
 import type { ConsoleSessionStore } from '../console/session.ts'
@@ -15,7 +14,7 @@ import type { EventStore } from './event-store.ts'
 import type { ExpiryStore } from '../privacy/contact-expiry/contact-expiry.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { HoldStore } from '../privacy/hold/hold.ts'
-import type { KeyStore } from './key-store.ts'
+import type { KeyStore } from '../keys/key.ts'
 import type { LeavingStore } from '../tenants/leaving/leaving.ts'
 import type { LedgerStore } from '../privacy/disclosure/disclosure.ts'
 import type { Maintenance } from './maintenance.ts'
@@ -29,9 +28,10 @@ import type { RetentionStore } from './retention-store.ts'
 import type { SilenceStore } from '../consumers/silence/silence.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
+import type { TenantStore } from '../tenants/tenant.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
-export type * from './admin-store.ts'
+export type * from '../tenants/tenant.ts'
 export type * from './append-batch.ts'
 export type * from '../audit/audit.ts'
 export * from './branch-view.ts'
@@ -44,10 +44,10 @@ export { epochWeight } from './epoch-weight.ts'
 export type * from './event-store.ts'
 export type * from '../privacy/contact-expiry/contact-expiry.ts'
 export * from './feed-key.ts'
-export * from './granted-branches.ts'
+export * from '../keys/granted-branches.ts'
 export * from '../privacy/hold/hold.ts'
-export * from './key-network.ts'
-export * from './key-store.ts'
+export { isNetwork } from '../keys/allowed-networks.ts'
+export * from '../keys/key.ts'
 export type * from '../tenants/leaving/leaving.ts'
 export * from '../privacy/disclosure/disclosure.ts'
 export type { LiveQuery, LiveStep, LiveSubject } from './live-subjects.ts'
@@ -108,7 +108,7 @@ export type EpochNeed = 'none' | 'some' | 'all'
 export interface StorageEngine extends AsyncDisposable {
   readonly events: EventStore
   readonly keys: KeyStore
-  readonly admin: AdminStore
+  readonly tenants: TenantStore
   readonly nodes: NodeStore
   readonly moves: MoveStore
   readonly moments: MomentStore

@@ -22,7 +22,8 @@ export async function copyConsumers(
 ): Promise<void> {
   const known = new Set((await to.keys.keys()).map(({ keyId }) => keyId))
   const isKnown: IsKnown = ({ keyId }) => known.has(keyId)
-  const tenants = tenantId === undefined ? (await from.keys.tenants()).map((one) => one.tenantId) : [tenantId]
+  const tenants =
+    tenantId === undefined ? (await from.tenants.tenants()).map((one) => one.tenantId) : [tenantId]
   for (const tenant of tenants) {
     for (const feed of feedNames) await copyReadings(from, to, { tenantId: tenant, feed }, isKnown)
     await copyResults(from, to, tenant, isKnown)

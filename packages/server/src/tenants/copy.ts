@@ -74,11 +74,11 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
 
 /** The number of events in a store, or of some tenants in it. */
 export async function eventsIn(
-  { events, keys }: Pick<StorageEngine, 'events' | 'keys'>,
+  { events, tenants }: Pick<StorageEngine, 'events' | 'tenants'>,
   tenantIds?: readonly string[],
 ): Promise<number> {
   let count = 0
-  for (const tenantId of tenantIds ?? (await keys.tenants()).map((tenant) => tenant.tenantId)) {
+  for (const tenantId of tenantIds ?? (await tenants.tenants()).map((tenant) => tenant.tenantId)) {
     for (const feed of feedNames) count += (await events.head({ tenantId, feed }))?.position ?? 0
   }
   return count
@@ -90,7 +90,7 @@ export async function eventsIn(
  */
 async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>()
-  for (const { tenantId } of await to.keys.tenants()) {
+  for (const { tenantId } of await to.tenants.tenants()) {
     for (const feed of feedNames) {
       const key = { tenantId, feed }
       const position = await heldPosition(from, to, key, (number) => {
@@ -106,8 +106,8 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
 }
 
 async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<void> {
-  const wanted = new Set((await from.keys.tenants()).map(({ tenantId }) => tenantId))
-  const stranger = (await to.keys.tenants()).find(({ tenantId }) => !wanted.has(tenantId))
+  const wanted = new Set((await from.tenants.tenants()).map(({ tenantId }) => tenantId))
+  const stranger = (await to.tenants.tenants()).find(({ tenantId }) => !wanted.has(tenantId))
   if (stranger !== undefined) {
     throw new CopyRefusal(
       `The target holds a tenant that the source does not have (${stranger.tenantId}). Copy into an empty store.`,
@@ -152,11 +152,11 @@ async function copyTenantsAndKeys(
 ): Promise<readonly FeedKey[]> {
   // The keys first, so that their tenants are in the list too.
   const keys = await from.keys.keys()
-  const tenants = await from.keys.tenants()
+  const tenants = await from.tenants.tenants()
   for (const tenant of tenants) {
     const { tenantId, name, reference = null, suspended } = tenant
-    await to.keys.createTenant(tenant, actor, { sameName: 'allowed' })
-    await to.admin.changeTenant(tenantId, { name, reference, suspended }, actor)
+    await to.tenants.createTenant(tenant, actor, { sameName: 'allowed' })
+    await to.tenants.changeTenant(tenantId, { name, reference, suspended }, actor)
   }
   await copyKeys(keys, to, actor)
   await copyRules(from, to, actor)
@@ -168,7 +168,7 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine, actor: Ac
   for (const key of keys) {
     if ((await to.keys.insertKey(key, actor)) !== 'exists') continue
     const { label, expiresMs = null, rate = null, networks = null } = key
-    await to.admin.changeKey(key.keyId, { label, expiresMs, rate, networks }, actor)
+    await to.keys.changeKey(key.keyId, { label, expiresMs, rate, networks }, actor)
     if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }
   const uses = keys.flatMap(({ keyId, lastUsedMs }) =>

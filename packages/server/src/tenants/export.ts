@@ -29,7 +29,7 @@ export function exporterTo(folder: string | undefined, storage: StorageEngine): 
   return async ({ deletionId, tenantId, name = '' }) => {
     const path = join(folder, `tenant-${tenantId}-${deletionId}.db`)
     await rm(path, { force: true })
-    const tenants = await storage.keys.tenants()
+    const tenants = await storage.tenants.tenants()
     const tenant = tenants.find((one) => one.tenantId === tenantId)
     return exportTenant(storage, tenant ?? { tenantId, name, createdMs: 0, suspended: true }, path, 'service')
   }
@@ -94,7 +94,7 @@ async function exportedFile(path: string): Promise<DeletedExport> {
 
 async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, actor: Actor): Promise<void> {
   const { tenantId } = tenant
-  await to.keys.createTenant(tenant, actor)
+  await to.tenants.createTenant(tenant, actor)
   const nothing = () => ({ position: 0, skippedUntil: 0n })
   await from.moves.exportTenant(tenantId, nothing, (records) =>
     to.importRecords(

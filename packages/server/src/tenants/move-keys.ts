@@ -83,7 +83,7 @@ export async function moveKeys(
     for (const grant of isNew ? [] : grants) await to.keys.grant(key.keyId, grant, actor)
     if (!isNew && grants.length === key.grants.length) {
       const { expiresMs = null, rate = null, networks = null } = key
-      await to.admin.changeKey(key.keyId, { expiresMs, rate, networks }, actor)
+      await to.keys.changeKey(key.keyId, { expiresMs, rate, networks }, actor)
     }
     if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }

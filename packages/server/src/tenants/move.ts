@@ -86,7 +86,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
 
   stage.now = here === 'open' ? 'copying' : 'closed'
   const arriving: MoveState = `arriving ${randomUUID()}`
-  const made = there ?? (await to.keys.createTenant(tenant, actor, { sameName: 'allowed' }))
+  const made = there ?? (await to.tenants.createTenant(tenant, actor, { sameName: 'allowed' }))
   if (made === 'referenceTaken') throw endedEarly('before', referenceFault(tenant))
   if ((await to.moves.change(tenantId, there ?? 'open', arriving, actor)) !== 'done') {
     throw overtaken(stage.now)
@@ -122,7 +122,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
   await copyRecords(from, to, actor, tenantId)
   await copyRules(from, to, actor, tenantId)
-  await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
+  await to.tenants.setTenantSuspended(tenantId, tenant.suspended, actor)
   await copyLeaving(from, to, actor, tenantId)
   stage.now = 'opening'
   if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw overtaken('closed')
@@ -131,7 +131,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
 
 async function stateIn(store: StorageEngine, tenantId: string): Promise<MoveState | undefined> {
   const states = await store.moves.states()
-  const known = (await store.keys.tenants()).some((tenant) => tenant.tenantId === tenantId)
+  const known = (await store.tenants.tenants()).some((tenant) => tenant.tenantId === tenantId)
   return known ? (states.get(tenantId) ?? 'open') : undefined
 }
 

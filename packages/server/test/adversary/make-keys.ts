@@ -59,7 +59,7 @@ async function newTenant(
   const tenantId = randomUUID()
   const actor = 'cli:test'
   const tenant = { tenantId, name: tenantId, createdMs: Date.now(), suspended: false }
-  await storage.keys.createTenant(tenant, actor)
+  await storage.tenants.createTenant(tenant, actor)
   const issue = async (scope: Scope): Promise<string> => {
     const grants = [{ tenantId, scopes: [scope] }]
     const request = {

@@ -33,8 +33,8 @@ async function changeAndKill(place: OpenStorageOptions): Promise<void> {
 }
 
 /** What the state of tenants and keys says was changed, a word for each row there must be. */
-async function changesIn({ keys }: StorageEngine): Promise<readonly string[]> {
-  const ofTenants = (await keys.tenants()).flatMap(({ tenantId, name, reference, suspended }) => [
+async function changesIn({ keys, tenants }: StorageEngine): Promise<readonly string[]> {
+  const ofTenants = (await tenants.tenants()).flatMap(({ tenantId, name, reference, suspended }) => [
     `tenant.created ${tenantId} ${tenantId}`,
     ...(name === tenantId ? [] : [`tenant.renamed ${tenantId} ${tenantId}`]),
     // One that was brought in has had its reference from the beginning.
@@ -75,7 +75,7 @@ describe('a process killed while it changes keys and tenants', () => {
     await using store = await openStorage(place)
     const tenantId = randomUUID()
     const tenant = { tenantId, name: tenantId, createdMs: 0, suspended: false }
-    await store.keys.createTenant(tenant, 'cli:test')
+    await store.tenants.createTenant(tenant, 'cli:test')
     assert.deepEqual(await rowsIn(store), await changesIn(store))
     const db = new Database(storeFileOf(folder.path))
     db.prepare('UPDATE tenant SET suspended = 1').run()

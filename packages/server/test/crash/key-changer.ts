@@ -13,7 +13,7 @@ async function changeForEver(worker: number): Promise<never> {
   for (;;) {
     const tenants = [randomUUID(), randomUUID()]
     for (const tenantId of tenants) {
-      await store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, actor)
+      await store.tenants.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, actor)
     }
     const grants = tenants.map((tenantId) => ({ tenantId, scopes }))
     const keyId = randomUUID()
@@ -28,20 +28,20 @@ async function changeForEver(worker: number): Promise<never> {
     await store.keys.insertKey({ keyId, label: '', operator: false, grants, ...secret, ...times }, actor)
     writeSync(1, 'made\n')
     await store.keys.setKeyExpiry(keyId, 5, actor)
-    await store.admin.changeKey(keyId, { label: 'changed', networks: ['192.0.2.0/24'] }, actor)
+    await store.keys.changeKey(keyId, { label: 'changed', networks: ['192.0.2.0/24'] }, actor)
     // It ends by itself before that.
     const fresh = { keyId: randomUUID(), ...secret, createdMs: 3, oldEndsMs: 9 }
-    await store.admin.rotateKey(keyId, fresh, actor)
+    await store.keys.rotateKey(keyId, fresh, actor)
     const change = { name: `${tenants[1]} renamed`, reference: `changed ${keyId}` }
-    await store.admin.changeTenant(tenants[1] ?? '', change, actor)
+    await store.tenants.changeTenant(tenants[1] ?? '', change, actor)
     const imported = [0, 1].map(() => {
       const tenantId = randomUUID()
       const tenant = { tenantId, name: tenantId, reference: tenantId, createdMs: 0, suspended: false }
       const made = { keyId: randomUUID(), label: '', operator: false, grants: [{ tenantId, scopes }] }
       return { tenant, keys: [{ ...made, ...secret, ...times }] }
     })
-    await store.admin.importTenants(imported, actor)
-    await store.keys.setTenantSuspended(tenants[0] ?? '', true, actor)
+    await store.tenants.importTenants(imported, actor)
+    await store.tenants.setTenantSuspended(tenants[0] ?? '', true, actor)
     await store.keys.revokeKey(keyId, 7, actor)
   }
 }

@@ -190,7 +190,7 @@ describe('the known ranges of a feed', () => {
       fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 100 }), async (steps) => {
         const key = feedKey(uuid(`run ${(runs += 1)}`))
         const tenant = { tenantId: key.tenantId, name: `run ${runs}`, createdMs: 0, suspended: false }
-        await storage.keys.createTenant(tenant, 'cli:test')
+        await storage.tenants.createTenant(tenant, 'cli:test')
         const { ranges } = gated(storage)
         for (const [n, one] of steps.entries()) {
           if (one.kind === 'publish') {

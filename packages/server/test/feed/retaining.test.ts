@@ -105,9 +105,9 @@ describe('retention in the background', () => {
     assert.equal(await goneIn(store, feedKey(tenantA, 'contact')), 2)
     assert.equal(await goneIn(store, feedKey(tenantA)), 0)
     assert.equal(await goneIn(store, feedKey(tenantB, 'contact')), 0)
-    const keys = { ...store.keys, tenants: () => assert.fail('asked for tenants') }
+    const tenants = { ...store.tenants, tenants: () => assert.fail('asked for tenants') }
     await using empty = await temporaryStore()
-    assert.deepEqual(await retainedFeeds({ retention: empty.retention, keys }, noRetention, noonMs), [])
+    assert.deepEqual(await retainedFeeds({ retention: empty.retention, tenants }, noRetention, noonMs), [])
   })
 
   it('checks again when a rule changes and when a day has begun, and skips what is finished (D17)', async () => {

@@ -592,8 +592,8 @@ onEngines('who has seen a property', {}, (service) => {
 
   it('answers of a tenant that has left for another store, or is being deleted, as the property itself does (PROTOCOL §5.8, §14)', async () => {
     const [tenantId, actor] = [randomUUID(), 'cli:test'] as const
-    const { keys, moves } = service().storage
-    await keys.createTenant({ tenantId, name: 'Môr £ – 🏡', createdMs: 1, suspended: false }, actor)
+    const { tenants, moves } = service().storage
+    await tenants.createTenant({ tenantId, name: 'Môr £ – 🏡', createdMs: 1, suspended: false }, actor)
     const issue = async (scope: 'property:publish' | 'property:read' | 'tenant:inspect') =>
       (await service().issue({ grants: [{ tenantId, scopes: [scope] }] })).text
     const [publishKey, readKey, inspectKey] = [
@@ -613,7 +613,7 @@ onEngines('who has seen a property', {}, (service) => {
       await seenOf(service(), payload.agent_ref, key)
     }
     const request = { deletionId: randomUUID(), tenantId, export: 'caller' } as const
-    await keys.setTenantSuspended(tenantId, true, actor)
+    await tenants.setTenantSuspended(tenantId, true, actor)
     assert.equal((await service().storage.deletions.begin(request, actor)).kind, 'begun')
     // Until the node has heard of it, the key is the one that it knows.
     await until(async () => {

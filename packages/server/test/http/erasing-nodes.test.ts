@@ -138,7 +138,7 @@ describe('erasing from a database with two nodes', () => {
 
 async function createTenant(storage: StorageEngine): Promise<TestTenant> {
   const tenantId = crypto.randomUUID()
-  await storage.keys.createTenant({ tenantId, name: 'Agency', createdMs: 1, suspended: false }, 'cli:test')
+  await storage.tenants.createTenant({ tenantId, name: 'Agency', createdMs: 1, suspended: false }, 'cli:test')
   const keyWith = async (verb: string) => {
     const grants = [{ tenantId, scopes: scopes.filter((scope) => scope.endsWith(verb)) }]
     const request = {

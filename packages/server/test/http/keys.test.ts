@@ -123,7 +123,7 @@ onEngines('keys', {}, (service) => {
 
   it('disables the keys of a suspended tenant and no others (D7, D11)', async () => {
     const tenantId = '0194b3e0-0000-7000-8000-00000000beef'
-    await service().storage.keys.createTenant(
+    await service().storage.tenants.createTenant(
       {
         tenantId,
         name: 'Third',

@@ -51,7 +51,7 @@ onEngines('the overview of all tenants', {}, (service) => {
     const issue = (...options: Parameters<TestService['issue']>) => service().issue(...options)
     operator = (await issue({ operator: true, adminScopes: ['admin:inspect'] })).text
     for (const one of further) {
-      await storage.keys.createTenant({ ...one, createdMs: Date.now(), suspended: false }, 'service')
+      await storage.tenants.createTenant({ ...one, createdMs: Date.now(), suspended: false }, 'service')
     }
     // The last tenant of all: whatever looks for it has to look through the others.
     const last = further.at(-1)?.tenantId ?? ''
@@ -286,14 +286,14 @@ onEngines('the overview of all tenants', {}, (service) => {
     let nowMs = Date.now()
     let looks = 0
     let fails = true
-    const admin: typeof storage.admin = {
-      ...storage.admin,
+    const keys: typeof storage.keys = {
+      ...storage.keys,
       keysAfter(query) {
         looks += 1
-        return fails ? Promise.reject(new Error('away')) : storage.admin.keysAfter(query)
+        return fails ? Promise.reject(new Error('away')) : storage.keys.keysAfter(query)
       },
     }
-    const known = knownFaults({ ...storage, admin }, () => nowMs)
+    const known = knownFaults({ ...storage, keys }, () => nowMs)
     await assert.rejects(known.find(), /away/)
     fails = false
     const [one, other] = await Promise.all([known.find(), known.find()])

@@ -118,7 +118,7 @@ describe('the samples of the reference', () => {
   async function spareTenant(): Promise<string> {
     const tenantId = crypto.randomUUID()
     const tenant = { tenantId, name: tenantId, createdMs: Date.now(), suspended: true }
-    assert.equal(await service.storage.keys.createTenant(tenant, 'cli:test'), 'created')
+    assert.equal(await service.storage.tenants.createTenant(tenant, 'cli:test'), 'created')
     return `${tenantId}?export=none`
   }
 

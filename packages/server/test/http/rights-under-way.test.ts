@@ -51,7 +51,7 @@ describe('a key that is limited to other networks', () => {
       const waiting = async () =>
         (await (await fetch(service.service.metricsUrl ?? '')).text()).match(/waiting_requests.* [12]$/gm)
       await until(async () => (await waiting())?.length === 3, { what: 'each way of waiting' })
-      await storage.admin.changeKey(keyId, { networks: ['192.0.2.0/24'] }, actor)
+      await storage.keys.changeKey(keyId, { networks: ['192.0.2.0/24'] }, actor)
       const ends = reading.map(async (one) => {
         const end = await within(one.held.ended, { what: `the end of ${one.way}`, timeoutMs: promisedMs })
         assert.match(end, one.way.includes('stream') ? /^cut off$/ : /^key_network$/, one.way)
@@ -214,7 +214,7 @@ describe('a session with a test key', () => {
     try {
       const { storage } = service
       const sandbox = { tenantId: sandboxTenantId, name: 'Sandbox', createdMs: Date.now(), suspended: false }
-      await storage.keys.createTenant(sandbox, actor)
+      await storage.tenants.createTenant(sandbox, actor)
       const grants = [{ tenantId: sandboxTenantId, scopes: ['property:read'] as const }]
       const { text: key, keyId } = await service.issue({ grants })
       const session = await signIn(service, { key })
@@ -243,7 +243,7 @@ describe('a session with a test key', () => {
     try {
       const { storage, tenant } = service
       const sandbox = { tenantId: sandboxTenantId, name: 'Sandbox', createdMs: Date.now(), suspended: false }
-      await storage.keys.createTenant(sandbox, actor)
+      await storage.tenants.createTenant(sandbox, actor)
       const { text: key, keyId } = await readerOf(service)
       const session = await signIn(service, { key })
       const stream = await openStream(service, `${path}/stream?after=0`, { key })

@@ -20,7 +20,7 @@ function turned(text: string): string {
 
 async function makeSandbox({ storage }: TestService): Promise<void> {
   const tenant = { tenantId: sandboxTenantId, name: 'Sandbox', createdMs: Date.now(), suspended: false }
-  await storage.keys.createTenant(tenant, 'cli:test')
+  await storage.tenants.createTenant(tenant, 'cli:test')
 }
 
 onEngines('test keys', { testKeys: true }, (service) => {

@@ -76,7 +76,7 @@ const losses: readonly Loss[] = [
     name: 'is given an end',
     code: /^key_expired$/,
     lose: ({ service, keyId, nowMs }) =>
-      service.storage.admin.changeKey(keyId, { expiresMs: nowMs + 1_000 }, actor),
+      service.storage.keys.changeKey(keyId, { expiresMs: nowMs + 1_000 }, actor),
   },
   {
     name: 'loses its scopes',
@@ -112,14 +112,14 @@ const losses: readonly Loss[] = [
   {
     name: 'has a tenant that is suspended',
     code: /^key_disabled$/,
-    lose: ({ service, tenantId }) => service.storage.keys.setTenantSuspended(tenantId, true, actor),
+    lose: ({ service, tenantId }) => service.storage.tenants.setTenantSuspended(tenantId, true, actor),
   },
   {
     name: 'has several tenants, and the one asked for is suspended',
     code: /^missing_scope$/,
     hasOther: true,
     without: isRequests,
-    lose: ({ service, tenantId }) => service.storage.keys.setTenantSuspended(tenantId, true, actor),
+    lose: ({ service, tenantId }) => service.storage.tenants.setTenantSuspended(tenantId, true, actor),
   },
   {
     name: 'has a tenant that has left',
@@ -134,7 +134,7 @@ const losses: readonly Loss[] = [
     name: 'has a tenant that is being deleted',
     code: /^(?:key_disabled|unauthorized|console_session_ended)$/,
     async lose({ service: { storage }, tenantId }) {
-      await storage.keys.setTenantSuspended(tenantId, true, actor)
+      await storage.tenants.setTenantSuspended(tenantId, true, actor)
       const begun = await storage.deletions.begin(
         { deletionId: randomUUID(), tenantId, export: 'none' },
         actor,
@@ -187,11 +187,11 @@ async function begin(
   { feed = 'property', ...loss }: Loss,
   nowMs: number,
 ) {
-  const { keys } = service.storage
+  const { tenants } = service.storage
   const [tenantId, otherId] = [randomUUID(), randomUUID()]
   for (const one of [tenantId, otherId]) {
     const name = `Tŷ ${one} – £ 🏠`
-    await keys.createTenant({ tenantId: one, name, createdMs: nowMs, suspended: false }, actor)
+    await tenants.createTenant({ tenantId: one, name, createdMs: nowMs, suspended: false }, actor)
   }
   const publishing = [{ tenantId, scopes: ['property:publish', 'contact:publish'] as const }]
   const { text: publisher } = await service.issue({ grants: publishing })

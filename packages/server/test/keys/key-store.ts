@@ -1,7 +1,7 @@
-import type { FoundKey, KeyRecord, KeyStore, Tenant } from '../../src/storage/storage.ts'
+import type { FoundKey, KeyRecord, KeyStore, Tenant, TenantStore } from '../../src/storage/storage.ts'
 
 /** A key store for these tests: keeps records in a map and counts what it is asked. */
-export interface CountingKeyStore extends KeyStore {
+export interface CountingKeyStore extends KeyStore, Pick<TenantStore, 'createTenant' | 'setTenantSuspended'> {
   /** Of keys, and of all ids. */
   reads: number
   versionReads: number
@@ -14,6 +14,10 @@ export interface CountingKeyStore extends KeyStore {
   leaving: FoundKey['leaving']
   /** Thrown by the next `findKey` or `recordKeyUses`. */
   failNext: Error | undefined
+}
+
+async function notAsked(): Promise<never> {
+  throw new Error('nothing here asks this')
 }
 
 export function countingKeyStore(): CountingKeyStore {
@@ -47,9 +51,6 @@ export function countingKeyStore(): CountingKeyStore {
       if (tenants.has(tenant.tenantId)) return 'exists'
       tenants.set(tenant.tenantId, tenant)
       return 'created'
-    },
-    async tenants() {
-      return [...tenants.values()]
     },
     async setTenantSuspended(tenantId, suspended) {
       const tenant = tenants.get(tenantId)
@@ -112,6 +113,9 @@ export function countingKeyStore(): CountingKeyStore {
       failOnce()
       store.writes.push([...uses])
     },
+    keysAfter: notAsked,
+    changeKey: notAsked,
+    rotateKey: notAsked,
   }
   return store
 }

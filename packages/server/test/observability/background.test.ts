@@ -113,9 +113,9 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await using store = await temporaryStore()
     const storage = {
       events: store.events,
-      keys: store.keys,
       restrictions: store.restrictions,
       erasures: { ...store.erasures, open: once([]) },
+      tenants: store.tenants,
     }
     const nothing = async () => undefined
     const erasing = carryOutErasures({ storage, nodeId: 'a', forget: nothing, compare: nothing, report })

@@ -313,7 +313,7 @@ describe('nodes that overtake each other', () => {
       fc.asyncProperty(schedule, async ({ closed, pauses }) => {
         runs += 1
         const tenantId = `00000000-0000-4000-8000-${String(runs).padStart(12, '0')}`
-        await nodes[0]?.keys.createTenant(
+        await nodes[0]?.tenants.createTenant(
           { tenantId, name: tenantId, createdMs: 0, suspended: false },
           'cli:test',
         )

@@ -203,7 +203,7 @@ describe('a node that commits several feeds at once', () => {
         const tenants = [uuid(`run ${runs} a`), uuid(`run ${runs} b`)] as const
         for (const tenantId of tenants) {
           for (const store of [node, reference]) {
-            await store.keys.createTenant(
+            await store.tenants.createTenant(
               { tenantId, name: tenantId, createdMs: 0, suspended: false },
               'cli:test',
             )

@@ -87,7 +87,7 @@ it('a database that is away under load gives two lines, with every failed reques
 
 async function keyFor(storage: StorageEngine) {
   const tenantId = randomUUID()
-  await storage.keys.createTenant(
+  await storage.tenants.createTenant(
     { tenantId, name: 'One', createdMs: Date.now(), suspended: false },
     'cli:test',
   )

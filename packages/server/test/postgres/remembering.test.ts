@@ -218,7 +218,7 @@ describe('a node that remembers what it has published', () => {
         runs += 1
         const tenantId = uuid(`run ${runs}`)
         for (const store of [reference, place.one]) {
-          await store.keys.createTenant(
+          await store.tenants.createTenant(
             { tenantId, name: tenantId, createdMs: 0, suspended: false },
             'cli:test',
           )

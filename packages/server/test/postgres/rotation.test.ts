@@ -86,7 +86,7 @@ it('a rotation under load refuses nobody within the overlap, and the old key on 
       }),
     )
     await until(() => seen.within > 2 * load.length, { what: 'some answers of each reader' })
-    const rotated = await rotateKey(first.storage.admin, pepper, issued.record.keyId, {
+    const rotated = await rotateKey(first.storage.keys, pepper, issued.record.keyId, {
       nowMs: Date.now(),
       overlapMs,
       actor: 'cli:test',

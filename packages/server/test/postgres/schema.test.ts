@@ -58,12 +58,12 @@ describe('the schema in PostgreSQL', () => {
   it('never gives the keys a version twice, even after a promotion has lost the last one (D11)', async () => {
     const url = await databases.create()
     const store = await open(url)
-    await store.keys.createTenant(
+    await store.tenants.createTenant(
       { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false },
       'cli:test',
     )
     const before = await store.keys.keysVersion()
-    await store.keys.setTenantSuspended(tenantA, true, 'cli:test')
+    await store.tenants.setTenantSuspended(tenantA, true, 'cli:test')
     const lost = await store.keys.keysVersion()
     await withClient(url, (client) =>
       client.query(`UPDATE keys_version SET version = ${before}; UPDATE tenant SET suspended = false`),

@@ -18,7 +18,7 @@ describe('the name of a tenant', () => {
   after(() => databases[Symbol.asyncDispose]())
 
   const create = (store: StorageEngine, name: string, id: string) =>
-    store.keys.createTenant({ tenantId: uuid(id), name, createdMs: 1, suspended: false }, 'cli:test')
+    store.tenants.createTenant({ tenantId: uuid(id), name, createdMs: 1, suspended: false }, 'cli:test')
 
   it('goes to one of several nodes that ask for it at the same time (D11)', async () => {
     const url = await databases.create()
@@ -33,7 +33,7 @@ describe('the name of a tenant', () => {
       )
       assert.deepEqual(outcomes.toSorted(), ['created', 'nameTaken', 'nameTaken'])
     }
-    assert.equal((await two.keys.tenants()).length, 10)
+    assert.equal((await two.tenants.tenants()).length, 10)
   })
 
   it('waits for one that is being given, and publishing does not wait for either (D11)', async () => {

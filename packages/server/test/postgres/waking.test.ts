@@ -103,7 +103,7 @@ describe('nodes that wait for each other', () => {
     await using two = await openStorage(options)
     const tenantIds = Array.from({ length: 400 }, (_, n) => uuid(`tenant ${n}`))
     for (const [n, tenantId] of tenantIds.entries()) {
-      await one.keys.createTenant(
+      await one.tenants.createTenant(
         { tenantId, name: `Agency ${n}`, createdMs: n, suspended: false },
         'cli:test',
       )

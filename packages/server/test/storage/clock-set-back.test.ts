@@ -81,7 +81,7 @@ describe('a store that is opened again with a clock that was set back', () => {
       await using store = await withTenants(await open(folder.path, clock))
       await located(store, { from: 0n })
       await using command = await open(folder.path, clock)
-      assert.equal((await command.keys.tenants()).length, 2, 'beside it, as a command would be')
+      assert.equal((await command.tenants.tenants()).length, 2, 'beside it, as a command would be')
     }
     clock.set('2025-01-31T12:00:00.5')
     await using again = await open(folder.path, clock)

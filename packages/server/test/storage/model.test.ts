@@ -130,7 +130,7 @@ describe('the log on SQLite and a model of it', () => {
         const tenants = [uuid(`run ${runs} a`), uuid(`run ${runs} b`)] as const
         for (const tenantId of tenants) {
           const tenant = { tenantId, name: tenantId, createdMs: 0, suspended: false }
-          await store.keys.createTenant(tenant, 'cli:test')
+          await store.tenants.createTenant(tenant, 'cli:test')
           model.addTenant(tenantId)
         }
         for (const action of history) await play(action, tenants, ask)

@@ -69,7 +69,7 @@ describe('a second opinion on types and categories', () => {
       fc.asyncProperty(fc.array(request({ plain: true }), { maxLength: 12 }), async (requests) => {
         runs += 1
         const tenantId = uuid(`run ${runs}`)
-        await store.keys.createTenant(
+        await store.tenants.createTenant(
           { tenantId, name: tenantId, createdMs: 0, suspended: false },
           'cli:test',
         )

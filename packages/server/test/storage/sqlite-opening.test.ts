@@ -170,7 +170,7 @@ describe('opening a data folder', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f']
     await Promise.all(names.map((name) => run(process.execPath, [program, folder.path, name])))
     await using store = await open(folder.path, { create: false })
-    assert.equal((await store.keys.tenants()).length, 1)
+    assert.equal((await store.tenants.tenants()).length, 1)
     assert.equal((await headOf(store)).position, names.length)
   })
 
@@ -178,11 +178,11 @@ describe('opening a data folder', () => {
     using folder = temporaryFolder()
     await using server = await open(folder.path)
     await using command = await open(folder.path, { create: false })
-    await command.keys.createTenant(
+    await command.tenants.createTenant(
       { tenantId: tenantA, name: 'A', createdMs: 1, suspended: false },
       'cli:test',
     )
-    assert.equal((await server.keys.tenants()).length, 1)
+    assert.equal((await server.tenants.tenants()).length, 1)
     await publish(server, [draft({ subject: 'p' })])
     assert.equal((await headOf(command)).position, 1)
   })

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import Database from 'better-sqlite3'
 import { createCommitQueue } from '../../src/feed/commit-queue.ts'
+import { sqliteAccess } from '../../src/sql/sqlite.ts'
 import { changeCounts } from '../../src/storage/change-counts.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
@@ -17,6 +18,7 @@ import { hostWriter } from '../../src/storage/sqlite/writer-host.ts'
 import type { WriterHost } from '../../src/storage/sqlite/writer-host.ts'
 import { linkWriter } from '../../src/storage/sqlite/writer-link.ts'
 import type { WriterLink } from '../../src/storage/sqlite/writer-link.ts'
+import { tenantStore } from '../../src/tenants/store.ts'
 import { batch, draft, tenantA } from './support/drafts.ts'
 import { list, numbers, receipt } from './support/read-back.ts'
 import { slowCommits } from './support/slow-commits.ts'
@@ -34,11 +36,10 @@ async function linkTo(folder: string): Promise<Linked> {
   const options = { file, maxBytes: undefined, clock: undefined, overrideClockCheck: false }
   const host = hostWriter({ ...options, changes: changeCounts().memory }, commitLine())
   const link = linkWriter(host)
-  await link.call(
-    'createTenant',
-    { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false },
-    'cli:test',
-  )
+  const db = new Database(file, { readonly: true })
+  const tenants = tenantStore(sqliteAccess(db, undefined, link, async (run) => run()))
+  await tenants.createTenant({ tenantId: tenantA, name: 'A', createdMs: 0, suspended: false }, 'cli:test')
+  db.close()
   return { link, host, file }
 }
 

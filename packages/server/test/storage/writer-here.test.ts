@@ -52,7 +52,7 @@ describe('a store that is written on the thread that opened it', () => {
     await store.events.append([batch([draft({ subject: 'a' })])])
     assert.deepEqual(numbers(await list(store)), [1])
     assert.equal(
-      (await store.keys.tenants()).some(({ tenantId }) => tenantId === tenantA),
+      (await store.tenants.tenants()).some(({ tenantId }) => tenantId === tenantA),
       true,
     )
   })

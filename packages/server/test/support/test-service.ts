@@ -159,7 +159,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
   async function createTenant(name: string): Promise<TestTenant> {
     const tenantId = randomUUID()
-    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, 'cli:test')
+    await storage.tenants.createTenant(
+      { tenantId, name, createdMs: Date.now(), suspended: false },
+      'cli:test',
+    )
     const keyWith = async (verb: string) => {
       const wanted = scopes.filter((scope) => scope.endsWith(verb))
       return (await issue({ grants: [{ tenantId, scopes: wanted }] })).text

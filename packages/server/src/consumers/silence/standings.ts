@@ -10,15 +10,15 @@ export interface Standings {
   successorOf(keyId: string): string | undefined
 }
 
-type Store = Pick<StorageEngine, 'admin' | 'keys' | 'leaving' | 'moves' | 'silence'>
+type Store = Pick<StorageEngine, 'keys' | 'leaving' | 'moves' | 'silence' | 'tenants'>
 
 /** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
 const rememberedAtMost = 40_000
 
-export function standings({ admin, keys, leaving, moves, silence }: Store): Standings {
+export function standings({ keys, leaving, moves, silence, tenants }: Store): Standings {
   let version: string | undefined
   const found = new Map<string, FoundKey | undefined>()
-  const tenants = new Map<string, Standing>()
+  const ofPublishers = new Map<string, Standing>()
   let successors: ReadonlyMap<string, string> = new Map()
   let away: ReadonlySet<string> = new Set()
 
@@ -34,12 +34,12 @@ export function standings({ admin, keys, leaving, moves, silence }: Store): Stan
 
   async function ofPublisher(tenantId: string): Promise<Standing> {
     if (away.has(tenantId)) return 'paused'
-    const known = tenants.get(tenantId)
+    const known = ofPublishers.get(tenantId)
     if (known !== undefined) return known
-    const tenant = await admin.findTenant(tenantId)
+    const tenant = await tenants.findTenant(tenantId)
     const standing =
       tenant === undefined ? 'gone' : tenant.suspended || tenant.deleting === true ? 'paused' : 'active'
-    tenants.set(tenantId, standing)
+    ofPublishers.set(tenantId, standing)
     return standing
   }
 
@@ -52,7 +52,7 @@ export function standings({ admin, keys, leaving, moves, silence }: Store): Stan
         version = now
       }
       // Tenants without any key change without a new version of the keys.
-      tenants.clear()
+      ofPublishers.clear()
       away = new Set([
         ...(await moves.states()).keys(),
         ...(await leaving.list()).map(({ tenantId }) => tenantId),

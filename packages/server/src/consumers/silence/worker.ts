@@ -32,7 +32,7 @@ export interface SilenceChange {
   readonly isBack: boolean
 }
 
-export type SilenceStorage = Pick<StorageEngine, 'admin' | 'keys' | 'leaving' | 'moves' | 'silence'>
+export type SilenceStorage = Pick<StorageEngine, 'keys' | 'leaving' | 'moves' | 'silence' | 'tenants'>
 
 export interface SilenceOptions {
   /** Called once for each change, by one of the nodes. It has to have reported the change when it returns. */

@@ -276,7 +276,7 @@ CREATE TABLE moment (
 -- `last_used_ms` is written every minute while a key is used: room for that in its page.
 CREATE TABLE key (
   key_no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- order of creation
-  key_id text NOT NULL UNIQUE,
+  key_id text COLLATE "C" NOT NULL UNIQUE,
   secret_hash bytea NOT NULL,      -- HMAC-SHA-256 of the secret with the pepper; the key itself is nowhere
   pepper_id text NOT NULL,
   label text NOT NULL,

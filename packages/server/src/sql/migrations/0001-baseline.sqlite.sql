@@ -13,7 +13,6 @@ CREATE TABLE meta (
   --   first_offset    the offset of feeds made from now on; rises with every new epoch
   --   needs_epoch     1 in a copy: numbers may have been shown that it does not hold, publishing waits for a new epoch
   --   pepper_id       the pepper that new keys are made with, once `pepper finish` has said so
-  --   keys_version    see below
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -21,7 +20,7 @@ CREATE TABLE meta (
 -- ── Tenants ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 CREATE TABLE tenant (
-  tenant_no INTEGER PRIMARY KEY, -- order of creation
+  tenant_no INTEGER PRIMARY KEY AUTOINCREMENT, -- order of creation; never a number that was given before
   tenant TEXT NOT NULL UNIQUE,   -- lower-case UUID
   name TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
@@ -70,7 +69,8 @@ CREATE TABLE tenant_deletion_node (
 
 CREATE TABLE feed (
   -- One row per tenant and kind of event: the counter that numbers are given from.
-  feed_no INTEGER PRIMARY KEY,   -- stands for (tenant, feed) in the other tables
+  -- `feed_no` stands for (tenant, feed) in the other tables, and is never a number that another feed had.
+  feed_no INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant TEXT NOT NULL REFERENCES tenant (tenant),
   feed TEXT NOT NULL,            -- 'property' or 'contact'
   epoch TEXT NOT NULL,           -- changes when numbers were carried past a gap
@@ -235,7 +235,7 @@ CREATE TABLE moment (
 -- ── Keys ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 CREATE TABLE key (
-  key_no INTEGER PRIMARY KEY,    -- order of creation
+  key_no INTEGER PRIMARY KEY AUTOINCREMENT, -- order of creation; never a number that was given before
   key_id TEXT NOT NULL UNIQUE,
   secret_hash BLOB NOT NULL,     -- HMAC-SHA-256 of the secret with the pepper; the key itself is nowhere
   pepper_id TEXT NOT NULL,
@@ -268,51 +268,53 @@ CREATE TABLE key_grant (
 CREATE INDEX key_grant_tenant ON key_grant (tenant, key_no);
 CREATE INDEX key_grant_limited ON key_grant (tenant, key_no) WHERE branches IS NOT NULL;
 
--- `keys_version` rises with each change of a key, a grant, the pepper, and of whatever else decides what a key may do, by whatever
+-- Rises with each change of a key, a grant, the pepper, and of whatever else decides what a key may do, by whatever
 -- program: a service that has seen a key at this version need not look for it again. Last uses are not counted.
-INSERT INTO meta (name, value) VALUES ('keys_version', '0');
+CREATE TABLE keys_version (version INTEGER NOT NULL) STRICT;
+CREATE UNIQUE INDEX keys_version_is_one ON keys_version ((true));
+INSERT INTO keys_version VALUES (0);
 CREATE TRIGGER key_added AFTER INSERT ON key BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER key_changed AFTER UPDATE OF secret_hash, pepper_id, label, operator, expires_ms, revoked_ms, rate_per_second, rate_burst, admin_scopes, networks ON key BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER key_removed AFTER DELETE ON key BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER key_grant_added AFTER INSERT ON key_grant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER key_grant_changed AFTER UPDATE ON key_grant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER key_grant_removed AFTER DELETE ON key_grant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER tenant_suspension_changed AFTER UPDATE OF suspended ON tenant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER pepper_first_set AFTER INSERT ON meta WHEN new.name = 'pepper_id' BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER pepper_changed AFTER UPDATE OF value ON meta WHEN new.name = 'pepper_id' BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER leaving_tenant_added AFTER INSERT ON leaving_tenant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER leaving_tenant_changed AFTER UPDATE OF reading_ends_ms ON leaving_tenant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER leaving_tenant_removed AFTER DELETE ON leaving_tenant BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 -- What a service has seen of a key says whether its views of branches are there.
 CREATE TRIGGER branch_set_changed AFTER UPDATE OF state ON branch_set BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 CREATE TRIGGER branch_set_removed AFTER DELETE ON branch_set BEGIN
-  UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'keys_version';
+  UPDATE keys_version SET version = version + 1;
 END;
 
 -- ── Nodes ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────

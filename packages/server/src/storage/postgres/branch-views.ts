@@ -1,11 +1,10 @@
 /** The port's part for views of sets of branches, on a database: the steps are functions in the database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import { scopeOfViews, setsOfGrants, viewsBeingMade } from '../branch-view-store.ts'
+import { scopeOfViews } from '../branch-view-store.ts'
 import type { BranchSetState, BranchViewStore } from '../branch-view-store.ts'
 import { branchSetId, storedBranches, viewNames, viewOfBranchSet } from '../branch-view.ts'
-import type { FoundKey, Grant } from '../storage.ts'
-import { texts, uuids } from './array.ts'
+import { texts } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -101,28 +100,4 @@ async function begin(session: Session, tenant: string, given: string): Promise<v
   await session.query(insertBranches, [tenant, set, texts(branches)])
   const views = viewNames.map((view) => viewOfBranchSet(set, view))
   await session.query(insertViews, [tenant, given, texts(views)])
-}
-
-const selectReady: Statement = {
-  name: 'branch-sets-ready',
-  text: `SELECT s.tenant::text, s.branch_set FROM unnest($1::uuid[], $2::text[]) AS given (tenant, branch_set)
-    JOIN branch_set s ON s.tenant = given.tenant AND s.feed = ${feed} AND s.branch_set = given.branch_set
-    WHERE s.state = 'ready'`,
-}
-
-/** Which views of its grants a key has to wait for. Reads nothing if the key is not limited to branches. */
-export async function readViewsBeingMade(
-  database: Database,
-  grants: readonly Grant[],
-): Promise<Pick<FoundKey, 'viewsBeingMade'>> {
-  const wanted = setsOfGrants(grants)
-  if (wanted.length === 0) return {}
-  const rows = await database.read<Pick<SetRow, 'tenant' | 'branch_set'>>(selectReady, [
-    uuids(wanted.map(({ tenantId }) => tenantId)),
-    texts(wanted.map(({ set }) => set)),
-  ])
-  return viewsBeingMade(
-    wanted,
-    rows.map(({ tenant, branch_set }) => ({ tenantId: tenant, set: branch_set })),
-  )
 }

@@ -1,26 +1,22 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { feedNames } from '@property-events/protocol'
 import { postgresAccess } from '../../sql/postgres.ts'
-import type { NoteChanges } from '../../sql/postgres.ts'
 import { featureStores } from '../../sql/stores.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
-  guardedAdmin,
   guardedBranchViews,
   guardedDeletions,
   guardedErasures,
-  guardedKeys,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
-import type { Guard, Unguarded } from '../guarded-verbs.ts'
+import type { Guard } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
-import { databaseAdmin } from './admin.ts'
+import type { MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
@@ -34,8 +30,6 @@ import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
 import { readHeldSnapshots } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
-import { keyWrites } from './key-writes.ts'
-import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
@@ -109,7 +103,7 @@ function engineOver(
   return {
     settings,
     ...featureStores(postgresAccess(database, given, note, guarded)),
-    ...databaseAdministration(parts, guarded),
+    deletions: guardedDeletions(databaseDeletions(parts), guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
@@ -150,31 +144,6 @@ function engineOver(
 async function pingBothWays(database: Database): Promise<void> {
   await database.read(ping, [])
   await database.write((session) => session.query(ping, []))
-}
-
-function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore> {
-  return {
-    ...keyWrites(database, note),
-    tenants: () => readTenants(database),
-    keys: () => readKeys(database),
-    findKey: (keyId) => findKey(database, keyId),
-    keysVersion: () => readKeysVersion(database),
-    keyIds: () => readKeyIds(database),
-    pepperIdsInUse: () => readPepperIds(database),
-  }
-}
-
-/** Tenants and keys, and who changed them. */
-function databaseAdministration(
-  parts: EngineParts,
-  guarded: Guard,
-): Pick<StorageEngine, 'keys' | 'admin' | 'deletions'> {
-  const { database, note } = parts
-  return {
-    keys: guardedKeys(databaseKeys(database, note), guarded),
-    admin: guardedAdmin(databaseAdmin(database, note), guarded),
-    deletions: guardedDeletions(databaseDeletions(parts), guarded),
-  }
 }
 
 /** Removes payloads, on request and by age, and what prevents it. */

@@ -197,12 +197,3 @@ export function readinessOf(db: Connection): (feedNo: number, view: FeedView) =>
       throw new StorageFailure('view_being_made')
   }
 }
-
-/** Those of these sets that are ready. */
-export function readySets(db: Connection): (wanted: readonly SetName[]) => readonly SetName[] {
-  const isReady = db.prepare<[string, string]>(
-    `SELECT 1 FROM feed CROSS JOIN branch_set USING (feed_no)
-      WHERE tenant = ? AND feed = 'property' AND branch_set = ? AND state = 'ready'`,
-  )
-  return (wanted) => wanted.filter(({ tenantId, set }) => isReady.get(tenantId, set) !== undefined)
-}

@@ -5,11 +5,9 @@ import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
-  guardedAdmin,
   guardedBranchViews,
   guardedDeletions,
   guardedErasures,
-  guardedKeys,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
@@ -18,11 +16,10 @@ import {
 } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
-import { fileAdmin } from './admin.ts'
 import { fileBranchViews } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
@@ -34,7 +31,6 @@ import { fileErasures } from './erasures.ts'
 import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
-import { keyReads } from './keys.ts'
 import { readMaintenance } from './maintenance.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
@@ -113,8 +109,6 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     ...featureStores(sqliteAccess(db, clock, link, guarded)),
-    keys: guardedKeys(fileKeys(db, link), guarded),
-    admin: guardedAdmin(fileAdmin(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
@@ -147,23 +141,6 @@ function engineOver(parts: EngineParts): StorageEngine {
       }),
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-function fileKeys(db: Connection, link: WriterLink): Unguarded<KeyStore> {
-  return {
-    ...keyReads(db),
-    createTenant: (tenant, actor, options) => link.call('createTenant', tenant, actor, options),
-    setTenantSuspended: (tenantId, suspended, actor) =>
-      link.call('setTenantSuspended', tenantId, suspended, actor),
-    insertKey: (record, actor) => link.call('insertKey', record, actor),
-    grant: (keyId, grant, actor) => link.call('grant', keyId, grant, actor),
-    revokeKey: (keyId, revokedMs, actor) => link.call('revokeKey', keyId, revokedMs, actor),
-    setKeyExpiry: (keyId, expiresMs, actor) => link.call('setKeyExpiry', keyId, expiresMs, actor),
-    setKeyRate: (keyId, rate, actor) => link.call('setKeyRate', keyId, rate, actor),
-    rehashKey: (keyId, fromPepperId, hashed, actor) =>
-      link.call('rehashKey', keyId, fromPepperId, hashed, actor),
-    recordKeyUses: (uses) => link.call('recordKeyUses', uses),
   }
 }
 

@@ -6,14 +6,7 @@ import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
-type MetaName =
-  | 'store_id'
-  | 'catalogue'
-  | 'start_sequence'
-  | 'first_offset'
-  | 'needs_epoch'
-  | 'pepper_id'
-  | 'keys_version'
+type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch' | 'pepper_id'
 
 /** A value that exists only while something is under way. */
 type PassingName = 'maintenance'
@@ -21,14 +14,11 @@ type PassingName = 'maintenance'
 /** Ticks: windows may have been answered up to this time (P3). Missing if none was. */
 type ReservationName = 'reserved_until'
 
-/** The highest number in use before a tenant was deleted. Missing if none was. */
-export type LastNumberName = 'last_tenant_no' | 'last_feed_no' | 'last_key_no'
-
 export interface Meta {
   get(name: MetaName): string
   /** For a value that not every store has. */
-  find(name: MetaName | PassingName | ReservationName | LastNumberName): string | undefined
-  set(name: MetaName | PassingName | ReservationName | LastNumberName, value: string): void
+  find(name: MetaName | PassingName | ReservationName): string | undefined
+  set(name: MetaName | PassingName | ReservationName, value: string): void
   remove(name: PassingName): void
 }
 

@@ -4,7 +4,6 @@ import type { FeedName } from '@property-events/protocol'
 import { noCounts, withCounts } from '../deletion-record.ts'
 import type { OwnedCounts } from '../deletion-store.ts'
 import type { Connection } from './connection.ts'
-import { metaOf } from './meta.ts'
 import { furtherTables, ownedByFeed, ownedByTenant, rowRemovers } from './owned-rows.ts'
 
 interface EventRow {
@@ -110,11 +109,9 @@ function keyRemover(db: Connection): TenantRows['removeKeys'] {
   const removeKey = db.prepare(
     'DELETE FROM key WHERE key_no = ? AND NOT EXISTS (SELECT 1 FROM key_grant WHERE key_no = key.key_no)',
   )
-  const keepNumber = numberKeeper(db)
   return (tenantId, limit) => {
     const found = grants.all(tenantId, limit)
     if (found.length === 0) return undefined
-    keepNumber('key')
     const keys = new Map<string, boolean>()
     for (const { key_no: keyNo, key_id: keyId } of found) {
       removeGrants.run(keyNo, tenantId)
@@ -126,7 +123,6 @@ function keyRemover(db: Connection): TenantRows['removeKeys'] {
 }
 
 function tenantRemover(db: Connection): TenantRows['removeTenant'] {
-  const keepNumber = numberKeeper(db)
   const removals = [
     'DELETE FROM moment WHERE tenant = ?',
     'DELETE FROM leaving_tenant WHERE tenant = ?',
@@ -136,19 +132,7 @@ function tenantRemover(db: Connection): TenantRows['removeTenant'] {
   ].map((sql) => db.prepare(sql))
   const removeNodes = db.prepare('DELETE FROM tenant_deletion_node WHERE deletion = ?')
   return (tenantId, deletionId) => {
-    keepNumber('tenant')
-    keepNumber('feed')
     for (const removal of removals) removal.run(tenantId)
     removeNodes.run(deletionId)
-  }
-}
-
-/** SQLite gives the number of a removed last row to the next one; places of lists are never reused. */
-function numberKeeper(db: Connection): (table: 'tenant' | 'feed' | 'key') => void {
-  const meta = metaOf(db)
-  return (table) => {
-    const select = db.prepare<[], number | null>(`SELECT max(${table}_no) FROM ${table}`).pluck()
-    const name = `last_${table}_no` as const
-    meta.set(name, String(Math.max(Number(meta.find(name) ?? 0), select.get() ?? 0)))
   }
 }

@@ -6,7 +6,6 @@ import '../../sql/stores.ts'
 import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import { appendedFeeds } from '../watchers.ts'
-import { adminWrites } from './admin.ts'
 import { oneAtATime, replyTo } from './answering.ts'
 import { appender } from './append.ts'
 import { branchViewWrites } from './branch-views.ts'
@@ -16,7 +15,6 @@ import type { Connection } from './connection.ts'
 import { deletionWrites } from './deletion-writes.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
-import { keyWrites } from './key-writes.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { moveChanger } from './moves.ts'
@@ -68,15 +66,6 @@ function durabilityOf(db: Connection): Durability {
   return durability
 }
 
-/** Tenants and keys, and who changed them. */
-function administrationWrites(...[db, clock, note, changes]: Parameters<typeof deletionWrites>) {
-  return {
-    ...keyWrites(db, note),
-    ...adminWrites(db, note),
-    ...deletionWrites(db, clock, note, changes),
-  }
-}
-
 function verbsOf(options: WriterOptions): WriterVerbs {
   const db = connectForWriting(options)
   const { clock, overrideClockCheck } = options
@@ -94,7 +83,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const forgetSkippedIds = skippedIdRemover(db)
   const reservation = storedReservation(db, clock)
   return {
-    ...administrationWrites(db, clock, note, changes),
+    ...deletionWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
     ...branchViewWrites(db, clock),
     ...featureWrites(db, clock, note),

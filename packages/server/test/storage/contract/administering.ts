@@ -92,7 +92,7 @@ function keysCases(factory: StoreFactory): void {
     const listed = async (limit: number, tenantId?: string): Promise<readonly string[]> => {
       const found: string[] = []
       for (let after = 0; ;) {
-        const page = await store.admin.keysAfter({ after, limit, tenantId })
+        const page = await store.keys.keysAfter({ after, limit, tenantId })
         assert(page.length <= limit)
         found.push(...page.map(({ record }) => record.keyId))
         const last = page.at(-1)
@@ -117,20 +117,20 @@ function keysCases(factory: StoreFactory): void {
       rate: { perSecond: 3, burst: 4 },
       networks: ['192.0.2.7/32'],
     }
-    const outcome = await store.admin.changeKey('k', change, actor)
+    const outcome = await store.keys.changeKey('k', change, actor)
     assert(outcome.kind === 'changed')
     assert.deepEqual(await recordOf(store, 'k'), key('k', change))
     assert.notEqual(await store.keys.keysVersion(), version)
     const row = (action: string) => [action, tenantA, 'k']
     const rows = ['key.labelled', 'key.expiry_set', 'key.rate_set', 'key.networks_set'].map(row)
     assert.deepEqual(await actionsOf(store, before), rows)
-    await store.admin.changeKey('k', change, actor)
+    await store.keys.changeKey('k', change, actor)
     assert.equal((await rowsAfter(store, before)).length, 4)
-    await store.admin.changeKey('k', { expiresMs: null, rate: null, networks: null }, actor)
+    await store.keys.changeKey('k', { expiresMs: null, rate: null, networks: null }, actor)
     assert.deepEqual(await recordOf(store, 'k'), key('k', { label: 'Portal' }))
-    assert.deepEqual(await store.admin.changeKey('nobody', change, actor), { kind: 'unknownKey' })
+    assert.deepEqual(await store.keys.changeKey('nobody', change, actor), { kind: 'unknownKey' })
     await store.keys.revokeKey('k', 2_000, actor)
-    assert.deepEqual(await store.admin.changeKey('k', change, actor), { kind: 'ended' })
+    assert.deepEqual(await store.keys.changeKey('k', change, actor), { kind: 'ended' })
   })
 
   it('rotates a key: the new one has all that the old one had, which ends (D11)', async () => {
@@ -140,7 +140,7 @@ function keysCases(factory: StoreFactory): void {
     const old = key('old', { rate, grants, networks: ['192.0.2.0/24'], lastUsedMs: 4_000 })
     await store.keys.insertKey(old, actor)
     const before = (await rowsAfter(store, 0)).length
-    const outcome = await store.admin.rotateKey('old', fresh('new'), actor)
+    const outcome = await store.keys.rotateKey('old', fresh('new'), actor)
     assert(outcome.kind === 'rotated')
     const { oldEndsMs, ...own } = fresh('new')
     const expected = { ...old, ...own, lastUsedMs: undefined, replaces: 'old' }
@@ -166,7 +166,7 @@ function keysCases(factory: StoreFactory): void {
   it('ends a rotated key no later than it would have ended, and gives the new one a life as long (D11)', async () => {
     await using store = await withTenants(await factory.create())
     await store.keys.insertKey(key('old', { expiresMs: 5_500 }), actor)
-    assert.equal((await store.admin.rotateKey('old', fresh('new'), actor)).kind, 'rotated')
+    assert.equal((await store.keys.rotateKey('old', fresh('new'), actor)).kind, 'rotated')
     assert.equal((await recordOf(store, 'old'))?.expiresMs, 5_500)
     assert.equal((await recordOf(store, 'new'))?.expiresMs, 5_000 + 4_500)
   })
@@ -177,10 +177,10 @@ function keysCases(factory: StoreFactory): void {
     await store.keys.insertKey(key('revoked', { revokedMs: 2_000 }), actor)
     await store.keys.insertKey(key('live'), actor)
     const before = (await rowsAfter(store, 0)).length
-    assert.deepEqual(await store.admin.rotateKey('expired', fresh('n'), actor), { kind: 'ended' })
-    assert.deepEqual(await store.admin.rotateKey('revoked', fresh('n'), actor), { kind: 'ended' })
-    assert.deepEqual(await store.admin.rotateKey('nobody', fresh('n'), actor), { kind: 'unknownKey' })
-    assert.deepEqual(await store.admin.rotateKey('live', fresh('revoked'), actor), { kind: 'exists' })
+    assert.deepEqual(await store.keys.rotateKey('expired', fresh('n'), actor), { kind: 'ended' })
+    assert.deepEqual(await store.keys.rotateKey('revoked', fresh('n'), actor), { kind: 'ended' })
+    assert.deepEqual(await store.keys.rotateKey('nobody', fresh('n'), actor), { kind: 'unknownKey' })
+    assert.deepEqual(await store.keys.rotateKey('live', fresh('revoked'), actor), { kind: 'exists' })
     assert.deepEqual(await recordOf(store, 'live'), key('live'))
     assert.equal(await recordOf(store, 'n'), undefined)
     assert.equal((await rowsAfter(store, before)).length, 0)
@@ -191,51 +191,55 @@ function tenantsCases(factory: StoreFactory): void {
   it('finds a tenant by its id, and lists tenants by place (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const third = { tenantId: uuid('c'), name: 'C', createdMs: 3, suspended: true, reference: '4711' }
-    assert.equal(await store.keys.createTenant(third, actor), 'created')
-    assert.deepEqual(await store.admin.findTenant(uuid('c')), third)
-    assert.equal(await store.admin.findTenant(uuid('nobody')), undefined)
-    const [first, second] = await store.admin.tenantsAfter(0, 2)
+    assert.equal(await store.tenants.createTenant(third, actor), 'created')
+    assert.deepEqual(await store.tenants.findTenant(uuid('c')), third)
+    assert.equal(await store.tenants.findTenant(uuid('nobody')), undefined)
+    const [first, second] = await store.tenants.tenantsAfter(0, 2)
     assert.deepEqual([first?.tenant.tenantId, second?.tenant.tenantId], [tenantA, tenantB])
-    const rest = await store.admin.tenantsAfter(second?.place ?? 0, 2)
+    const rest = await store.tenants.tenantsAfter(second?.place ?? 0, 2)
     assert.deepEqual(
       rest.map(({ tenant }) => tenant),
       [third],
     )
-    assert.deepEqual(await store.admin.tenantsAfter(rest[0]?.place ?? 0, 2), [])
+    assert.deepEqual(await store.tenants.tenantsAfter(rest[0]?.place ?? 0, 2), [])
   })
 
   it('changes name, reference and suspension at once, and records what changed without the words (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const before = (await rowsAfter(store, 0)).length
     const change = { name: 'Hill & Sons', reference: 'crm-1', suspended: true }
-    const outcome = await store.admin.changeTenant(tenantA, change, actor)
+    const outcome = await store.tenants.changeTenant(tenantA, change, actor)
     const tenant = { tenantId: tenantA, createdMs: 1_700_000_000_000, ...change }
     assert.deepEqual(outcome, { kind: 'changed', tenant })
-    assert.deepEqual(await store.admin.findTenant(tenantA), tenant)
+    assert.deepEqual(await store.tenants.findTenant(tenantA), tenant)
     const rows = await rowsAfter(store, before)
     assert.deepEqual(
       rows.map(({ action }) => action),
       ['tenant.renamed', 'tenant.referenced', 'tenant.suspended'],
     )
     assert(!JSON.stringify(rows).includes('Hill') && !JSON.stringify(rows).includes('crm-1'))
-    await store.admin.changeTenant(tenantA, change, actor)
+    await store.tenants.changeTenant(tenantA, change, actor)
     assert.equal((await rowsAfter(store, before)).length, 3)
-    await store.admin.changeTenant(tenantA, { reference: null }, actor)
-    assert.equal((await store.admin.findTenant(tenantA))?.reference, undefined)
-    assert.deepEqual(await store.admin.changeTenant(uuid('nobody'), change, actor), { kind: 'unknownTenant' })
+    await store.tenants.changeTenant(tenantA, { reference: null }, actor)
+    assert.equal((await store.tenants.findTenant(tenantA))?.reference, undefined)
+    assert.deepEqual(await store.tenants.changeTenant(uuid('nobody'), change, actor), {
+      kind: 'unknownTenant',
+    })
   })
 
   it('gives a name and a reference to one tenant, however many ask at the same time (D11)', async () => {
     await using store = await withTenants(await factory.create())
-    const names = [tenantA, tenantB].map((id) => store.admin.changeTenant(id, { name: 'Hill' }, actor))
+    const names = [tenantA, tenantB].map((id) => store.tenants.changeTenant(id, { name: 'Hill' }, actor))
     const kinds = (await Promise.all(names)).map(({ kind }) => kind)
     assert.deepEqual(kinds.toSorted(), ['changed', 'nameTaken'])
-    const references = [tenantA, tenantB].map((id) => store.admin.changeTenant(id, { reference: '1' }, actor))
+    const references = [tenantA, tenantB].map((id) =>
+      store.tenants.changeTenant(id, { reference: '1' }, actor),
+    )
     const taken = (await Promise.all(references)).map(({ kind }) => kind)
     assert.deepEqual(taken.toSorted(), ['changed', 'referenceTaken'])
     const another = { tenantId: uuid('c'), name: 'C', createdMs: 3, suspended: false, reference: '1' }
-    assert.equal(await store.keys.createTenant(another, actor), 'referenceTaken')
-    assert.equal(await store.admin.findTenant(another.tenantId), undefined)
+    assert.equal(await store.tenants.createTenant(another, actor), 'referenceTaken')
+    assert.equal(await store.tenants.findTenant(another.tenantId), undefined)
   })
 }
 
@@ -245,9 +249,9 @@ function importCases(factory: StoreFactory): void {
     const keyOf = (name: string) =>
       key(`k-${name}`, { grants: [{ tenantId: uuid(name), scopes: ['property:publish'] }] })
     const one = imported('One', [keyOf('One'), key('other', { grants: keyOf('One').grants })])
-    const outcomes = await store.admin.importTenants([one, imported('Two')], actor)
+    const outcomes = await store.tenants.importTenants([one, imported('Two')], actor)
     assert.deepEqual(outcomes, [{ kind: 'created' }, { kind: 'created' }])
-    assert.deepEqual(await store.admin.findTenant(uuid('One')), one.tenant)
+    assert.deepEqual(await store.tenants.findTenant(uuid('One')), one.tenant)
     assert.deepEqual(await recordOf(store, 'k-One'), keyOf('One'))
     const [line] = await publish(store, [draft({ subject: 'p' })], { key: feedKey(uuid('One')) })
     assert.equal(line?.stored?.sequenceNumber, 1)
@@ -256,7 +260,7 @@ function importCases(factory: StoreFactory): void {
       ...imported('Other', [keyOf('Other')]),
       tenant: { ...one.tenant, tenantId: uuid('Other') },
     }
-    const repeated = await store.admin.importTenants([again, imported('Three')], actor)
+    const repeated = await store.tenants.importTenants([again, imported('Three')], actor)
     assert.deepEqual(repeated, [{ kind: 'known', tenant: one.tenant }, { kind: 'created' }])
     assert.equal(await recordOf(store, 'k-Other'), undefined)
     assert.deepEqual(await actionsOf(store, before), [['tenant.created', uuid('Three'), uuid('Three')]])
@@ -265,7 +269,7 @@ function importCases(factory: StoreFactory): void {
   it('refuses a name that another tenant has, and lets the rest of the file pass (D11)', async () => {
     await using store = await withTenants(await factory.create())
     const twice = imported('Twice')
-    const outcomes = await store.admin.importTenants(
+    const outcomes = await store.tenants.importTenants(
       [
         { ...imported('x'), tenant: { ...imported('x').tenant, name: 'Agency 1' } },
         twice,
@@ -280,7 +284,7 @@ function importCases(factory: StoreFactory): void {
       { kind: 'nameTaken' },
       { kind: 'known', tenant: twice.tenant },
     ])
-    assert.equal((await store.keys.tenants()).length, 3)
+    assert.equal((await store.tenants.tenants()).length, 3)
   })
 
   it('imports the same file from two places at once, and makes each tenant once (D11)', async () => {
@@ -290,10 +294,10 @@ function importCases(factory: StoreFactory): void {
         const { tenant } = imported(`T${n}`)
         return { tenant: { ...tenant, tenantId: uuid(`${run} ${n}`) }, keys: [] }
       })
-    const runs = await Promise.all(['a', 'b'].map((run) => store.admin.importTenants(file(run), actor)))
+    const runs = await Promise.all(['a', 'b'].map((run) => store.tenants.importTenants(file(run), actor)))
     const kinds = runs.flat().map(({ kind }) => kind)
     assert.equal(kinds.filter((kind) => kind === 'created').length, 20)
     assert.equal(kinds.filter((kind) => kind === 'known').length, 20)
-    assert.equal((await store.keys.tenants()).length, 22)
+    assert.equal((await store.tenants.tenants()).length, 22)
   })
 }

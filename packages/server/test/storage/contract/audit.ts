@@ -68,8 +68,8 @@ export function auditContract(factory: StoreFactory): void {
       await store.nodes.finishPepper('new', 'cli:one')
       await store.keys.rehashKey('root', 'old', hashed, 'service')
       await store.keys.revokeKey('key', 7_000, 'cli:one')
-      await store.keys.setTenantSuspended(tenantA, true, 'cli:one')
-      await store.keys.setTenantSuspended(tenantA, false, 'cli:one')
+      await store.tenants.setTenantSuspended(tenantA, true, 'cli:one')
+      await store.tenants.setTenantSuspended(tenantA, false, 'cli:one')
       await store.moves.change(tenantB, 'open', 'arriving at-once', 'cli:one')
       await store.moves.change(tenantB, 'arriving at-once', 'open', 'cli:one')
       await store.startEpoch(5, 'cli:one', [feedKey(), feedKey(), feedKey(uuid('nobody'))])
@@ -128,12 +128,12 @@ export function auditContract(factory: StoreFactory): void {
       await store.setMaintenance({ sinceMs: 4, retryAfterSeconds: 60 }, 'cli:one')
       const before = await rowsOf(store)
       await store.setMaintenance({ sinceMs: 4, retryAfterSeconds: 60 }, 'cli:one')
-      const [tenant] = await store.keys.tenants()
+      const [tenant] = await store.tenants.tenants()
       assert(tenant !== undefined)
-      await store.keys.createTenant(tenant, 'cli:one')
-      await store.keys.createTenant({ ...tenant, tenantId: uuid('other') }, 'cli:one')
-      await store.keys.setTenantSuspended(tenantA, false, 'cli:one')
-      await store.keys.setTenantSuspended(uuid('nobody'), true, 'cli:one')
+      await store.tenants.createTenant(tenant, 'cli:one')
+      await store.tenants.createTenant({ ...tenant, tenantId: uuid('other') }, 'cli:one')
+      await store.tenants.setTenantSuspended(tenantA, false, 'cli:one')
+      await store.tenants.setTenantSuspended(uuid('nobody'), true, 'cli:one')
       await store.keys.insertKey(key, 'cli:one')
       await store.keys.insertKey(
         { ...key, keyId: 'k2', grants: [{ tenantId: uuid('nobody'), scopes }] },
@@ -159,7 +159,10 @@ export function auditContract(factory: StoreFactory): void {
       const tenants = Array.from({ length: 25 }, (_, n) => uuid(`tenant ${n}`))
       await Promise.all(
         tenants.map((tenantId, n) =>
-          store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, `cli:${n}`),
+          store.tenants.createTenant(
+            { tenantId, name: tenantId, createdMs: 0, suspended: false },
+            `cli:${n}`,
+          ),
         ),
       )
       const all = await rowsOf(store)
@@ -203,7 +206,7 @@ export function auditContract(factory: StoreFactory): void {
       await using other = await factory.create()
       const rows = await rowsOf(store)
       await other.audit.take(rows)
-      await other.keys.createTenant(
+      await other.tenants.createTenant(
         { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false },
         'cli:copy',
       )
@@ -212,7 +215,7 @@ export function auditContract(factory: StoreFactory): void {
       assert.equal((await rowsOf(other)).at(-1)?.actor, 'cli:copy')
       await using backup = await factory.copy(other)
       assert.deepEqual(await rowsOf(backup), await rowsOf(other))
-      await backup.keys.setTenantSuspended(tenantA, true, 'cli:after')
+      await backup.tenants.setTenantSuspended(tenantA, true, 'cli:after')
       assert.equal((await rowsOf(backup)).at(-1)?.action, 'tenant.suspended')
     })
 
@@ -220,7 +223,7 @@ export function auditContract(factory: StoreFactory): void {
       const { clock, set } = testClock('2020-01-01')
       await using store = await withTenants(await factory.create({ clock }))
       set('2026-01-01')
-      await store.keys.setTenantSuspended(tenantA, true, 'cli:one')
+      await store.tenants.setTenantSuspended(tenantA, true, 'cli:one')
       assert.equal(await store.audit.prune(Date.parse('2019-12-31'), 'cli:one'), 0)
       assert.equal((await rowsOf(store)).length, 3)
       const beforeMs = Date.parse('2021-01-01')

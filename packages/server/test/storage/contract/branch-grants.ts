@@ -40,7 +40,7 @@ export function branchGrantsContract(factory: StoreFactory): void {
       await store.keys.insertKey(keyWith('k', [limited, whole]), actor)
       assert.deepEqual(await grantsOf(store, 'k'), [limited, whole])
       assert.deepEqual((await store.keys.keys())[0]?.grants, [limited, whole])
-      const [listed] = await store.admin.keysAfter({ after: 0, limit: 1, tenantId: tenantA })
+      const [listed] = await store.keys.keysAfter({ after: 0, limit: 1, tenantId: tenantA })
       assert.deepEqual(listed?.record.grants, [limited, whole])
     })
 
@@ -70,12 +70,12 @@ export function branchGrantsContract(factory: StoreFactory): void {
       await store.keys.insertKey(keyWith('old', [limited]), actor)
       const hashed = { secretHash: new Uint8Array(32), pepperId: 'pepper-1' }
       const fresh = { keyId: 'new', ...hashed, createdMs: 5, oldEndsMs: 6 }
-      assert.equal((await store.admin.rotateKey('old', fresh, actor)).kind, 'rotated')
+      assert.equal((await store.keys.rotateKey('old', fresh, actor)).kind, 'rotated')
       assert.deepEqual(await grantsOf(store, 'new'), [limited])
       const tenantId = '0f0f0f0f-0000-4000-8000-000000000009'
       const tenant = { tenantId, name: 'C', reference: 'c', createdMs: 7, suspended: false }
       const grant = { ...limited, tenantId }
-      await store.admin.importTenants([{ tenant, keys: [keyWith('with', [grant])] }], actor)
+      await store.tenants.importTenants([{ tenant, keys: [keyWith('with', [grant])] }], actor)
       assert.deepEqual(await grantsOf(store, 'with'), [grant])
     })
   })

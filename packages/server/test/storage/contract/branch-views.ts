@@ -167,7 +167,7 @@ export function branchViewsContract(factory: StoreFactory): void {
         runs += 1
         const tenantId = uuid(`run ${runs}`)
         const key = feedKey(tenantId)
-        await store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, actor)
+        await store.tenants.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, actor)
         const view = branchViewName(granted, 'all')
         const grants: string[] = []
         for (const [index, one] of steps.entries()) {

@@ -40,7 +40,7 @@ export function copyingContract(factory: StoreFactory): void {
       await using copy = await factory.copy(store)
       await publishMixture(store, 1)
       assert.deepEqual(copy.settings, store.settings)
-      assert.deepEqual(await copy.keys.tenants(), await store.keys.tenants())
+      assert.deepEqual(await copy.tenants.tenants(), await store.tenants.tenants())
       const kept = (await list(store)).slice(0, 150)
       assert.deepEqual(await list(copy), kept)
       assert.equal((await headOf(copy)).epoch, (await headOf(store)).epoch)

@@ -69,7 +69,7 @@ async function ownersOf(store: StorageEngine): Promise<void> {
   }
   await store.keys.insertKey(key('onlyofaaaaaa', [tenantA]), actor)
   await store.keys.insertKey(key('ofbothbbbbbb', [tenantA, tenantB]), actor)
-  await store.keys.setTenantSuspended(tenantA, true, actor)
+  await store.tenants.setTenantSuspended(tenantA, true, actor)
 }
 
 /** What is to be the same of the other tenant before and after. */
@@ -136,7 +136,7 @@ export function deletingContract(factory: StoreFactory): void {
       )
       assert.deepEqual(await stateOf(store, tenantB), other)
       assert.deepEqual(
-        (await store.keys.tenants()).map(({ tenantId }) => tenantId),
+        (await store.tenants.tenants()).map(({ tenantId }) => tenantId),
         [tenantB],
       )
       assert.equal(await store.events.head(feedKey(tenantA)), undefined)
@@ -173,10 +173,10 @@ export function deletingContract(factory: StoreFactory): void {
       })
       assert.deepEqual(held, { kind: 'tenantMoving' })
       // Not even where somebody lets its keys work again.
-      await store.keys.setTenantSuspended(tenantA, false, actor)
+      await store.tenants.setTenantSuspended(tenantA, false, actor)
       assert.deepEqual((await store.keys.findKey('onlyofaaaaaa'))?.suspendedTenantIds, [tenantA])
       assert.deepEqual((await store.keys.findKey('ofbothbbbbbb'))?.suspendedTenantIds, [tenantA])
-      assert.equal((await store.admin.findTenant(tenantA))?.deleting, true)
+      assert.equal((await store.tenants.findTenant(tenantA))?.deleting, true)
     })
 
     it('begins only of one whose keys do not work, that nothing keeps and that is not moved (PROTOCOL §12.9, D17)', async () => {
@@ -195,7 +195,7 @@ export function deletingContract(factory: StoreFactory): void {
       const nowMs = Date.parse('2026-03-01T10:00:00Z')
       await store.leaving.begin({ tenantId: tenantA, sinceMs: nowMs, readingEndsMs: nowMs + 60_000 }, actor)
       assert.deepEqual(await refusal(), { kind: 'inUse' })
-      await store.keys.setTenantSuspended(tenantA, true, actor)
+      await store.tenants.setTenantSuspended(tenantA, true, actor)
       await publish(store, [draft({ subject: 'c' })], { key: contacts })
       const untilMs = Date.parse('2026-04-01T00:00:00Z')
       const { holdId } = await hold(store, 'c', { key: contacts, holdId: uuidV7(Date.now()), untilMs })
@@ -258,11 +258,11 @@ export function deletingContract(factory: StoreFactory): void {
       ])
       await store.keys.insertKey(key('latecccccccc', [tenantA]), actor)
       const taken = { tenantId: uuid('C'), name: 'tenant A', createdMs: 0, suspended: false }
-      const name = (await store.keys.tenants()).find(({ tenantId }) => tenantId === tenantA)?.name ?? ''
-      assert.equal(await store.keys.createTenant({ ...taken, name }, actor), 'nameTaken')
+      const name = (await store.tenants.tenants()).find(({ tenantId }) => tenantId === tenantA)?.name ?? ''
+      assert.equal(await store.tenants.createTenant({ ...taken, name }, actor), 'nameTaken')
       assert.equal(await store.deletions.acknowledge(deletionId, other), 'deleted')
       assert.equal(await store.deletions.acknowledge(deletionId, undefined), 'deleted')
-      assert.equal(await store.keys.createTenant({ ...taken, name }, actor), 'created')
+      assert.equal(await store.tenants.createTenant({ ...taken, name }, actor), 'created')
       assert.equal(await store.keys.findKey('latecccccccc'), undefined)
     })
 
@@ -292,7 +292,7 @@ export function deletingContract(factory: StoreFactory): void {
       await using store = await withTenants(await factory.create())
       await ownersOf(store)
       const epoch = (await store.events.head(feedKey(tenantA)))?.epoch
-      const last = (await store.admin.tenantsAfter(0, 100)).at(-1)?.place ?? 0
+      const last = (await store.tenants.tenantsAfter(0, 100)).at(-1)?.place ?? 0
       const { deletionId } = await begun(store)
       await removeAll(store, deletionId)
       await store.deletions.acknowledge(deletionId, undefined)
@@ -309,14 +309,14 @@ export function deletingContract(factory: StoreFactory): void {
         ],
       )
       const again = { tenantId: tenantA, name: 'again', createdMs: 0, suspended: false }
-      assert.equal(await store.keys.createTenant(again, actor), 'created')
-      const place = (await store.admin.tenantsAfter(last, 100)).map(({ tenant }) => tenant.tenantId)
+      assert.equal(await store.tenants.createTenant(again, actor), 'created')
+      const place = (await store.tenants.tenantsAfter(last, 100)).map(({ tenant }) => tenant.tenantId)
       assert.deepEqual(place, [tenantA], 'places of lists are never given twice')
       assert.notEqual((await store.events.head(feedKey(tenantA)))?.epoch, epoch)
       await publish(store, [draft({ subject: 'p' })])
       assert.equal((await list(store, { key: feedKey(tenantA) })).length, 1)
       assert.equal((await list(store, { key: feedKey(tenantB) })).length, 5)
-      await store.keys.setTenantSuspended(tenantA, true, actor)
+      await store.tenants.setTenantSuspended(tenantA, true, actor)
       await begun(store)
     })
 

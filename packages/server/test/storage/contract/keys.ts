@@ -47,7 +47,7 @@ export function keysContract(factory: StoreFactory): void {
       )
       await changes('an end', () => keys.setKeyExpiry('k', 5_000, 'cli:test'))
       await changes('a rate', () => keys.setKeyRate('k', { perSecond: 5, burst: 6 }, 'cli:test'))
-      await changes('a suspended tenant', () => keys.setTenantSuspended(tenantB, true, 'cli:test'))
+      await changes('a suspended tenant', () => store.tenants.setTenantSuspended(tenantB, true, 'cli:test'))
       const hashed = { secretHash: new Uint8Array(32), pepperId: 'pepper-2' }
       await changes('another hash', () => keys.rehashKey('k', 'pepper-1', hashed, 'service'))
       await changes('a revocation', () => keys.revokeKey('k', 2_000, 'cli:test'))
@@ -62,10 +62,11 @@ export function keysContract(factory: StoreFactory): void {
       const tenants = ['z', 'a', 'm'].map((name, n) => {
         return { tenantId: uuid(name), name, createdMs: 5 - n, suspended: name === 'a' }
       })
-      for (const tenant of tenants) assert.equal(await store.keys.createTenant(tenant, 'cli:test'), 'created')
+      for (const tenant of tenants)
+        assert.equal(await store.tenants.createTenant(tenant, 'cli:test'), 'created')
       const again = { tenantId: uuid('a'), name: 'other', createdMs: 9, suspended: false }
-      assert.equal(await store.keys.createTenant(again, 'cli:test'), 'exists')
-      assert.deepEqual(await store.keys.tenants(), tenants)
+      assert.equal(await store.tenants.createTenant(again, 'cli:test'), 'exists')
+      assert.deepEqual(await store.tenants.tenants(), tenants)
     })
 
     it('gives a name to one tenant, however many ask at the same time (D11)', async () => {
@@ -73,14 +74,14 @@ export function keysContract(factory: StoreFactory): void {
       const called = (name: string, n: number) =>
         ({ tenantId: uuid(`${name} ${n}`), name, createdMs: n, suspended: false }) as const
       const outcomes = await Promise.all(
-        Array.from({ length: 8 }, (_, n) => store.keys.createTenant(called('Hill & Co', n), 'cli:test')),
+        Array.from({ length: 8 }, (_, n) => store.tenants.createTenant(called('Hill & Co', n), 'cli:test')),
       )
       assert.deepEqual(outcomes.toSorted(), ['created', ...Array.from({ length: 7 }, () => 'nameTaken')])
-      assert.equal(await store.keys.createTenant(called('Hill & Sons', 1), 'cli:test'), 'created')
-      const [first] = await store.keys.tenants()
+      assert.equal(await store.tenants.createTenant(called('Hill & Sons', 1), 'cli:test'), 'created')
+      const [first] = await store.tenants.tenants()
       assert(first !== undefined)
-      assert.equal(await store.keys.createTenant(first, 'cli:test'), 'exists')
-      assert.equal((await store.keys.tenants()).length, 2)
+      assert.equal(await store.tenants.createTenant(first, 'cli:test'), 'exists')
+      assert.equal((await store.tenants.tenants()).length, 2)
     })
 
     it('accepts several tenants of one name from a store that has them, and gives the name to no other (D11)', async () => {
@@ -89,11 +90,11 @@ export function keysContract(factory: StoreFactory): void {
         return { tenantId: uuid(id), name: 'Hill & Co', createdMs: n, suspended: false }
       })
       assert(one !== undefined && other !== undefined && third !== undefined)
-      assert.equal(await store.keys.createTenant(one, 'cli:test', { sameName: 'allowed' }), 'created')
-      assert.equal(await store.keys.createTenant(other, 'cli:test', { sameName: 'allowed' }), 'created')
-      assert.equal(await store.keys.createTenant(other, 'cli:test', { sameName: 'allowed' }), 'exists')
-      assert.equal(await store.keys.createTenant(third, 'cli:test'), 'nameTaken')
-      assert.deepEqual(await store.keys.tenants(), [one, other])
+      assert.equal(await store.tenants.createTenant(one, 'cli:test', { sameName: 'allowed' }), 'created')
+      assert.equal(await store.tenants.createTenant(other, 'cli:test', { sameName: 'allowed' }), 'created')
+      assert.equal(await store.tenants.createTenant(other, 'cli:test', { sameName: 'allowed' }), 'exists')
+      assert.equal(await store.tenants.createTenant(third, 'cli:test'), 'nameTaken')
+      assert.deepEqual(await store.tenants.tenants(), [one, other])
       const [line] = await publish(store, [draft({ subject: 'p' })], { key: feedKey(other.tenantId) })
       assert.equal(line?.stored?.sequenceNumber, 1)
     })
@@ -104,12 +105,12 @@ export function keysContract(factory: StoreFactory): void {
         return { tenantId, scopes: ['property:read'] as const }
       })
       await store.keys.insertKey(record('k', { grants }), 'cli:test')
-      assert.equal(await store.keys.setTenantSuspended(tenantB, true, 'cli:test'), 'done')
+      assert.equal(await store.tenants.setTenantSuspended(tenantB, true, 'cli:test'), 'done')
       assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [tenantB])
-      assert.equal((await store.keys.tenants())[1]?.suspended, true)
-      await store.keys.setTenantSuspended(tenantB, false, 'cli:test')
+      assert.equal((await store.tenants.tenants())[1]?.suspended, true)
+      await store.tenants.setTenantSuspended(tenantB, false, 'cli:test')
       assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [])
-      assert.equal(await store.keys.setTenantSuspended(uuid('nobody'), true, 'cli:test'), 'unknownTenant')
+      assert.equal(await store.tenants.setTenantSuspended(uuid('nobody'), true, 'cli:test'), 'unknownTenant')
     })
 
     it('gives a key back as it was stored (D11)', async () => {

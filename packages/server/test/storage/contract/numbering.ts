@@ -52,7 +52,7 @@ export function numberingContract(factory: StoreFactory): void {
       await using store = await withTenants(await factory.create())
       await store.startEpoch(700, 'cli:test')
       const tenantId = uuid('tenant C')
-      await store.keys.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false }, 'cli:test')
+      await store.tenants.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false }, 'cli:test')
       const [line] = await publish(store, [draft({ subject: 'p' })], { key: feedKey(tenantId) })
       assert.equal(line?.stored?.sequenceNumber, 701)
     })

@@ -43,7 +43,7 @@ export function openingContract(factory: StoreFactory): void {
       const store = await withTenants(await factory.create())
       await store.close()
       await store.close()
-      const { events, keys } = store
+      const { events, keys, tenants } = store
       const key = feedKey()
       const range = { key, view: 'all' as const, first: 1, count: 1 }
       const verbs: readonly (() => Promise<unknown>)[] = [
@@ -54,7 +54,7 @@ export function openingContract(factory: StoreFactory): void {
         () => events.readEvent(key, key.tenantId),
         () => events.readAfter({ key, view: 'all', after: 0, limit: 1, latestOnly: false }),
         () => events.head(key),
-        () => keys.tenants(),
+        () => tenants.tenants(),
         () => keys.findKey('x'),
         () => keys.revokeKey('x', 1, 'cli:test'),
         () => keys.pepperIdsInUse(),

@@ -267,7 +267,7 @@ export function silenceContract(factory: StoreFactory): void {
       await store.keys.insertKey(key(), 'cli:test')
       const fresh = { keyId: 'keybbbbbbbbb', secretHash: new Uint8Array(32), pepperId: 'p', createdMs: 1 }
       assert.deepEqual(await store.silence.replacedKeys(), [])
-      await store.admin.rotateKey('keyaaaaaaaaa', { ...fresh, oldEndsMs: nowMs }, 'cli:test')
+      await store.keys.rotateKey('keyaaaaaaaaa', { ...fresh, oldEndsMs: nowMs }, 'cli:test')
       assert.deepEqual(
         (await store.silence.replacedKeys()).map(({ keyId, by }) => [keyId, by]),
         [['keyaaaaaaaaa', 'keybbbbbbbbb']],

@@ -13,7 +13,7 @@ import { publishMixture } from './reading.ts'
 /** All records of a store behind what another one holds, put into that one. */
 export async function transfer(from: StorageEngine, to: StorageEngine): Promise<void> {
   const held = new Map<string, number>()
-  for (const { tenantId } of await from.keys.tenants()) {
+  for (const { tenantId } of await from.tenants.tenants()) {
     for (const feed of feedNames) {
       held.set(`${tenantId} ${feed}`, (await headOf(to, { tenantId, feed })).position)
     }
@@ -71,7 +71,7 @@ export function transferringContract(factory: StoreFactory): void {
         const clash = draft({ subject: 'p', id: 'skipped', text: 'other' })
         assert.equal((await store.events.append([batch([clash])]))[0]?.kind, 'idConflict')
         await publish(store, [draft({ subject: 'q', category: 'lettings' }), draft({ subject: 'p' })])
-        await store.keys.createTenant(
+        await store.tenants.createTenant(
           { tenantId: uuid('late'), name: '', createdMs: 0, suspended: false },
           'cli:test',
         )

@@ -73,7 +73,7 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       assert.deepEqual(numbers(await list(store)), [1, 101, 102], 'never back')
       // A tenant made later begins where it would have begun.
       const tenantId = uuid('tenant C')
-      await store.keys.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false }, 'cli:test')
+      await store.tenants.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false }, 'cli:test')
       assert.equal((await headOf(store, feedKey(tenantId))).sequenceNumber, 0)
     })
 

@@ -368,7 +368,7 @@ export function enginesAgree(
           const tenants = [uuid(`run ${runs} a`), uuid(`run ${runs} b`)] as const
           for (const tenantId of tenants) {
             await agree((store) =>
-              store.keys.createTenant(
+              store.tenants.createTenant(
                 { tenantId, name: tenantId, createdMs: 0, suspended: false },
                 'cli:test',
               ),

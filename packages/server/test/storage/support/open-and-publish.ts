@@ -6,5 +6,5 @@ import { publish } from './read-back.ts'
 
 const [folder = '', name = ''] = process.argv.slice(2)
 await using store = await openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default })
-await store.keys.createTenant({ tenantId: tenantA, name: 'A', createdMs: 0, suspended: false }, 'cli:test')
+await store.tenants.createTenant({ tenantId: tenantA, name: 'A', createdMs: 0, suspended: false }, 'cli:test')
 await publish(store, [draft({ subject: name, id: name })])

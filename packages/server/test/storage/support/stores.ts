@@ -57,7 +57,7 @@ export function sqliteStores(writesOn: SqliteOptions['writesOn'] = 'ownThread'):
 export async function withTenants(store: StorageEngine): Promise<StorageEngine> {
   for (const [index, tenantId] of [tenantA, tenantB].entries()) {
     const name = `Agency ${index + 1}`
-    await store.keys.createTenant(
+    await store.tenants.createTenant(
       { tenantId, name, createdMs: 1_700_000_000_000 + index, suspended: false },
       'cli:test',
     )

@@ -142,11 +142,11 @@ const beingDeleted = refused({ code: 'tenant_not_found', detail: 'This tenant is
 
 /** The tenant, unless it does not exist, or nothing of it may be read any more. */
 export async function readableTenant(
-  { admin }: Pick<HttpContext, 'admin'>,
+  { tenants }: Pick<HttpContext, 'tenants'>,
   tenantId: string,
   whileDeleting?: true,
 ): Promise<Tenant | Refused> {
-  const tenant = await admin.findTenant(tenantId)
+  const tenant = await tenants.findTenant(tenantId)
   if (tenant === undefined) return noTenant
   const { deleting, ...found } = tenant
   return deleting === true && whileDeleting === undefined ? beingDeleted : found

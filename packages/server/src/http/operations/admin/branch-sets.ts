@@ -14,7 +14,7 @@ const keysPerRead = 200
 
 /** Why no key may be made with these grants; `undefined` if one may. Simultaneous requests may each make one more. */
 export async function refusalOfBranchSets(
-  context: Pick<HttpContext, 'admin'>,
+  context: Pick<HttpContext, 'keys'>,
   grants: readonly Grant[],
   nowMs: number,
 ): Promise<Refused | undefined> {
@@ -29,13 +29,13 @@ export async function refusalOfBranchSets(
 }
 
 async function setsOf(
-  { admin }: Pick<HttpContext, 'admin'>,
+  context: Pick<HttpContext, 'keys'>,
   tenantId: string,
   nowMs: number,
 ): Promise<ReadonlySet<string>> {
   const sets = new Set<string>()
   for (let after = 0; ;) {
-    const keys = await admin.keysAfter({ after, limit: keysPerRead, tenantId })
+    const keys = await context.keys.keysAfter({ after, limit: keysPerRead, tenantId })
     for (const { record } of keys) {
       const { grants, revokedMs, expiresMs = Infinity } = record
       if (revokedMs !== undefined || expiresMs <= nowMs) continue

@@ -42,10 +42,10 @@ export function findAnywhere(context: HttpContext): Operation {
       limit: readLimit(values, errors),
     }),
     answer({ request, parameters: { text, ...query } }) {
-      const { events, admin } = context
+      const { events, tenants } = context
       const store = {
         events,
-        tenantsAfter: (place: number, limit: number) => admin.tenantsAfter(place, limit),
+        tenantsAfter: (place: number, limit: number) => tenants.tenantsAfter(place, limit),
       }
       const clock = () => performance.now()
       const id = parseUuid(text.trim())

@@ -40,8 +40,9 @@ export function listKeys(context: HttpContext): Operation {
     async answer({ access, parameters: { after, limit, tenantId: asked } }) {
       const tenantId = askedTenant(access, 'admin:inspect', asked)
       if (typeof tenantId === 'object') return tenantId
-      if (tenantId !== undefined && (await context.admin.findTenant(tenantId)) === undefined) return noTenant
-      const found = await context.admin.keysAfter({ after, limit: limit + 1, tenantId })
+      if (tenantId !== undefined && (await context.tenants.findTenant(tenantId)) === undefined)
+        return noTenant
+      const found = await context.keys.keysAfter({ after, limit: limit + 1, tenantId })
       const show = ({ record }: { readonly record: KeyRecord }): object =>
         keyMembers(seenKey(access, 'admin:inspect', record) ?? record)
       return adminAnswer(listOf(found, limit, show))
@@ -169,7 +170,7 @@ export function changeKey(context: HttpContext): Operation {
         if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
         const refusal = await refusalOfChange(context, access, keyId, 'holds')
         if (refusal !== undefined) return refusal
-        const outcome = await context.admin.changeKey(keyId, reading.body, actorOf(access))
+        const outcome = await context.keys.changeKey(keyId, reading.body, actorOf(access))
         if (outcome.kind === 'changed') return adminAnswer(keyMembers(outcome.record))
         return outcome.kind === 'unknownKey' ? noKey : refused({ code: 'key_ended' })
       }),

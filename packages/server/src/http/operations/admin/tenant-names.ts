@@ -3,10 +3,10 @@ import type { HttpContext } from '../../context.ts'
 
 /** One look-up for each that is named; null of one that is gone, or is being deleted. */
 export async function tenantNames(
-  { admin }: Pick<HttpContext, 'admin'>,
+  { tenants }: Pick<HttpContext, 'tenants'>,
   tenantIds: readonly string[],
 ): Promise<(tenantId: string) => string | null> {
-  const found = await Promise.all([...new Set(tenantIds)].map((tenantId) => admin.findTenant(tenantId)))
+  const found = await Promise.all([...new Set(tenantIds)].map((tenantId) => tenants.findTenant(tenantId)))
   const names = new Map(
     found.flatMap((tenant) =>
       tenant === undefined || tenant.deleting === true ? [] : [[tenant.tenantId, tenant.name]],

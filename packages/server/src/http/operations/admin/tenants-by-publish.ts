@@ -15,7 +15,7 @@ export interface OrderedTenant extends PublishedTenant {
 
 /** Returns one more than the limit, if there are more. `wanted`: only these tenants; `undefined`: all. */
 export async function tenantsByPublish(
-  { admin, lastPublished }: Pick<HttpContext, 'admin' | 'lastPublished'>,
+  { lastPublished, tenants }: Pick<HttpContext, 'lastPublished' | 'tenants'>,
   after: PublishedTenant | undefined,
   limit: number,
   wanted: ReadonlyMap<string, Tenant> | undefined,
@@ -26,7 +26,7 @@ export async function tenantsByPublish(
     const place = sorted[n]
     if (place === undefined || found.length > limit) break
     const { tenantId } = place
-    const tenant = wanted === undefined ? await admin.findTenant(tenantId) : wanted.get(tenantId)
+    const tenant = wanted === undefined ? await tenants.findTenant(tenantId) : wanted.get(tenantId)
     // A deleted tenant stays in memory for some seconds.
     if (tenant !== undefined) found.push({ ...place, tenant })
   }

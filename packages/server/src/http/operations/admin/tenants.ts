@@ -123,14 +123,14 @@ async function orderedAnswer(
  * tenants.
  */
 async function tenantsWith(
-  { admin }: HttpContext,
+  { tenants }: HttpContext,
   { after, limit }: ListParameters,
   matches: ((item: TenantPlace) => boolean) | undefined,
 ): Promise<readonly TenantPlace[]> {
-  if (matches === undefined) return admin.tenantsAfter(after, limit + 1)
+  if (matches === undefined) return tenants.tenantsAfter(after, limit + 1)
   const found: TenantPlace[] = []
   for (let place = after; ;) {
-    const step = await admin.tenantsAfter(place, stepOfSearch)
+    const step = await tenants.tenantsAfter(place, stepOfSearch)
     found.push(...step.filter(matches))
     const last = step.at(-1)
     if (found.length > limit || last === undefined || step.length < stepOfSearch) return found
@@ -179,7 +179,7 @@ export function createTenant(context: HttpContext): Operation {
           suspended: false,
           ...(reference === undefined ? {} : { reference }),
         }
-        const outcome = await context.keys.createTenant(tenant, actorOf(access))
+        const outcome = await context.tenants.createTenant(tenant, actorOf(access))
         if (outcome !== 'created') return taken(outcome)
         const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
         return adminAnswer(newTenantMembers(tenant), success.created, { location })
@@ -227,7 +227,7 @@ export function changeTenant(context: HttpContext): Operation {
           const detail = 'Only an operator can change the reference or the state of a tenant.'
           return refused({ code: 'missing_scope', detail })
         }
-        const outcome = await context.admin.changeTenant(tenantId, reading.body, actorOf(access))
+        const outcome = await context.tenants.changeTenant(tenantId, reading.body, actorOf(access))
         if (outcome.kind === 'changed') {
           // A leaving tenant stays after all (PROTOCOL §5.10).
           if (suspended === false) await context.leaving.end(tenantId, actorOf(access))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { grantScopes } from '@property-events/protocol'
-import { grantColumns, grantOf, grantedBranches } from '../../src/storage/granted-branches.ts'
-import { tenantA } from './support/drafts.ts'
+import { grantColumns, grantOf, grantedBranches } from '../../src/keys/granted-branches.ts'
+import { tenantA } from '../storage/support/drafts.ts'
 
 const grant = {
   tenantId: tenantA,

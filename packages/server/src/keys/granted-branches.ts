@@ -1,8 +1,8 @@
 /** Grants by branch (D11): what can be limited, and how a store keeps a grant. */
 import { hasAtMost } from '@property-events/protocol/plain'
 import type { GrantScope } from '@property-events/protocol'
-import { grantOfScopes, scopeWords } from './key-store.ts'
-import type { Grant } from './key-store.ts'
+import { grantOfScopes, scopeWords } from './key.ts'
+import type { Grant } from './key.ts'
 
 /** Per grant. Each set of branches has views of its own, to which every event is added. */
 export const maxGrantedBranches = 100

@@ -1,4 +1,4 @@
-/** The port's part for tenants and keys (D11). */
+/** Keys: what one may do, and how a database keeps it (D11). */
 import {
   adminScopes,
   contactFields,
@@ -8,16 +8,6 @@ import {
 } from '@property-events/protocol/plain'
 import type { AdminScope, ContactLimits, GrantScope, NumberingName } from '@property-events/protocol'
 import type { Actor } from '../audit/audit.ts'
-
-export interface Tenant {
-  /** Lower-case UUID. */
-  readonly tenantId: string
-  readonly name: string
-  readonly createdMs: number
-  readonly suspended: boolean
-  /** The operator's own name for the tenant, such as a number in its CRM. It is unique; left out: there is none. */
-  readonly reference?: string
-}
 
 /** What a key may do for one tenant. */
 export interface Grant {
@@ -173,26 +163,45 @@ export interface FoundKey {
   readonly currentPepperId: string | undefined
 }
 
-/** How a new tenant comes about. */
-export interface NewTenantOptions {
-  /**
-   * `refused` by default: people identify tenants by their names. `allowed` for a tenant from another store, because stores made before
-   * names were unique may hold several tenants with one name.
-   */
-  readonly sameName?: 'refused' | 'allowed'
+export interface KeyPlace {
+  readonly place: number
+  readonly record: KeyRecord
 }
 
-export type NewTenantOutcome = 'created' | 'exists' | 'nameTaken' | 'referenceTaken'
+export interface KeysQuery {
+  /** Keys after this place; 0 for the first. */
+  readonly after: number
+  readonly limit: number
+  /** Only keys with a grant for this tenant. */
+  readonly tenantId?: string | undefined
+}
+
+/** Members that are left out stay as they are; `null` removes the value: no end, the rate of all keys, any network. */
+export interface KeyChange {
+  readonly label?: string | undefined
+  readonly expiresMs?: number | null | undefined
+  readonly rate?: KeyRate | null | undefined
+  readonly networks?: readonly string[] | null | undefined
+}
+
+export type ChangeKeyOutcome =
+  | { readonly kind: 'changed'; readonly record: KeyRecord }
+  /** `ended`: the key was revoked, and never comes back. */
+  | { readonly kind: 'unknownKey' | 'ended' }
+
+/** The new parts of a key that replaces another; everything else comes from the old key. */
+export interface FreshKey extends Pick<KeyRecord, 'keyId' | 'secretHash' | 'pepperId' | 'createdMs'> {
+  /** When the old key ends, unless it ends earlier by itself. */
+  readonly oldEndsMs: number
+}
+
+export type RotateKeyOutcome =
+  /** `old`: the old key, with its end. */
+  | { readonly kind: 'rotated'; readonly record: KeyRecord; readonly old: KeyRecord }
+  /** `ended`: the old key was revoked or has expired. `exists`: the new id is taken. */
+  | { readonly kind: 'unknownKey' | 'ended' | 'exists' }
 
 export interface KeyStore {
-  /**
-   * Makes a tenant and its empty feeds. `exists`: the id is taken. `nameTaken`: another tenant has exactly this name; if several calls
-   * ask for one name at the same time, on any nodes, one gets it. `referenceTaken`: another has its reference.
-   */
-  createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): Promise<NewTenantOutcome>
-  /** In order of creation. */
-  tenants(): Promise<readonly Tenant[]>
-  setTenantSuspended(tenantId: string, suspended: boolean, actor: Actor): Promise<'done' | 'unknownTenant'>
   /** Stores a new key. `unknownTenant`: a grant names a tenant that does not exist. */
   insertKey(record: KeyRecord, actor: Actor): Promise<'created' | 'exists' | 'unknownTenant'>
   /** The key has these scopes for the tenant from now on, in place of its earlier ones for the tenant. */
@@ -222,4 +231,42 @@ export interface KeyStore {
   ): Promise<'done' | 'unchanged'>
   /** Records last uses in bulk; later times win, unknown ids are ignored. */
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>
+  /** Keys in order of creation, including operator keys unless a tenant is named. One run of an index. */
+  keysAfter(query: KeysQuery): Promise<readonly KeyPlace[]>
+  /** Makes the whole change in one commit with its rows in the audit, or none of it. */
+  changeKey(keyId: string, change: KeyChange, actor: Actor): Promise<ChangeKeyOutcome>
+  /**
+   * Makes a key with the grants, scopes, label, rate, networks and length of life of another one, and ends the other one, in one commit.
+   * Even a grant that is given meanwhile is not lost.
+   */
+  rotateKey(keyId: string, fresh: FreshKey, actor: Actor): Promise<RotateKeyOutcome>
+}
+
+export function changedKey(before: KeyRecord, change: KeyChange): KeyRecord {
+  const { networks: held, ...rest } = before
+  const networks = change.networks === undefined ? held : (change.networks ?? undefined)
+  return {
+    ...rest,
+    label: change.label ?? before.label,
+    expiresMs: change.expiresMs === undefined ? before.expiresMs : (change.expiresMs ?? undefined),
+    rate: change.rate === undefined ? before.rate : (change.rate ?? undefined),
+    ...(networks === undefined || networks.length === 0 ? {} : { networks }),
+  }
+}
+
+/** The old key with its end, and the key that replaces it; `ended`: the old key no longer works. */
+export function rotatedKeys(
+  before: KeyRecord,
+  { oldEndsMs, ...fresh }: FreshKey,
+): { readonly old: KeyRecord; readonly record: KeyRecord } | 'ended' {
+  const { createdMs, expiresMs, revokedMs } = before
+  if (revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= fresh.createdMs)) return 'ended'
+  const record: KeyRecord = {
+    ...before,
+    ...fresh,
+    expiresMs: expiresMs === undefined ? undefined : fresh.createdMs + (expiresMs - createdMs),
+    lastUsedMs: undefined,
+    replaces: before.keyId,
+  }
+  return { old: { ...before, expiresMs: Math.min(oldEndsMs, expiresMs ?? oldEndsMs) }, record }
 }
