@@ -46,6 +46,7 @@ const repeatsElsewhere: Readonly<Record<string, string>> = {
   'server/src/observability/outage.ts': 'only during an outage, which it ends',
   'server/src/relieve-memory.ts': 'looks at the memory of its own process',
   'server/src/storage/time-reservation.ts': 'only while requests ask for open windows',
+  'server/src/tenants/compare.ts': 'only while a command copies a store or moves a tenant',
 }
 
 describe('the sources of a service', () => {

@@ -12,7 +12,7 @@ import type {
 } from '@property-events/protocol'
 import type { DeletionExport } from '../storage/deletion-store.ts'
 import type { KeyRate } from '../keys/key.ts'
-import type { RetentionRule } from '../storage/retention-store.ts'
+import type { RetentionRule } from '../privacy/retention/retention.ts'
 
 /**
  * Who changes something, as an opaque id: an API key, a person at the command line by an id that reveals no name, or the service itself,

@@ -9,6 +9,8 @@ import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { disclosureStore } from '../privacy/disclosure/store.ts'
 import { publicationStore } from '../publications/store.ts'
+import type { Thinning } from '../privacy/retention/retention.ts'
+import { retentionRuleStore } from '../privacy/retention/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
@@ -16,8 +18,14 @@ import { tenantStore } from '../tenants/store.ts'
 import { usageStore } from '../usage/store.ts'
 import type { StoreAccess } from './database.ts'
 
+/** What features ask of the log, each engine in its own way. */
+export interface LogWork {
+  readonly thinning: Thinning
+}
+
 export function featureStores(
   access: StoreAccess,
+  log: LogWork,
 ): Pick<
   StorageEngine,
   | 'audit'
@@ -31,11 +39,13 @@ export function featureStores(
   | 'moments'
   | 'names'
   | 'publications'
+  | 'retention'
   | 'silence'
   | 'tenants'
   | 'usage'
 > {
   return {
+    retention: { ...retentionRuleStore(access), ...log.thinning },
     audit: auditStore(access),
     consoleSessions: consoleSessionStore(access),
     consumers: consumerStore(access),

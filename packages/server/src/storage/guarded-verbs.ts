@@ -1,4 +1,5 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
+import type { Thinning } from '../privacy/retention/retention.ts'
 import { StorageFailure } from './storage.ts'
 import type {
   BranchViewStore,
@@ -7,7 +8,6 @@ import type {
   MoveStore,
   NodeStore,
   RestrictionStore,
-  RetentionStore,
   StorageRefusal,
 } from './storage.ts'
 
@@ -140,13 +140,9 @@ export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): E
   }
 }
 
-export function guardedRetention(verbs: Unguarded<RetentionStore>, guard: Guard): RetentionStore {
+export function guardedThinning(verbs: Unguarded<Thinning>, guard: Guard): Thinning {
   return {
-    rules: (tenantId) => guard(() => verbs.rules(tenantId)),
-    setRule: (tenantId, rule, days, actor) => guard(() => verbs.setRule(tenantId, rule, days, actor)),
     thin: (span, limit, nodeId) => guard(() => verbs.thin(span, limit, nodeId)),
-    takeTurn: (nodeId) => guard(() => verbs.takeTurn(nodeId)),
-    endTurn: (nodeId) => guard(() => verbs.endTurn(nodeId)),
     countDue: (span, limit, progress) => guard(() => verbs.countDue(span, limit, progress)),
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Ticks } from '@property-events/protocol'
 import type { Actor } from '../../audit/audit.ts'
-import { beginningOfDay, millisecondsPerDay } from '../../feed/retention-rules.ts'
+import { beginningOfDay, millisecondsPerDay } from '../retention/rules.ts'
 
 /** A contact on the list, with its latest event. */
 export interface ExpiringContact {

@@ -462,7 +462,7 @@ CREATE TABLE retention_rule (
   PRIMARY KEY (tenant, rule)
 );
 
--- How far the two walks through each feed have come (see storage/retention-store.ts).
+-- How far the two walks through each feed have come (see privacy/retention/retention.ts).
 CREATE TABLE thin_progress (
   tenant uuid NOT NULL,
   feed smallint NOT NULL,

@@ -455,7 +455,7 @@ CREATE TABLE retention_rule (
   PRIMARY KEY (tenant, rule)
 ) STRICT, WITHOUT ROWID;
 
--- How far the two walks through each feed have come (see storage/retention-store.ts).
+-- How far the two walks through each feed have come (see privacy/retention/retention.ts).
 CREATE TABLE thin_progress (
   feed_no INTEGER PRIMARY KEY,
   aged INTEGER NOT NULL,           -- position: what was superseded up to there, and old enough, is thinned

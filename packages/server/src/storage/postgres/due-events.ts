@@ -1,5 +1,5 @@
 /** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
-import type { DueEvent, ThinProgress, ThinStep } from '../retention-store.ts'
+import type { DueEvent, ThinProgress, ThinStep } from '../../privacy/retention/retention.ts'
 import type { FeedKey, ThinSpan } from '../storage.ts'
 import type { Database, Row, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'

@@ -11,7 +11,7 @@ import {
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
-  guardedRetention,
+  guardedThinning,
   storeGuard,
 } from '../guarded-verbs.ts'
 import type { Guard } from '../guarded-verbs.ts'
@@ -35,7 +35,7 @@ import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
-import { databaseRetention } from './retention.ts'
+import { databaseThinning } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { databaseRestrictions } from './restrictions.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
@@ -102,7 +102,9 @@ function engineOver(
   }
   return {
     settings,
-    ...featureStores(postgresAccess(database, given, note, guarded)),
+    ...featureStores(postgresAccess(database, given, note, guarded), {
+      thinning: guardedThinning(databaseThinning(parts), guarded),
+    }),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
@@ -151,11 +153,10 @@ function databaseReducing(
   parts: EngineParts,
   storeId: string,
   guarded: Guard,
-): Pick<StorageEngine, 'erasures' | 'restrictions' | 'retention'> {
+): Pick<StorageEngine, 'erasures' | 'restrictions'> {
   return {
     erasures: guardedErasures(databaseErasures(parts, storeId), guarded),
     restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
-    retention: guardedRetention(databaseRetention(parts), guarded),
   }
 }
 

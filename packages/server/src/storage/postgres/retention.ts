@@ -1,93 +1,34 @@
-/** The port's part for retention, on a database: rules, and steps that thin. */
+/** Thinning on a database, step by step. */
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { retentionSet } from '../../audit/changes.ts'
 import { codeOf } from '../error-code.ts'
 import { reducedEventJson } from '../reduced-event.ts'
-import { cutThinStep, nextThinStep, retentionRules, retentionTurnMs } from '../retention-store.ts'
-import type { RetentionStore, ThinOutcome, ThinSpan } from '../storage.ts'
+import { cutThinStep, nextThinStep, retentionTurnMs } from '../../privacy/retention/retention.ts'
+import type { Thinning } from '../../privacy/retention/retention.ts'
+import type { ThinOutcome, ThinSpan } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
-import type { Row, Statement } from './connection.ts'
+import type { Statement } from './connection.ts'
 import { readDue, readThinState } from './due-events.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { feedNumbers } from './feed-number.ts'
 
-const selectRules: Statement = {
-  name: 'retention-rules',
-  text: 'SELECT tenant, rule, days FROM retention_rule ORDER BY tenant, rule',
-}
-const selectRulesOf: Statement = {
-  name: 'retention-rules-of',
-  text: 'SELECT tenant, rule, days FROM retention_rule WHERE tenant = $1 ORDER BY rule',
-}
-const lockTenant: Statement = {
-  name: 'retention-tenant',
-  text: `SELECT t.tenant, r.days FROM tenant t LEFT JOIN retention_rule r ON r.tenant = t.tenant AND r.rule = $2
-    WHERE t.tenant = $1 FOR NO KEY UPDATE OF t`,
-}
-const putRule: Statement = {
-  name: 'retention-put',
-  text: `INSERT INTO retention_rule (tenant, rule, days) VALUES ($1, $2, $3)
-    ON CONFLICT (tenant, rule) DO UPDATE SET days = excluded.days`,
-}
-const removeRule: Statement = {
-  name: 'retention-remove',
-  text: 'DELETE FROM retention_rule WHERE tenant = $1 AND rule = $2',
-}
 const call: Statement = {
   name: 'retention-thin',
   text: `SELECT thin_events($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint[], $10::uuid[], $11::uuid[], $12::text[], $13,
     ${retentionTurnMs}, $14) AS status`,
 }
 
-const takeTurn: Statement = {
-  name: 'retention-take-turn',
-  text: `WITH now AS (SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS ms)
-    UPDATE thin_turn SET node = $1, until_ms = now.ms + ${retentionTurnMs} FROM now
-    WHERE node = $1 OR until_ms <= now.ms RETURNING node`,
-}
-const endTurn: Statement = {
-  name: 'retention-end-turn',
-  text: 'UPDATE thin_turn SET until_ms = 0 WHERE node = $1',
-}
-
 /** Raised by the function. */
 const onHold = 'PE001'
 
-type Parts = Pick<EngineParts, 'database' | 'given' | 'note' | 'remembered' | 'changes' | 'watching'>
+type Parts = Pick<EngineParts, 'database' | 'given' | 'remembered' | 'changes' | 'watching'>
 
-export function databaseRetention(parts: Parts): RetentionStore {
-  const { database, note, changes, watching, remembered } = parts
+export function databaseThinning(parts: Parts): Thinning {
+  const { database, changes, watching, remembered } = parts
   const nowMs = (): number | null => {
     const now = parts.given()
     return now === undefined ? null : millisecondsOfTicks(now)
   }
   return {
-    async rules(of) {
-      const [statement, values] = of === undefined ? [selectRules, []] : [selectRulesOf, [of]]
-      const rows = await database.read<Row & { tenant: string; rule: string; days: number }>(
-        statement,
-        values,
-      )
-      return rows.flatMap(({ tenant: tenantId, rule: name, days }) => {
-        const rule = retentionRules.find((known) => known === name)
-        return rule === undefined ? [] : [{ tenantId, rule, days }]
-      })
-    },
-    setRule: (tenantId, rule, days, actor) =>
-      database.transaction(async (session) => {
-        const [row] = await session.query<{ days: number | null }>(lockTenant, [tenantId, rule])
-        if (row === undefined) return 'unknownTenant'
-        if ((row.days ?? undefined) === days) return 'done'
-        if (days === undefined) await session.query(removeRule, [tenantId, rule])
-        else await session.query(putRule, [tenantId, rule, days])
-        await note(session, retentionSet(tenantId, rule, days), actor)
-        return 'done'
-      }),
-    takeTurn: (nodeId) =>
-      database.write(async (session) => {
-        return (await session.query(takeTurn, [nodeId, nowMs()])).length > 0
-      }),
-    endTurn: (nodeId) => database.write(async (session) => void (await session.query(endTurn, [nodeId]))),
     async thin(span, limit, nodeId) {
       const outcome = await thin(parts, span, limit, { nodeId, nowMs: nowMs() })
       if (outcome.kind === 'thinned' && outcome.events > 0) {

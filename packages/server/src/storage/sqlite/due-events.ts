@@ -1,6 +1,6 @@
 /** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
 import type { Ticks } from '@property-events/protocol'
-import type { DueEvent, ThinProgress, ThinStep } from '../retention-store.ts'
+import type { DueEvent, ThinProgress, ThinStep } from '../../privacy/retention/retention.ts'
 import type { Connection } from './connection.ts'
 
 export interface DueRow extends DueEvent {

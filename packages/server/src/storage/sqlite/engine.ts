@@ -11,7 +11,7 @@ import {
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
-  guardedRetention,
+  guardedThinning,
   storeGuard,
 } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
@@ -37,7 +37,7 @@ import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
 import { fileRestrictions } from './restriction-reads.ts'
-import { fileRetention } from './retention.ts'
+import { fileThinning } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
 import { hostWriterHere } from './writer-here.ts'
 import { hostWriter } from './writer-host.ts'
@@ -108,14 +108,15 @@ function engineOver(parts: EngineParts): StorageEngine {
   }
   return {
     settings,
-    ...featureStores(sqliteAccess(db, clock, link, guarded)),
+    ...featureStores(sqliteAccess(db, clock, link, guarded), {
+      thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
+    }),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
-    retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),

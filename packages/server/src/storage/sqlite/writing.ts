@@ -89,7 +89,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...featureWrites(db, clock, note),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
-    ...retentionWrites(db, clock, note, changes),
+    ...retentionWrites(db, clock, changes),
     append(packed) {
       const batches = unpackBatches(packed)
       const outcomes = line.commit((floor) => appending.append(batches, floor))

@@ -3,9 +3,9 @@
  * have of its own. It is carried out in steps that any node can continue, one node at a time.
  */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
-import { bytesPerReduction } from './erasure-store.ts'
-import type { FeedKey } from './feed-key.ts'
+import type { Actor } from '../../audit/audit.ts'
+import { bytesPerReduction } from '../../storage/erasure-store.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
 
 export const retentionRules = ['retain-contacts', 'retain-properties', 'expire-contacts'] as const
 
@@ -59,7 +59,8 @@ export type ThinOutcome =
   /** The tenant is being moved to another store, or has been (`MoveState`); or there is no such tenant. */
   | { readonly kind: 'closed' }
 
-export interface RetentionStore {
+/** The rules, and the turn of the node that thins. */
+export interface RetentionRules {
   /** The tenants' own rules, by tenant; only of one tenant if it is named. */
   rules(tenantId?: string): Promise<readonly TenantRule[]>
   /** `days`: 0 for off; `undefined`: the service's setting. */
@@ -70,19 +71,23 @@ export interface RetentionStore {
     actor: Actor,
   ): Promise<'done' | 'unknownTenant'>
   /**
-   * Looks at the next events of a feed, at most `limit`, and removes the payloads of those in the span, in one commit that raises the
-   * feed's `thinned` if there are any. Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes are
-   * removed. A subject's latest event is never touched. One node works at a time: the others find it `busy` until it has been silent for
-   * 10 seconds.
-   */
-  thin(span: ThinSpan, limit: number, nodeId: string): Promise<ThinOutcome>
-  /**
    * Takes the turn as a node's step does, without a step: others thin nothing for the next 10 seconds, or until `endTurn`. Another call
    * before that adds 10 seconds. False: another node has the turn.
    */
   takeTurn(nodeId: string): Promise<boolean>
   /** Lets another node begin without waiting. Has no effect if the node does not have the turn. */
   endTurn(nodeId: string): Promise<void>
+}
+
+/** What reduces events, in the log. */
+export interface Thinning {
+  /**
+   * Looks at the next events of a feed, at most `limit`, and removes the payloads of those in the span, in one commit that raises the
+   * feed's `thinned` if there are any. Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes are
+   * removed. A subject's latest event is never touched. One node works at a time: the others find it `busy` until it has been silent for
+   * 10 seconds.
+   */
+  thin(span: ThinSpan, limit: number, nodeId: string): Promise<ThinOutcome>
   /**
    * How many payloads `thin` would remove in its next step, and how far it would get; `undefined`: it would find nothing left. Begin
    * without `progress`, and continue with the one it returned. Nothing is changed.
@@ -93,6 +98,8 @@ export interface RetentionStore {
     progress?: ThinProgress,
   ): Promise<{ readonly events: number; readonly progress: ThinProgress } | undefined>
 }
+
+export interface RetentionStore extends RetentionRules, Thinning {}
 
 /** How long other nodes wait for a node that thins. */
 export const retentionTurnMs = 10_000
