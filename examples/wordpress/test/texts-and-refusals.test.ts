@@ -104,7 +104,7 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     )
   }
 
-  it('shows 99 of 100 homes after one run, a third of them with every character there is, and names the one that the database refuses (issue 39, 1)', async (context) => {
+  it('shows 99 of 100 homes after one run, a third of them with every character there is, and names the one that the database refuses', async (context) => {
     const service = await begun(context)
     await refusing(context, 'posts', 'post_title', 'NOT-TAKEN')
     const refs = Array.from({ length: 100 }, () => randomUUID())
@@ -207,7 +207,7 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     assert.equal((await postsOf(site)).get(ref)?.status, 'draft')
   })
 
-  it('keeps what the site shows of a home whose next payload cannot be read, and says so (issue 39, 12)', async (context) => {
+  it('keeps what the site shows of a home whose next payload cannot be read, and says so', async (context) => {
     const service = await begun(context)
     const [known, unknown] = [randomUUID(), randomUUID()]
     await publish(service, { payload: property({ agent_ref: known, media: [] }) })
@@ -229,7 +229,7 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     }
   })
 
-  it('tells a receiver all verdicts again once the feed is of another epoch, as after a restore (issue 39, 3)', async (context) => {
+  it('tells a receiver all verdicts again once the feed is of another epoch, as after a restore', async (context) => {
     const service = await begun(context)
     const payload = property({ media: [] })
     await publish(service, { payload })
@@ -254,7 +254,7 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     assert.deepEqual([await told(), await told()], [1, 0])
   })
 
-  it('fetches a picture again that was replaced at its address (issue 39, 1)', async (context) => {
+  it('fetches a picture again that was replaced at its address', async (context) => {
     const service = await begun(context)
     const ref = randomUUID()
     const path = `/changing-${ref}.png`
@@ -280,7 +280,7 @@ describe('the plugin in WordPress, with texts of every kind', inLongRuns, () => 
     assert.equal(pictures.asked.get(path), 2)
   })
 
-  it('shows a picture until the one that replaces it is here, and goes on showing it where that cannot be had (issue 39, 1)', async (context) => {
+  it('shows a picture until the one that replaces it is here, and goes on showing it where that cannot be had', async (context) => {
     const service = await begun(context)
     const ref = randomUUID()
     const path = `/changing-${ref}.png`

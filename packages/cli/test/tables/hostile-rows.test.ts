@@ -249,3 +249,24 @@ describe('tables of SQLite and PostgreSQL', () => {
     for (const reference of ['x'.repeat(201), 'a\u0000b', '\ud800']) assert.ok(!isUsableReference(reference))
   })
 })
+
+describe('the row of a removed home', () => {
+  const nowMs = Date.UTC(2026, 10, 28, 9, 30)
+  const removal = { kind: 'remove', subjectId: randomUUID(), sequenceNumber: 0, quirks: [] } as const
+
+  it('has the time at which a new read of the feed found it gone, where no event dates it', () => {
+    const { removed_at, reason, is_erased } = removedRow('main', removal, nowMs)
+    assert.deepEqual([removed_at, reason, is_erased], ['2026-11-28T09:30:00.000Z', null, false])
+  })
+
+  it('has the time of the event that removed it, whenever that is read', () => {
+    const { removed_at } = removedRow('main', { ...removal, event: eventOf('{}') }, nowMs)
+    assert.equal(removed_at, '2026-01-31T09:30:00.123Z')
+  })
+
+  it('says of an erased home only that it was erased, even if its payload still has a reason (D17)', () => {
+    const payload = JSON.stringify({ erased: true, removal_reason: 'Wedi’i gwerthu – £450,000 🏡' })
+    const row = removedRow('main', { ...removal, event: eventOf(payload) }, nowMs)
+    assert.deepEqual([row.is_erased, row.reason_code, row.reason], [true, null, null])
+  })
+})
