@@ -9,7 +9,7 @@ import type { KeyRecord } from '@property-events/server'
 import { draft, feedKey, tenantA } from '../../server/test/storage/support/drafts.ts'
 import { publish } from '../../server/test/storage/support/read-back.ts'
 import { testClock } from '../../server/test/storage/support/test-clock.ts'
-import { sharedDatabases } from '../../server/test/postgres/test-databases.ts'
+import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 
 const label = 'Safle Tŷ Gwyn – £ 🏡'
@@ -102,7 +102,9 @@ it('doctor and consumers name the key whose reader stops after its first unknown
 
 it('doctor names such a key of a database, too (D12, D28)', async () => {
   const folder = folderOf('beside')
-  const url = await (await sharedDatabases()).create()
+  // Of its own: the server that other files share does not flush, which doctor reports before it looks at readers.
+  await using server = await launchPostgres()
+  const url = server.url()
   await plant({ kind: 'postgres', url }, folder)
   assert.deepEqual(await readersFound(['--data', folder, '--database', url]), [expected])
 })
