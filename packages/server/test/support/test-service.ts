@@ -146,6 +146,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     // Beside the store, as `serve` keeps them.
     ...(engine === 'sqlite' ? { pages: { memoryBytes: 2 ** 20, folder, fileBytes: 2 ** 24 } } : {}),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+  }).catch(async (error: unknown) => {
+    // Otherwise its writer would keep the process of the tests alive.
+    await storage.close()
+    throw error
   })
 
   async function issue({ grants = [], operator = false, expiresMs, rate, ...terms }: IssueOptions) {
