@@ -590,7 +590,7 @@ onEngines('who has seen a property', {}, (service) => {
     assert.deepEqual([none.status, problemOf(none).code], [404, 'subject_not_found'])
   })
 
-  it('answers of a tenant that has left for another store, or is being deleted, as the property itself does (PROTOCOL §5.8, §14)', async () => {
+  it('answers of a tenant that has left for another store, or is being deleted, as the property itself does (PROTOCOL §14)', async () => {
     const [tenantId, actor] = [randomUUID(), 'cli:test'] as const
     const { tenants, moves } = service().storage
     await tenants.createTenant({ tenantId, name: 'Môr £ – 🏡', createdMs: 1, suspended: false }, actor)
