@@ -77,7 +77,8 @@ describe('three services on a primary and its standby', () => {
       ALTER FUNCTION settle_window RENAME TO settle_window_kept;
       CREATE FUNCTION settle_window(uuid, smallint, bigint) RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT now_ticks()'`)
     const running = load(broken, 3, 20)
-    await running.reached(40, 60)
+    // So many that one of them falls between a stamp and its commit on a busy machine, too.
+    await running.reached(200, 300)
     const found = violations(await running.finish())
     await cluster.query(`
       DROP FUNCTION settle_window; ALTER FUNCTION settle_window_kept RENAME TO settle_window;
