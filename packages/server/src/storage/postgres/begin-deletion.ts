@@ -15,7 +15,7 @@ import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Row, Session, Statement, Value } from './connection.ts'
 import { deletionOf, insertDeletion, putDeletion } from './deletion-row.ts'
 import type { DeletionRow } from './deletion-row.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 /** Takes the counters as an append does: it waits for appends under way, and later ones find the tenant closed. */
 const lockFeeds: Statement = {

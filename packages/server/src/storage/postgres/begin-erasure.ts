@@ -18,7 +18,7 @@ import type { Row, Session, Statement, Value } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { endRestrictions, lockRestrictions, readLatestKept } from './kept-events.ts'
 
 /** The condition on `sequence` lets the index of subjects be used. */

@@ -6,7 +6,7 @@ import type { BranchSetState, BranchViewStore } from '../branch-view-store.ts'
 import { branchSetId, storedBranches, viewNames, viewOfBranchSet } from '../branch-view.ts'
 import { texts } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 /** Sets are of properties alone. */
 const feed = feedNumbers.property

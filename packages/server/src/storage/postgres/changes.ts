@@ -16,7 +16,7 @@ import type { Watchers } from '../watchers.ts'
 import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { failureOf } from './failure.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 export interface Changes {
   /** Listens from the first call on. */

@@ -4,7 +4,7 @@ import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../
 import { bigints, texts } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const countColumns = 'f.tenant::text, f.feed, f.last_created, f.live_count AS live'
 

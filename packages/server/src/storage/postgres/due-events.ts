@@ -2,7 +2,7 @@
 import type { DueEvent, ThinProgress, ThinStep } from '../../privacy/retention/retention.ts'
 import type { FeedKey, ThinSpan } from '../storage.ts'
 import type { Database, Row, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 /** Conditions that always hold name the index (see the first migration). */
 export const dueStatements = {

@@ -1,7 +1,7 @@
 import { feedNames } from '@property-events/protocol'
 import type { EpochNeed, WaitingFeed } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import type { Witness } from './witness.ts'
 
 const count: Statement = {

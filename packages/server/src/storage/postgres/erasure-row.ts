@@ -2,7 +2,7 @@
 import { receiptReasons, feedNames } from '@property-events/protocol'
 import type { Erasure, ErasureState, ErasureTarget } from '../storage.ts'
 import type { Statement, Value } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 export interface ErasureRow {
   readonly erasure: string

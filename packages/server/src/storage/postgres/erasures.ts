@@ -9,7 +9,7 @@ import type { Database, Row, Session, Statement } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { reduceEvents } from './reduce-events.ts'
 import { noteSent, readSentBefore } from './sent-before.ts'
 

@@ -9,7 +9,7 @@ import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-rec
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { eventAt } from './event-at.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 

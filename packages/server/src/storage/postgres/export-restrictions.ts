@@ -4,7 +4,7 @@ import { recordsPerPiece } from '../store-records.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Row, Statement, Value } from './connection.ts'
 import { eventAt } from './event-at.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { restrictionOf } from './restriction-row.ts'
 import type { RestrictionRow } from './restriction-row.ts'
 

@@ -6,7 +6,7 @@ import type { AppendBatch, FeedKey } from '../storage.ts'
 import type { SubjectState } from '../subject-state.ts'
 import { bigints, integers, smallints, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 export interface TakenId {
   readonly position: number

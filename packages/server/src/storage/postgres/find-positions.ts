@@ -7,7 +7,7 @@ import { isUuid } from '@property-events/protocol'
 import type { FeedKey } from '../storage.ts'
 import { smallints, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const select: Statement = {
   name: 'positions-of',

@@ -2,7 +2,7 @@
 import { erasedEventJson } from '../reduced-event.ts'
 import type { KeptRecord } from '../store-records.ts'
 import type { Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const update: Statement = {
   name: 'import-kept-event',

@@ -6,7 +6,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { putExpiring } from '../../privacy/contact-expiry/store.ts'
 import { putHold } from '../../privacy/hold/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'

@@ -4,7 +4,7 @@ import type { ReductionRecord, ThinningRecord } from '../store-records.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const readFull: Statement = {
   name: 'import-read-full',

@@ -3,7 +3,7 @@ import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Row, Session, Statement, Value } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 const keepEvents: Statement = {

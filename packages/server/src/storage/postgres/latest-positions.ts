@@ -4,7 +4,7 @@ import type { EarlierQuery, EarlierStep, LatestQuery } from '../storage.ts'
 import { partsOfView } from '../branch-view.ts'
 import { texts } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { categoriesOf } from './read-after.ts'
 
 /** One run for each category, because the index of latest events is in order only within a category. No category: contacts. */

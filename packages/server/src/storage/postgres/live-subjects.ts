@@ -5,7 +5,7 @@ import { partsOfView } from '../branch-view.ts'
 import type { LiveQuery, LiveStep } from '../live-subjects.ts'
 import { bigints } from './array.ts'
 import type { Reads, Row, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 /**
  * A range of the primary key; no event is read. Position 0: its first event is being appended. Of a set of branches, one look into its own

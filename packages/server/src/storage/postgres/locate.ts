@@ -5,7 +5,7 @@ import { StorageFailure } from '../storage.ts'
 import type { FeedKey, FeedMark, Head, LocateQuery, Located, MarksTotal } from '../storage.ts'
 import { smallints, uuids } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { headColumns, headOf } from './feed-row.ts'
 import type { HeadRow } from './feed-row.ts'
 

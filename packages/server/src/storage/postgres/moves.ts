@@ -20,7 +20,7 @@ import {
 } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { exportRestrictions } from './export-restrictions.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const selectStates: Statement = {
   name: 'move-states',

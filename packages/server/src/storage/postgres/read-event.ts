@@ -1,7 +1,7 @@
 import type { FeedKey, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
 import type { Reads, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { utf8Of } from './long-rows.ts'
 import type { TextOrBytes } from './long-rows.ts'
 

@@ -3,7 +3,7 @@ import type { ViewRange } from '../storage.ts'
 import { bigints } from './array.ts'
 import type { Reads, Row, Statement, Value } from './connection.ts'
 import { eventAt } from './event-at.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import type { TextOrBytes } from './long-rows.ts'
 
 /** They are joined as bytes. */

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../bounded-map.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
 import type { SubjectState } from '../subject-state.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import type { FeedReading, Reading, SubjectRow } from './feed-reading.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 

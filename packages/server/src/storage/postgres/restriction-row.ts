@@ -2,7 +2,7 @@
 import { feedNames, restrictionReasons } from '@property-events/protocol'
 import type { Restriction, RestrictionProgress, RestrictionState } from '../storage.ts'
 import type { Session, Statement, Value } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 export interface RestrictionRow {
   readonly restriction: string

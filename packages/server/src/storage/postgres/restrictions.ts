@@ -8,7 +8,7 @@ import { bigints, texts } from './array.ts'
 import { beginRestriction, liftRestriction } from './begin-restriction.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { readRestriction, restrictionOf } from './restriction-row.ts'
 import type { RestrictionRow } from './restriction-row.ts'
 

@@ -9,7 +9,7 @@ import { bigints, texts, uuids } from './array.ts'
 import type { Statement } from './connection.ts'
 import { readDue, readThinState } from './due-events.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const call: Statement = {
   name: 'retention-thin',

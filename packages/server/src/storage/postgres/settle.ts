@@ -7,7 +7,7 @@ import { StorageFailure, feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
 import type { Reserved, TimeReservation } from '../time-reservation.ts'
 import type { Database, Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($1, $2, $3) AS moment' }
 const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }

@@ -5,7 +5,7 @@ import type { Actor, FeedKey } from '../storage.ts'
 import { smallints, texts, uuids } from './array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 import { writeMaintenance } from './maintenance.ts'
 
 /** Waits for commits under way and lets no new one begin; reads continue. */

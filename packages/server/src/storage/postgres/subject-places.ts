@@ -1,7 +1,7 @@
 /** Where the events of a subject are, and whose the events of a range are, without reading an event. */
 import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../storage.ts'
 import type { Reads, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 export const placesOfStatement: Statement = {
   name: 'sent-places',

@@ -10,7 +10,7 @@ import { feedName } from '../storage.ts'
 import type { LostNumbers } from '../storage.ts'
 import { bigints, smallints, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { feedNumbers } from '../../sql/database.ts'
 
 export interface Witness {
   /** Checks the history of a new connection and, if it is another one, everything this node has shown. Resolves with its name. */

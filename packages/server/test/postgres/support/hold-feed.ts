@@ -1,7 +1,7 @@
 /** Another session that holds a feed's counter, as one that an operator forgot in a transaction does. */
 import { Client } from 'pg'
 import type { FeedKey } from '../../../src/storage/storage.ts'
-import { feedNumbers } from '../../../src/storage/postgres/feed-number.ts'
+import { feedNumbers } from '../../../src/sql/database.ts'
 
 export interface HeldFeed {
   /** Ends its transaction, which has changed nothing. */
