@@ -1,7 +1,6 @@
 /**
  * Runs the tests with Node's own runner. `--long` runs more cycles of the same tests; further arguments are files, in
- * place of all of them. Any other run ends within a limit: the runner limits a test, but waits for ever for a file whose
- * process stays. And no process that a test has left behind outlives the run, where it would hold the terminal or the pipe.
+ * place of all of them. Any other run ends within a limit. And no process that a test has left behind outlives the run, where it would hold the terminal or the pipe.
  */
 import { spawn } from 'node:child_process'
 import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -27,6 +26,7 @@ if (files.length === 0) throw new Error('no test files were found')
 const filesAtOnce = 5
 const options = [
   '--test',
+  `--import=${new URL('end-with-tests.mjs', import.meta.url)}`,
   // Room for new objects from the beginning: V8 begins with 1 MB, and collecting it more often took up to a sixth of a file's processor time.
   '--min-semi-space-size=16',
   `--test-concurrency=${filesAtOnce}`,

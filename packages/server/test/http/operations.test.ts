@@ -392,23 +392,32 @@ describe('draining', () => {
 })
 
 onTransports('a graceful stop', (transport) => {
-  it('answers open requests, stores what it acknowledges, and then accepts no more (P7)', async () => {
+  it('answers open requests, stores what it acknowledges, and then accepts no more (P7)', async (test) => {
+    const entered = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
     const service = await startTestService({
       ...transport,
       wrap: (storage) =>
         withEvents(storage, {
           append: async (batches) => {
+            entered.resolve()
             await gate.promise
             return storage.events.append(batches)
           },
         }),
     })
+    test.after(async () => {
+      gate.resolve()
+      await service.service.close()
+      await service.storage.close()
+    })
     const inFlight = publish(service, { payload: property() })
+    await entered.promise
     const idle = await open(service.port)
     const half = await open(service.port)
     half.write(head(`GET ${listPath} HTTP/1.1`, `x-api-key: ${service.tenant.readKey}`).slice(0, -2))
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // The service has read the half request when it has answered a whole one that was sent later.
+    assert.equal((await call(service, listPath, { key: service.tenant.readKey })).status, 200)
     const closed = service.service.close()
     assert.equal(service.service.close(), closed)
     assert.ok((await collect(idle)).closed)
@@ -420,6 +429,5 @@ onTransports('a graceful stop', (transport) => {
     assert.equal((await inFlight).events.length, 1)
     await closed
     await assert.rejects(call(service, listPath))
-    await service.storage.close()
   })
 })
