@@ -143,6 +143,8 @@ export type LockedFeed =
 export interface Transaction extends Sql {
   /** Takes the feed's counter, as an append does, and keeps it until the commit. */
   lockFeed(key: FeedKey): Promise<LockedFeed>
+  /** What was read of these feeds may be different after the commit: then whoever watches them is told, on every node. */
+  changed(keys: readonly FeedKey[]): void
   /** Records changes in the audit, in the same commit. */
   note(changes: readonly AuditChange[], actor: Actor): Promise<void>
 }

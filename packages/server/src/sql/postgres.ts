@@ -6,7 +6,7 @@ import { insertAudit } from '../audit/store.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
 import { moveStateOf } from '../storage/move-store.ts'
 import type { Database, Row, Session, Statement, Value } from '../storage/postgres/connection.ts'
-import type { Actor, AuditChange } from '../storage/storage.ts'
+import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
 import { feedNumbers } from './database.ts'
 import type { LockedFeed, Query, Sql, StoreAccess, Transaction, Value as SharedValue } from './database.ts'
 
@@ -34,31 +34,39 @@ export function changeNoter(given: () => Ticks | undefined): NoteChanges {
   }
 }
 
-/** `given`: replaces the database's clock, for tests. */
+/** What a database's features need beside it. */
+export interface AccessParts {
+  readonly database: Database
+  /** Replaces the database's clock, for tests. */
+  readonly given: () => Ticks | undefined
+  readonly note: NoteChanges
+  /** Called after each commit with the feeds that it has changed. */
+  readonly onChanged: (keys: readonly FeedKey[]) => void
+}
+
 export function postgresAccess(
-  database: Database,
-  given: () => Ticks | undefined,
-  note: NoteChanges,
+  { database, given, note, onChanged }: AccessParts,
   guarded: Guard,
 ): StoreAccess {
   const read = sqlOver((statement, values) => guarded(() => database.read(statement, values)), given)
   return {
     read,
     write: (write, ...args) =>
-      guarded(() =>
-        database.transaction(
-          (session) => write.run(transactionOn(session, given, note), ...args),
+      guarded(async () => {
+        const changed: FeedKey[] = []
+        const answer = await database.transaction(
+          (session) => write.run(transactionOn(session, { given, note, changed }), ...args),
           write.lockWaitMs,
-        ),
-      ),
+        )
+        if (changed.length > 0) onChanged(changed)
+        return answer
+      }),
   }
 }
 
-/** A feature's part of a transaction that the log has begun. */
-export function transactionOn(
+function transactionOn(
   session: Session,
-  given: () => Ticks | undefined,
-  note: NoteChanges,
+  { given, note, changed }: Pick<AccessParts, 'given' | 'note'> & { readonly changed: FeedKey[] },
 ): Transaction {
   const sql = sqlOver((statement, values) => session.query(statement, values), given)
   let nowMs: Promise<number> | undefined
@@ -70,6 +78,7 @@ export function transactionOn(
       if (row === undefined) return { kind: 'unknownFeed' }
       return { kind: moveStateOf(row.move) === 'open' ? 'open' : 'tenantMoving' }
     },
+    changed: (keys) => void changed.push(...keys),
     note: (changes, actor) => note(session, changes, actor),
   }
 }

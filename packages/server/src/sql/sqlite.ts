@@ -8,14 +8,17 @@ import type { Guard } from '../storage/guarded-verbs.ts'
 import type { Connection } from '../storage/sqlite/connection.ts'
 import { feedReader } from '../storage/sqlite/feed-row.ts'
 import type { WriterLink } from '../storage/sqlite/writer-link.ts'
-import type { Actor, AuditChange } from '../storage/storage.ts'
+import type { ChangeCounts } from '../storage/change-counts.ts'
+import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
+import type { Watchers } from '../storage/watchers.ts'
 import type { Query, Sql, StatementText, StoreAccess, Transaction, Value, Write } from './database.ts'
 
 /** The thread that serves. */
 export function sqliteAccess(
   db: Connection,
   clock: SharedClock | undefined,
-  link: WriterLink,
+  link: Pick<WriterLink, 'run'>,
+  watching: Pick<Watchers, 'tell'>,
   guarded: Guard,
 ): StoreAccess {
   const run = statementRunner(db)
@@ -24,7 +27,12 @@ export function sqliteAccess(
       rows: <Row extends object>(query: Query<Row>) => guarded(() => run(query)),
       nowMs: async () => millisecondsOfTicks(readClock(clock)),
     },
-    write: (write, ...args) => guarded(() => link.run(write, args)),
+    write: (write, ...args) =>
+      guarded(async () => {
+        const { answer, changed } = await link.run(write, args)
+        for (const key of changed) watching.tell(key)
+        return answer
+      }),
   }
 }
 
@@ -38,13 +46,24 @@ export function changeNoter(db: Connection, clock: SharedClock | undefined): Not
   }
 }
 
+/** What a write has answered, and the feeds that it has changed. */
+export interface Written<Answer> {
+  readonly answer: Answer
+  readonly changed: readonly FeedKey[]
+}
+
 /** One commit at a time, on the writer's thread. */
 export type RunWrite = (
   write: Write<readonly unknown[], unknown>,
   args: readonly unknown[],
-) => Promise<unknown>
+) => Promise<Written<unknown>>
 
-export function writeRunner(db: Connection, clock: SharedClock | undefined, note: NoteChanges): RunWrite {
+export function writeRunner(
+  db: Connection,
+  clock: SharedClock | undefined,
+  note: NoteChanges,
+  counts: Pick<ChangeCounts, 'raise'>,
+): RunWrite {
   const sql = sqlOver(db, clock)
   const feedOf = feedReader(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -59,12 +78,18 @@ export function writeRunner(db: Connection, clock: SharedClock | undefined, note
     begin.run()
     try {
       const nowMs = await sql.nowMs()
-      const answer = await write.run(
-        { ...sql, nowMs: async () => nowMs, lockFeed, note: async (changes, actor) => note(changes, actor) },
-        ...args,
-      )
+      const changed: FeedKey[] = []
+      const tx: Transaction = {
+        ...sql,
+        nowMs: async () => nowMs,
+        lockFeed,
+        changed: (keys) => void changed.push(...keys),
+        note: async (changes, actor) => note(changes, actor),
+      }
+      const answer = await write.run(tx, ...args)
       commit.run()
-      return answer
+      for (const key of changed) counts.raise(key)
+      return { answer, changed }
     } catch (error) {
       // A full disk ends a transaction by itself.
       if (db.inTransaction) rollback.run()

@@ -18,6 +18,7 @@ import { hostWriter } from '../../src/storage/sqlite/writer-host.ts'
 import type { WriterHost } from '../../src/storage/sqlite/writer-host.ts'
 import { linkWriter } from '../../src/storage/sqlite/writer-link.ts'
 import type { WriterLink } from '../../src/storage/sqlite/writer-link.ts'
+import { watchers } from '../../src/storage/watchers.ts'
 import { tenantStore } from '../../src/tenants/store.ts'
 import { batch, draft, tenantA } from './support/drafts.ts'
 import { list, numbers, receipt } from './support/read-back.ts'
@@ -37,7 +38,7 @@ async function linkTo(folder: string): Promise<Linked> {
   const host = hostWriter({ ...options, changes: changeCounts().memory }, commitLine())
   const link = linkWriter(host)
   const db = new Database(file, { readonly: true })
-  const tenants = tenantStore(sqliteAccess(db, undefined, link, async (run) => run()))
+  const tenants = tenantStore(sqliteAccess(db, undefined, link, watchers(), async (run) => run()))
   await tenants.createTenant({ tenantId: tenantA, name: 'A', createdMs: 0, suspended: false }, 'cli:test')
   db.close()
   return { link, host, file }

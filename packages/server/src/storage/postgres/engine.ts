@@ -16,7 +16,7 @@ import {
 } from '../guarded-verbs.ts'
 import type { Guard } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { FeedKey, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
@@ -102,7 +102,7 @@ function engineOver(
   }
   return {
     settings,
-    ...featureStores(postgresAccess(database, given, note, guarded), {
+    ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
       thinning: guardedThinning(databaseThinning(parts), guarded),
     }),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
@@ -141,6 +141,13 @@ function engineOver(
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Here, and on the other nodes. */
+function tellChanged({ remembered, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
+  remembered.forget(keys)
+  changes.send(keys)
+  for (const key of keys) watching.tell(key)
 }
 
 async function pingBothWays(database: Database): Promise<void> {

@@ -108,7 +108,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   }
   return {
     settings,
-    ...featureStores(sqliteAccess(db, clock, link, guarded), {
+    ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
       thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
     }),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),

@@ -2,6 +2,7 @@
 import { receiveMessageOnPort } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import type { Write } from '../../sql/database.ts'
+import type { Written } from '../../sql/sqlite.ts'
 import { StorageFailure } from '../storage.ts'
 import type { WriterClient, WriterHost } from './writer-host.ts'
 import type { WriterReply, WriterRequest, WriterVerb, WriterVerbs } from './writer-verbs.ts'
@@ -13,7 +14,10 @@ export interface WriterLink {
     ...args: Parameters<WriterVerbs[V]>
   ): Promise<Awaited<ReturnType<WriterVerbs[V]>>>
   /** A write of a feature, which the writer finds by its name. */
-  run<Args extends readonly unknown[], Answer>(write: Write<Args, Answer>, args: Args): Promise<Answer>
+  run<Args extends readonly unknown[], Answer>(
+    write: Write<Args, Answer>,
+    args: Args,
+  ): Promise<Written<Answer>>
 }
 
 /** A method, so that promises of every answer's type fit: request and reply are paired by number. */

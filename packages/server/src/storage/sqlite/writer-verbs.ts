@@ -1,4 +1,5 @@
 /** The questions to the writer's thread, and how questions and answers travel. */
+import type { Written } from '../../sql/sqlite.ts'
 import type { SharedClock } from '../clock.ts'
 import type {
   Actor,
@@ -23,7 +24,7 @@ export interface WriterVerbs
   extends NodeWrites, BranchViewWrites, DeletionWrites, ErasureWrites, RestrictionWrites, RetentionWrites {
   append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
   /** Runs a write of a feature. */
-  write(name: string, args: readonly unknown[]): Promise<unknown>
+  write(name: string, args: readonly unknown[]): Promise<Written<unknown>>
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
   acceptHistory(actor: Actor): 'accepted'

@@ -86,7 +86,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...deletionWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
     ...branchViewWrites(db, clock),
-    ...featureWrites(db, clock, note),
+    ...featureWrites(db, clock, note, changes),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...retentionWrites(db, clock, changes),
