@@ -6,6 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/cli/package.json packages/cli/
 COPY packages/client/package.json packages/client/
 COPY packages/console/package.json packages/console/
+COPY packages/demo/package.json packages/demo/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/server/package.json packages/server/
 # What serves, in the versions of package-lock.json; the Node of the image takes the place of the one that comes with the packages.

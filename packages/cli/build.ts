@@ -30,7 +30,7 @@ const here = import.meta.dirname
 const packages = join(here, '..')
 
 /** Ours that the program is made of. */
-const bundled = ['client', 'protocol', 'server'] as const
+const bundled = ['client', 'demo', 'protocol', 'server'] as const
 /** Where the program begins. Where its threads begin is read from the modules that start them. */
 const beginning = 'cli/src/main.js'
 
@@ -42,7 +42,7 @@ export function buildProgram(folder: string, release: ReleaseFacts = {}): void {
     const { modules, needed } = reachedFrom(compiled)
     for (const module of modules) copyInto(folder, compiled, module)
     for (const name of ['cli', ...bundled]) copyData(folder, name)
-    for (const name of ['bin', 'carried-node', 'data']) {
+    for (const name of ['bin', 'carried-node']) {
       cpSync(join(here, name), join(folder, name), { recursive: true })
     }
     cpSync(join(packages, 'console/built'), join(folder, 'console'), { recursive: true })
@@ -70,7 +70,7 @@ function copyInto(folder: string, from: string, path: string): void {
 
 /** What the modules read when they run: SQL, JSON and whatever else stands beside them. */
 function copyData(folder: string, name: string): void {
-  for (const part of ['src', 'schemas']) {
+  for (const part of ['src', 'schemas', 'data']) {
     const source = join(packages, name, part)
     if (!existsSync(source)) continue
     for (const file of filesUnder(source)) {
@@ -161,7 +161,7 @@ function writeManifests(folder: string, needed: ReadonlySet<string>, release: Re
     type: 'module',
     bin: own['bin'],
     exports: { './package.json': './package.json' },
-    files: ['bin', 'carried-node', 'console', 'data', 'src', 'CHANGELOG.md'],
+    files: ['bin', 'carried-node', 'console', 'src', 'CHANGELOG.md'],
     // Of the older ones that still work nothing runs the tests.
     engines: { node: '>=24' },
     dependencies: { ...Object.fromEntries(ours.map((name) => [name, version])), ...versions },

@@ -1,5 +1,5 @@
 /** The variables that all documents use, as one line for a shell. */
-import type { TenantKeys } from './demo-keys.ts'
+import type { TenantKeys } from '@property-events/demo/keys'
 import { variableOf } from './setting.ts'
 import { publishKeyVariable, settings } from './settings.ts'
 import { shellWord } from './terminal-text.ts'

@@ -1,21 +1,26 @@
 /** What `demo` does once its service listens: loads the market, announces it, and keeps it changing and read. */
 import { feeds, parseKeyText } from '@property-events/protocol'
+import {
+  createDemoTenants,
+  findMarket,
+  isDemoLoaded,
+  lastSaleMs,
+  loadDemo,
+  marketTenants,
+  nowhere,
+} from '@property-events/demo'
+import type { LoadedMarket } from '@property-events/demo'
+import { demoKeys } from '@property-events/demo/keys'
+import type { DemoKeys } from '@property-events/demo/keys'
 import { pepperForNew, readPepperUse } from '@property-events/server'
-import type { Peppers } from '@property-events/server'
 import { consoleLink } from './console-link.ts'
 import type { ConsoleLink } from './console-link.ts'
-import { demoKeys } from './demo-keys.ts'
-import type { DemoKeys } from './demo-keys.ts'
 import { demoVariables } from './demo-variables.ts'
-import { createDemoTenants, findMarket, isDemoLoaded, loadDemo } from './load-demo.ts'
-import type { LoadedMarket } from './load-demo.ts'
-import { lastSaleMs } from './market/demo-market.ts'
-import { nowhere } from './market/media.ts'
-import { marketTenants } from './market/tenants.ts'
 import { storeFlags } from './open-store.ts'
 import type { Output } from './output.ts'
 import { commandLine } from './program-name.ts'
 import { createProgress } from './progress.ts'
+import { Refusal } from './refusal.ts'
 import type { ServeStage } from './serve-stage.ts'
 import type { StartedService } from './start-service.ts'
 import { boxText } from './terminal-text.ts'
@@ -28,13 +33,17 @@ export const demo: ServeStage = async (
 ) => {
   const { service, storage, peppers } = started
   const store = storeFlags(flags, data)
-  await createDemoTenants(storage, data, store)
+  if ((await createDemoTenants(storage)) === 'otherTenants') {
+    throw new Refusal(
+      `The store in ${data} holds other tenants, and the demo would be mixed with them. Use \`${commandLine('serve', store)}\`, or name another folder with --data.`,
+    )
+  }
   const mediaUrl = `${service.url}/pictures`
   const found = await findMarket(storage, mediaUrl)
   if (found !== 'earlierVersion' && !(await isDemoLoaded(storage, found))) {
     const progress = createProgress(output, 'events loaded')
     if (!output.json) output.say('Loading the demo market …')
-    await loadDemo({
+    const refused = await loadDemo({
       storage,
       publisher: service.publisher,
       market: found,
@@ -42,6 +51,8 @@ export const demo: ServeStage = async (
       onProgress: (loaded) => progress.update(loaded, undefined),
     })
     progress.end()
+    if (refused !== undefined)
+      throw new Refusal(`The demo market could not be stored (${refused}). Name an empty folder with --data.`)
   }
   if (signal.aborted) return
   const keys = await demoKeys(data, storage, peppers, marketTenants, service.url)
@@ -53,41 +64,18 @@ export const demo: ServeStage = async (
   const market = found === 'earlierVersion' ? { untilMs: lastSaleMs, mediaUrl: nowhere } : found
   if (!output.json && market.mediaUrl !== mediaUrl) output.say(picturesElsewhere(market))
   if (flags['live'] === false) return
-  await keepAlive(started, {
-    data,
+  // Loaded only now, when everything is announced: a start takes no longer for it.
+  const { keepLive } = await import('@property-events/demo/live')
+  await keepLive({
+    url: service.url,
+    storage,
+    publisher: service.publisher,
+    pepper: pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0],
+    folder: data,
     market: { ...market, newMediaUrl: mediaUrl },
     signal,
     say: (line) => output.say(line),
   })
-}
-
-interface LiveDemo {
-  /** The data folder. */
-  readonly data: string
-  readonly market: LoadedMarket & { readonly newMediaUrl: string }
-  readonly signal: AbortSignal
-  readonly say: (line: string) => void
-}
-
-/** Loaded only now, when everything is announced: a start takes no longer for it. */
-async function keepAlive(
-  { service: { publisher, url }, storage, peppers }: StartedService,
-  { data, market, signal, say }: LiveDemo,
-): Promise<void> {
-  const [{ runLive }, { runConsumers }, { consumerKeys }] = await Promise.all([
-    import('./run-live.ts'),
-    import('./run-consumers.ts'),
-    import('./demo-consumers.ts'),
-  ])
-  const consumers = await consumerKeys(data, storage, await pepperOf(storage, peppers))
-  await Promise.all([
-    runLive({ storage, publisher, market, signal, say }),
-    runConsumers({ url, storage, consumers, signal }),
-  ])
-}
-
-async function pepperOf(storage: StartedService['storage'], peppers: Peppers) {
-  return pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0]
 }
 
 function picturesElsewhere({ mediaUrl }: LoadedMarket): string {

@@ -1,7 +1,6 @@
 /** The last numbers of all feeds, noted before a store is moved and compared afterwards. */
-import { feedNames, formatTicks } from '@property-events/protocol'
+import { feedNames, formatTicks, memberOf, memberText } from '@property-events/protocol'
 import type { FeedKey, StorageEngine } from '@property-events/server'
-import { memberOf, memberText } from './members.ts'
 
 export interface NotedHead extends FeedKey {
   readonly position: number

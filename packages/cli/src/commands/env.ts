@@ -1,10 +1,10 @@
 /** `env`: the variables of a running demo, for `eval "$(property-events env)"`. */
 import type { Command } from 'commander'
 import { NetworkError, PropertyEventsError, createClient } from '@property-events/client'
+import { readKeptDemo } from '@property-events/demo/keys'
+import type { KeptDemo, TenantKeys } from '@property-events/demo/keys'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { readKeptDemo } from '../demo-keys.ts'
-import type { KeptDemo, TenantKeys } from '../demo-keys.ts'
 import { demoVariables } from '../demo-variables.ts'
 import { storeFlags } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'

@@ -15,7 +15,7 @@ import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
-import { writeWhole } from '../write-whole.ts'
+import { writeWhole } from '@property-events/server/plain'
 
 const help = `
 Writes a file for each tenant, DIR/TENANT.json: the references of the contacts, each with the hours (UTC) in which its events were

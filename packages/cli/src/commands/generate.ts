@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { generate } from '@property-events/demo/generate'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { generate } from '../market/generate.ts'
 
 /** Lines are written in pieces of this many characters: one system call for some dozen lines. */
 const pieceCharacters = 256 * 1024

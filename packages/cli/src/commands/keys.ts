@@ -29,7 +29,7 @@ import { changeSettings, findTenant, storeSettings, withStore } from '../open-st
 import { rateText, readOwnRate } from '../rate-limit.ts'
 import { addSettings } from '../read-settings.ts'
 import { readKind } from '../key-kind.ts'
-import { grantsOf } from '../sandbox-tenant.ts'
+import { grantsOf } from '../key-grants.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 

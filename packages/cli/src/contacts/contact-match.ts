@@ -1,5 +1,5 @@
 /** Whether a contact's payload has exactly an e-mail address, a telephone number or a name, in any spelling. */
-import { memberOf, memberText } from '../members.ts'
+import { memberOf, memberText } from '@property-events/protocol'
 
 export const searchKinds = ['email', 'phone', 'name'] as const
 export type SearchKind = (typeof searchKinds)[number]

@@ -1,7 +1,7 @@
 /** Everything the store holds about one contact. */
 import { placesOf, recipientsOf } from '@property-events/server'
 import type { AuditRow, Erasure, Hold, Recipient, Restriction, StorageEngine } from '@property-events/server'
-import { memberText } from '../members.ts'
+import { memberText } from '@property-events/protocol'
 import { readKept } from './kept-events.ts'
 
 export interface ContactRecord {

@@ -1,6 +1,6 @@
 /** Searches the latest payloads of one tenant's contacts. There is no index of personal data for this. */
 import type { StorageEngine } from '@property-events/server'
-import { memberText } from '../members.ts'
+import { memberText } from '@property-events/protocol'
 import type { ContactMatch } from './contact-match.ts'
 import { readKept, restrictedContacts } from './kept-events.ts'
 

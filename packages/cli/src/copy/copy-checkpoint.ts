@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Checkpoint } from '@property-events/client'
 import { fileCheckpoint } from '@property-events/client/node'
 import type { LocalCopy } from './local-copy.ts'
-import { writeWhole } from '../write-whole.ts'
+import { writeWhole } from '@property-events/server/plain'
 
 /** The file of the checkpoint of a copy on disk. */
 export interface CopyCheckpoint {

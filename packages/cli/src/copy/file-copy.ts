@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { entryText, heldIn, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { writeWhole } from '../write-whole.ts'
+import { writeWhole } from '@property-events/server/plain'
 
 /** A write of the file costs as much as the file is long, so it is followed by nine times as long without one. */
 const restPerWrite = 9

@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { entryText, heldIn, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { writeWhole } from '../write-whole.ts'
+import { writeWhole } from '@property-events/server/plain'
 
 /** Files written at a time: each of them waits for the disk. */
 const maxWriting = 16

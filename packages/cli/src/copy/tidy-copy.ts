@@ -4,7 +4,7 @@
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointFileName, entryNameOf } from './folder-copy.ts'
-import { draftPathOf } from '../write-whole.ts'
+import { draftPathOf } from '@property-events/server/plain'
 
 const draftSuffix = draftPathOf('')
 

@@ -3,11 +3,9 @@
  * locked for as long as the run lives, and removed when the run has ended.
  */
 import { readFileSync, rmSync } from 'node:fs'
-import { parseUuid } from '@property-events/protocol'
-import { takeFileLock } from '@property-events/server/plain'
+import { parseUuid, memberOf, memberText } from '@property-events/protocol'
+import { takeFileLock, draftPathOf, writeWhole } from '@property-events/server/plain'
 import type { FileLock } from '@property-events/server/plain'
-import { memberOf, memberText } from '../members.ts'
-import { draftPathOf, writeWhole } from '../write-whole.ts'
 import { noTotals } from './totals.ts'
 import type { Totals } from './totals.ts'
 

@@ -1,5 +1,4 @@
-import { compactJson, parseUuid, readJson, setMembers, uuidV5 } from '@property-events/protocol'
-import { memberOf } from '../members.ts'
+import { compactJson, parseUuid, readJson, setMembers, uuidV5, memberOf } from '@property-events/protocol'
 import type { Piece } from './split-lines.ts'
 import { isWhiteSpaceByte, maxPieceBytes } from './split-lines.ts'
 

@@ -10,6 +10,7 @@ import {
   impliesLettings,
   maxAdvice,
   meaningOf,
+  memberOf,
   priceLooksLike,
 } from '@property-events/protocol'
 import type { Category, FeedName, ProblemError, PublishWarning } from '@property-events/protocol'
@@ -91,12 +92,4 @@ function contradiction(published: unknown, eventType: string | undefined): reado
   if (!contradicts) return []
   const message = `The event type ${eventType} was named, but the payload says published ${String(published)}.`
   return [{ pointer: '/published', code: 'event_type_contradicts_payload', message }]
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

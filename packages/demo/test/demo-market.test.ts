@@ -10,11 +10,11 @@ import {
   type PropertyPayload,
   uuidV5,
 } from '@property-events/protocol'
-import { demoMarket, lastSaleMs } from '../../src/market/demo-market.ts'
-import { marketData } from '../../src/market/load-data.ts'
-import type { MarketEvent } from '../../src/market/market-event.ts'
-import { pictureOf } from '../../../server/src/http/pictures/picture.ts'
-import { marketTenants } from '../../src/market/tenants.ts'
+import { demoMarket, lastSaleMs } from '../src/market/demo-market.ts'
+import { marketData } from '../src/market/load-data.ts'
+import type { MarketEvent } from '../src/market/market-event.ts'
+import { pictureOf } from '../../server/src/http/pictures/picture.ts'
+import { marketTenants } from '../src/market/tenants.ts'
 
 const events = [...demoMarket()]
 

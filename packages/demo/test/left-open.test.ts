@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Publisher } from '@property-events/server'
-import { countRemovals } from '../../../client/src/sync/breaker.ts'
-import type { RemovalWindow } from '../../../client/src/sync/breaker.ts'
-import { demoMarket } from '../../src/market/demo-market.ts'
-import type { PropertyBody } from '../../src/market/market-event.ts'
-import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from '../../src/market/sandbox-market.ts'
-import { marketTenants } from '../../src/market/tenants.ts'
-import { runLive } from '../../src/run-live.ts'
+import { countRemovals } from '../../client/src/sync/breaker.ts'
+import type { RemovalWindow } from '../../client/src/sync/breaker.ts'
+import { demoMarket } from '../src/market/demo-market.ts'
+import type { PropertyBody } from '../src/market/market-event.ts'
+import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from '../src/market/sandbox-market.ts'
+import { marketTenants } from '../src/market/tenants.ts'
+import { runLive } from '../src/run-live.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2026, 10, 27, 17)

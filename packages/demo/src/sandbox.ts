@@ -13,6 +13,8 @@ const lookEveryMs = 60_000
 /** With more events than this the market stops: some ten weeks of use around the clock, and less than 100 MB. */
 const mostEvents = 200_000
 
+export { sandboxTenant }
+
 const key = { tenantId: sandboxTenantId, feed: 'property' } as const
 
 export interface SandboxParts {

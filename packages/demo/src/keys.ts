@@ -1,12 +1,11 @@
 /** The demo's keys, kept beside its store so that every start prints keys that work. Only for a demo: see D11. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { adminScopes } from '@property-events/protocol'
+import { adminScopes, memberOf, memberText } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import { createKeyVerifier, issueKey, pepperForNew, readPepperUse } from '@property-events/server'
 import type { Grant, Peppers, StorageEngine } from '@property-events/server'
-import { memberOf, memberText } from './members.ts'
-import { writeWhole } from './write-whole.ts'
+import { writeWhole } from '@property-events/server/plain'
 
 export interface TenantKeys {
   readonly tenantId: string

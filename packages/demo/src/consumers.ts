@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { issueKey } from '@property-events/server'
 import type { Pepper, StorageEngine } from '@property-events/server'
 import { marketTenants } from './market/tenants.ts'
-import { memberText } from './members.ts'
-import { writeWhole } from './write-whole.ts'
+import { memberText } from '@property-events/protocol'
+import { writeWhole } from '@property-events/server/plain'
 
 /**
  * `reports`: keeps in step, and says what became of each listing. `keepsStep`: keeps in step. `lettings`: the same with lettings alone.

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { removeFolder, start, temporaryFolder } from './support/program.ts'
-import type { Running } from './support/program.ts'
+import { removeFolder, start, temporaryFolder } from '../../cli/test/support/program.ts'
+import type { Running } from '../../cli/test/support/program.ts'
 
 const mostMs = 60_000
 const agentRef = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'

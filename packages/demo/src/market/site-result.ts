@@ -1,6 +1,6 @@
 /** What the website of a demo agency reports about a listing that it was sent. What it says is true of the listing. */
 import type { ConsumerResult } from '@property-events/client'
-import { memberOf, memberText } from '../members.ts'
+import { memberOf, memberText } from '@property-events/protocol'
 
 /** A listing with fewer is not shown. */
 const fewestPhotographs = 5

@@ -1,14 +1,18 @@
 /** Fills a store with the demo market, through the service's own publisher and with its own times (D25). */
-import { feedNames, parseCreatedDate, sandboxTenantId, uuidV5 } from '@property-events/protocol'
+import {
+  feedNames,
+  parseCreatedDate,
+  sandboxTenantId,
+  uuidV5,
+  memberOf,
+  memberText,
+} from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { defaultPublicationLimits, readPublication } from '@property-events/server'
 import type { Publisher, StorageEngine } from '@property-events/server'
 import { demoMarket } from './market/demo-market.ts'
 import type { MarketEvent } from './market/market-event.ts'
 import { marketTenants } from './market/tenants.ts'
-import { memberOf, memberText } from './members.ts'
-import { commandLine } from './program-name.ts'
-import { Refusal } from './refusal.ts'
 
 /** About 6,500 events in a dozen commits. */
 const chunkEvents = 500
@@ -30,25 +34,15 @@ export interface LoadDemoOptions {
   readonly onProgress: (loaded: number) => void
 }
 
-/**
- * Makes the missing tenants. A store with other tenants is not a demo's and is left alone; `store` are the flags that
- * find it.
- */
-export async function createDemoTenants(
-  storage: StorageEngine,
-  folder: string,
-  store: string,
-): Promise<void> {
+/** Makes the missing tenants. A store with other tenants is not a demo's and is left alone. */
+export async function createDemoTenants(storage: StorageEngine): Promise<'created' | 'otherTenants'> {
   const ours = new Set([sandboxTenantId, ...marketTenants.map((tenant) => tenant.tenantId)])
   const present = await storage.tenants.tenants()
-  if (present.some((tenant) => !ours.has(tenant.tenantId))) {
-    throw new Refusal(
-      `The store in ${folder} holds other tenants, and the demo would be mixed with them. Use \`${commandLine('serve', store)}\`, or name another folder with --data.`,
-    )
-  }
+  if (present.some((tenant) => !ours.has(tenant.tenantId))) return 'otherTenants'
   for (const { tenantId, name } of marketTenants) {
     await storage.tenants.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, 'service')
   }
+  return 'created'
 }
 
 /**
@@ -111,25 +105,28 @@ export async function isDemoLoaded(storage: StorageEngine, market: LoadedMarket)
 
 /**
  * Publishes the events that the store does not have yet; every event has an id of its own, so a second time changes
- * nothing.
+ * nothing. Resolves to why the store refused one, if it did.
  */
-export async function loadDemo(options: LoadDemoOptions): Promise<void> {
+export async function loadDemo(options: LoadDemoOptions): Promise<Refused['kind'] | undefined> {
   let chunk: IdentifiedEvent[] = []
   let loaded = 0
   const publishChunk = async () => {
-    await Promise.all(batchesOf(chunk).map((batch) => publishBatch(options, batch)))
+    const refused = await Promise.all(batchesOf(chunk).map((batch) => publishBatch(options, batch)))
     loaded += chunk.length
     chunk = []
     options.onProgress(loaded)
+    return refused.find((kind) => kind !== undefined)
   }
   for (const identified of demoEvents(options.market)) {
     chunk.push(identified)
     if (chunk.length < chunkEvents) continue
-    await publishChunk()
-    if (options.signal.aborted) return
+    const refused = await publishChunk()
+    if (refused !== undefined || options.signal.aborted) return refused
   }
-  await publishChunk()
+  return publishChunk()
 }
+
+type Refused = Exclude<Awaited<ReturnType<Publisher['append']>>, { readonly kind: 'stored' }>
 
 interface IdentifiedEvent {
   readonly event: MarketEvent
@@ -153,9 +150,9 @@ function batchesOf(chunk: readonly IdentifiedEvent[]): readonly (readonly Identi
 async function publishBatch(
   { storage, publisher }: LoadDemoOptions,
   batch: readonly IdentifiedEvent[],
-): Promise<void> {
+): Promise<Refused['kind'] | undefined> {
   const [first] = batch
-  if (first === undefined) return
+  if (first === undefined) return undefined
   const feed: FeedName = first.event.feed
   const reading = readPublication({
     feed,
@@ -173,10 +170,7 @@ async function publishBatch(
   })
   const key = { tenantId: tenantIdOf(first.event.tenant), feed }
   const outcome = await publisher.append({ key, drafts, unchanged: 'store' })
-  if (outcome.kind !== 'stored')
-    throw new Refusal(
-      `The demo market could not be stored (${outcome.kind}). Name an empty folder with --data.`,
-    )
+  return outcome.kind === 'stored' ? undefined : outcome.kind
 }
 
 function tenantIdOf(index: number): string {

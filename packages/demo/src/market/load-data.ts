@@ -1,4 +1,4 @@
-/** Reads the files of `packages/cli/data` (credits and licences: the README there), once per process. */
+/** Reads the files of `packages/demo/data` (credits and licences: the README there), once per process. */
 import { readFileSync } from 'node:fs'
 import places from '../../data/places.json' with { type: 'json' }
 import words from '../../data/words.json' with { type: 'json' }

@@ -1,4 +1,4 @@
-/** Members of JSON that this program did not write, or that may be damaged. */
+/** Members of JSON that came from elsewhere, or that may be damaged. */
 
 /** A member of a value from `JSON.parse`; `undefined` if it has no member of this name, or is not an object. */
 export function memberOf(value: unknown, name: string): unknown {

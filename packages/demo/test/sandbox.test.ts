@@ -4,11 +4,18 @@ import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { sandboxTenantId } from '@property-events/protocol'
 import { sandboxStepMs } from '../src/market/sandbox-market.ts'
-import { runSandbox } from '../src/run-sandbox.ts'
+import { runSandbox } from '../src/sandbox.ts'
 import { call } from '../../server/test/support/http-client.ts'
 import { onEngines } from '../../server/test/support/on-engines.ts'
-import { listEvents, removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
-import { makeTenant } from './support/make-tenant.ts'
+import {
+  listEvents,
+  removeFolder,
+  run,
+  runJson,
+  start,
+  temporaryFolder,
+} from '../../cli/test/support/program.ts'
+import { makeTenant } from '../../cli/test/support/make-tenant.ts'
 
 const root = temporaryFolder()
 after(() => removeFolder(root))
