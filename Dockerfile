@@ -9,6 +9,7 @@ COPY packages/console/package.json packages/console/
 COPY packages/demo/package.json packages/demo/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/server/package.json packages/server/
+COPY packages/tables/package.json packages/tables/
 # What serves, in the versions of package-lock.json; the Node of the image takes the place of the one that comes with the packages.
 # Of better-sqlite3 only what is loaded is kept, not the sources it was made from.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \

@@ -13,8 +13,7 @@ import type { Random } from '../packages/client/test/support/random.ts'
 import { startTestService } from '../packages/server/test/support/test-service.ts'
 import type { TestService } from '../packages/server/test/support/test-service.ts'
 import { until } from '../packages/server/test/support/until.ts'
-import { keepTables } from '../packages/cli/src/tables/keep-tables.ts'
-import { openTables } from '../packages/cli/src/tables/open-tables.ts'
+import { keepTables, openTables } from '../packages/tables/src/index.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

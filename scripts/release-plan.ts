@@ -8,7 +8,7 @@ export type ReleasePlan =
 
 const manifests = [
   'package.json',
-  ...['cli', 'client', 'demo', 'protocol', 'server'].map((name) => `packages/${name}/package.json`),
+  ...['cli', 'client', 'demo', 'protocol', 'server', 'tables'].map((name) => `packages/${name}/package.json`),
 ]
 
 /** Every file that a release changes. */

@@ -30,7 +30,7 @@ const here = import.meta.dirname
 const packages = join(here, '..')
 
 /** Ours that the program is made of. */
-const bundled = ['client', 'demo', 'protocol', 'server'] as const
+const bundled = ['client', 'demo', 'protocol', 'server', 'tables'] as const
 /** Where the program begins. Where its threads begin is read from the modules that start them. */
 const beginning = 'cli/src/main.js'
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidAnswerError, PropertyEventsError, ServiceError } from '@property-events/client'
 import type { ClientOptions, NetworkError } from '@property-events/client'
 import { networkReason } from './service-client.ts'
-import { TablesAway } from './tables/listing-tables.ts'
+import { TablesAway } from '@property-events/tables/refusal'
 import { plainText } from './terminal-text.ts'
 
 /** The wait after a client has used up its attempts. Its own waits add up to half a minute on average. */

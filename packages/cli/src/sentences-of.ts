@@ -11,9 +11,8 @@ import { commandLine } from './program-name.ts'
 export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (!(error instanceof Error)) return unexpected(String(error))
   if (error instanceof Refusal) return error.message
-  // The server's own refusals have a message for the operator.
-  if (['StorageRefusal', 'PepperRefusal', 'ErasureListFault', 'CopyRefusal'].includes(error.name))
-    return plainText(error.message, { multiline: true })
+  // The refusals of the server and of the tables have a message for the operator.
+  if (refusals.has(error.name)) return plainText(error.message, { multiline: true })
   if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
   if (error instanceof NetworkError && (error.code === 'network' || error.code === 'deadline'))
     return `${plainText(error.message).replace(/\.$/, '')}. Is the service running, and is PROPERTY_EVENTS_URL or --url right?`
@@ -21,6 +20,14 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (error.name === 'StorageFailure') return failureSentence(error, dataFolder)
   return systemSentence(error, dataFolder) ?? unexpected(error.message)
 }
+
+const refusals: ReadonlySet<string> = new Set([
+  'StorageRefusal',
+  'PepperRefusal',
+  'ErasureListFault',
+  'CopyRefusal',
+  'TablesRefusal',
+])
 
 /** With the details by which an operator can find the request. */
 function refusalSentence({ message, status, code, requestId }: ServiceError): string {

@@ -1,6 +1,6 @@
 /** The one way in which a batch gets into a copy on disk, with its checkpoint in agreement. */
 import type { Batch, Checkpoint } from '@property-events/client'
-import type { CopyKeeper } from './copy-keeper.ts'
+import type { CopyKeeper } from '@property-events/tables'
 import type { LocalCopy } from './local-copy.ts'
 import { isFileCopy } from './open-copy.ts'
 import type { OpenCopy } from './open-copy.ts'

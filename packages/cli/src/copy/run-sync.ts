@@ -1,12 +1,12 @@
 /** One sync of one tenant into any place for a copy. */
 import { createClient, MassRemovalError } from '@property-events/client'
 import type { FeedName, OddEvent, ResyncReason, SyncOptions, SyncResult } from '@property-events/client'
+import type { CopyKeeper } from '@property-events/tables'
 import { outlastOutages, tellingOptions } from '../outage.ts'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import type { ServiceAddress } from '../service-client.ts'
-import type { CopyKeeper } from './copy-keeper.ts'
 
 export interface SyncRun {
   readonly address: ServiceAddress

@@ -1,0 +1,176 @@
+/** Tables in an SQLite file, which a website reads meanwhile. */
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { takeFileLock } from '@property-events/server/plain'
+import type { FileLock } from '@property-events/server/plain'
+import { plainText } from '@property-events/protocol'
+import { TablesRefusal } from './refusal.ts'
+import { heldOf, lockedByAnother } from './listing-tables.ts'
+import type { ListingTables } from './listing-tables.ts'
+import { migrateTables, versionQuery } from './migrate-tables.ts'
+import type { SchemaSession } from './migrate-tables.ts'
+import { migrations, sqliteDialect } from './migrations.ts'
+import { busyMs, guarded, sqliteError } from './sqlite-failure.ts'
+import { numberOf, prepareStatements, referencesAtOnce, writeBatch } from './sqlite-write.ts'
+import { tableNames } from './table-names.ts'
+import type { TableNames } from './table-names.ts'
+
+/** Opens the file, or makes it, and takes the lock of its tables. Throws a `TablesRefusal` when another sync has it. */
+export async function openSqliteTables(file: string, prefix: string): Promise<ListingTables> {
+  const names = tableNames(prefix)
+  const lock = takeLock(file, prefix)
+  try {
+    const db = open(file)
+    const run = { names, dialect: sqliteDialect, migrations }
+    await guarded(file, () => migrateTables(schemaSession(db, names), run))
+    return tablesOf(db, names, file, lock)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function tablesOf(db: DatabaseSync, names: TableNames, file: string, lock: FileLock): ListingTables {
+  const statements = prepareStatements(db, names)
+  /** Of each tenant, as it was loaded or written last. */
+  const writes = new Map<string, number>()
+  return {
+    load: (tenant) =>
+      guarded(file, () => {
+        const row = statements.load.get(tenant)
+        writes.set(tenant, Number(row?.['writes'] ?? 0))
+        if (row === undefined) return undefined
+        return {
+          checkpoint: JSON.parse(String(row['checkpoint'])),
+          rowsVersion: Number(row['rows_version']),
+          isLost: row['is_lost'] === 1,
+        }
+      }),
+    write: (batch) =>
+      guarded(file, () => {
+        const before = writes.get(batch.tenant) ?? 0
+        inTransaction(db, () => writeBatch(statements, batch, before))
+        writes.set(batch.tenant, before + 1)
+        // Erased data stays in the log until the log is written into the file and emptied.
+        if (batch.removed.some(({ is_erased: isErased }) => isErased === true)) emptyLog(db)
+      }),
+    noteCaughtUp: (tenant, nowMs) =>
+      guarded(file, () => void statements.caughtUp.run(new Date(nowMs).toISOString(), tenant)),
+    count: (tenant) => guarded(file, () => numberOf(statements.count.get(tenant))),
+    holds: (tenant, references) =>
+      guarded(file, () => numberOf(statements.holds.get(tenant, JSON.stringify(references)))),
+    async *references(tenant) {
+      for (let after = ''; ;) {
+        const rows = statements.references.all(tenant, after)
+        yield* rows.map((row) => String(row['reference']))
+        if (rows.length < referencesAtOnce) return
+        after = String(rows.at(-1)?.['reference'])
+      }
+    },
+    async *held(tenant) {
+      for (let after = ''; ;) {
+        const rows = statements.held.all(tenant, after)
+        yield* rows.map(heldOf)
+        if (rows.length < referencesAtOnce) return
+        after = String(rows.at(-1)?.['reference'])
+      }
+    },
+    async close() {
+      db.close()
+      lock.release()
+    },
+  }
+}
+
+function takeLock(file: string, prefix: string): FileLock {
+  try {
+    const lock = takeFileLock(`${realFile(file)}.${prefix}sync.lock`, 0o600)
+    if (lock !== undefined) return lock
+  } catch (error) {
+    const known = sqliteError(file, error)
+    if (known !== error) throw known
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
+    throw new TablesRefusal(
+      `${plainText(file)} cannot be locked (${plainText(error.message)}), so a second sync could get in the way. Use a local disk.`,
+      { cause: error },
+    )
+  }
+  throw lockedByAnother(plainText(file))
+}
+
+/** One file by two names is one set of tables. */
+function realFile(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return join(realpathSync(dirname(file)), basename(file))
+  }
+}
+
+function open(file: string): DatabaseSync {
+  try {
+    refuseReadOnly(file)
+    const db = new DatabaseSync(file, { timeout: busyMs })
+    // What is deleted becomes zeros in the file, which an erasure needs. A batch that a power cut takes is read again.
+    db.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;')
+    // With a write-ahead log readers wait for nobody. A file that holds tables of others keeps its way.
+    const isNew = numberOf(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()) === 0
+    if (isNew) db.exec('PRAGMA journal_mode = WAL')
+    return db
+  } catch (error) {
+    throw sqliteError(file, error)
+  }
+}
+
+/**
+ * Throws for a file that this user may not write. SQLite would open it, and leave a read-only index of its log beside it, for
+ * which the file could not be written after its permissions are right again.
+ */
+function refuseReadOnly(file: string): void {
+  if (existsSync(file)) closeSync(openSync(file, 'r+'))
+}
+
+function schemaSession(db: DatabaseSync, names: TableNames): SchemaSession {
+  return {
+    async existing(all) {
+      const rows = db
+        .prepare(
+          'SELECT lower(name) AS name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))',
+        )
+        .all(JSON.stringify(all))
+      return rows.map((row) => String(row['name']))
+    },
+    async version() {
+      const columns = db
+        .prepare('SELECT name FROM pragma_table_info(?)')
+        .all(names.all[0] ?? '')
+        .map((row) => row['name'])
+      if (!columns.includes('program') || !columns.includes('version')) return undefined
+      const version = db.prepare(versionQuery(names)).get()?.['version']
+      return typeof version === 'number' ? version : undefined
+    },
+    async transaction(statements) {
+      inTransaction(db, () => {
+        for (const statement of statements) db.exec(statement)
+      })
+    },
+  }
+}
+
+function inTransaction(db: DatabaseSync, run: () => void): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    run()
+    db.exec('COMMIT')
+  } catch (error) {
+    // A full disk may have ended the transaction already.
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Where a reader still needs what the log has, a later writing empties it. */
+function emptyLog(db: DatabaseSync): void {
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+}
