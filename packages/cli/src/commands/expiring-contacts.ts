@@ -66,12 +66,12 @@ export function addKeep(contacts: Command, context: CommandContext): void {
         )
       }
       const outcome = await store.storage.expiry.keep(tenantId, contactRef ?? '', store.actor)
-      if (outcome === 'unknownContact') {
+      if (outcome.kind === 'unknownContact') {
         throw new Refusal(
           `The tenant "${plainText(name)}" has no contact ${contactRef}, or it was erased. Nothing was changed.`,
         )
       }
-      if (outcome === 'tenantMoving') {
+      if (outcome.kind !== 'kept') {
         throw new Refusal(
           `The tenant "${plainText(name)}" is being moved to another store, or has been. Nothing was changed. Keep the contact there.`,
         )

@@ -1,6 +1,7 @@
 /** Moves the published properties of one branch to another (D11, D23). */
 import { hash } from 'node:crypto'
 import { feeds, meaningOf, parseUuid, uuidV7 } from '@property-events/protocol'
+import type { FeedRefusal } from '../events/feed.ts'
 import { parseEventJson } from '../storage/event-json.ts'
 import { payloadMember } from '../storage/subject-identity.ts'
 import type { Actor, EventDraft, FeedKey, StorageEngine, StoredEvent } from '../storage/storage.ts'
@@ -37,10 +38,8 @@ export type BranchMoveEnd =
   | 'goesOn'
   | 'stopped'
   | 'maintenance'
-  | 'unknownFeed'
-  | 'tenantMoving'
-  | 'epochRequired'
   | 'clockBehind'
+  | FeedRefusal['kind']
 
 type Storage = Pick<StorageEngine, 'events' | 'maintenance' | 'audit'>
 

@@ -8,6 +8,7 @@ import {
   uuidV7,
 } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
+import { isFeedRefusal } from '../events/feed.ts'
 import { StorageFailure } from '../storage/storage.ts'
 import { parseEventJson } from '../storage/event-json.ts'
 import { isErasedPayload } from '../storage/reduced-event.ts'
@@ -141,8 +142,8 @@ async function begin(
   for (;;) {
     const outcome = await erasures.begin({ ...request, actor, closingEventId: uuidV7(Date.now()) })
     if (outcome.kind !== 'onHold') return outcome
-    const { kind } = await holds.end(key.tenantId, outcome.holdId, actor)
-    if (kind === 'tenantMoving') return { kind }
+    const ended = await holds.end(key.tenantId, outcome.holdId, actor)
+    if (isFeedRefusal(ended)) return ended
     endedHolds.push(outcome.holdId)
   }
 }

@@ -3,6 +3,7 @@ import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { auditRows } from '../audit/changes.ts'
 import { insertAudit } from '../audit/store.ts'
+import { refusalOf } from '../events/feed.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
 import { moveStateOf } from '../storage/move-store.ts'
 import type { Database, Row, Session, Statement, Value } from '../storage/postgres/connection.ts'
@@ -18,7 +19,13 @@ const readNow: Statement = {
 /** Taken as by an append. */
 const lockCounter: Statement = {
   name: 'lock-feed',
-  text: 'SELECT move FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE',
+  text: `SELECT move, needs_epoch OR (SELECT needs_epoch FROM store) AS needs_epoch
+    FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE`,
+}
+
+interface CounterRow extends Row {
+  readonly move: string | null
+  readonly needs_epoch: boolean
 }
 
 /** Notes changes in the audit; called in the transaction that makes them. */
@@ -73,10 +80,10 @@ function transactionOn(
   return {
     ...sql,
     nowMs: () => (nowMs ??= sql.nowMs()),
-    async lockFeed({ tenantId, feed }): Promise<LockedFeed> {
-      const [row] = await session.query<{ move: string | null }>(lockCounter, [tenantId, feedNumbers[feed]])
-      if (row === undefined) return { kind: 'unknownFeed' }
-      return { kind: moveStateOf(row.move) === 'open' ? 'open' : 'tenantMoving' }
+    async lockFeed({ tenantId, feed }, adds = 'nothing'): Promise<LockedFeed> {
+      const [row] = await session.query<CounterRow>(lockCounter, [tenantId, feedNumbers[feed]])
+      const state = row && { move: moveStateOf(row.move), needsEpoch: row.needs_epoch }
+      return refusalOf(state, adds) ?? { kind: 'open' }
     },
     changed: (keys) => void changed.push(...keys),
     note: (changes, actor) => note(session, changes, actor),

@@ -2,11 +2,12 @@
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
 import { auditRows } from '../audit/changes.ts'
 import { insertAudit } from '../audit/store.ts'
+import { refusalOf } from '../events/feed.ts'
 import { readClock } from '../storage/clock.ts'
 import type { SharedClock } from '../storage/clock.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
 import type { Connection } from '../storage/sqlite/connection.ts'
-import { feedReader } from '../storage/sqlite/feed-row.ts'
+import { feedToPublishReader } from '../storage/sqlite/feed-row.ts'
 import type { WriterLink } from '../storage/sqlite/writer-link.ts'
 import type { ChangeCounts } from '../storage/change-counts.ts'
 import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
@@ -65,15 +66,12 @@ export function writeRunner(
   counts: Pick<ChangeCounts, 'raise'>,
 ): RunWrite {
   const sql = sqlOver(db, clock)
-  const feedOf = feedReader(db)
+  const feedOf = feedToPublishReader(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
-  const lockFeed: Transaction['lockFeed'] = async (key) => {
-    const feed = feedOf(key)
-    if (feed === undefined) return { kind: 'unknownFeed' }
-    return { kind: feed.move === 'open' ? 'open' : 'tenantMoving' }
-  }
+  const lockFeed: Transaction['lockFeed'] = async (key, adds = 'nothing') =>
+    refusalOf(feedOf(key), adds) ?? { kind: 'open' }
   return async (write, args) => {
     begin.run()
     try {

@@ -1,5 +1,6 @@
 /** The port's part for publishing: what an append is given, and what it returns. */
 import type { Category, Ticks } from '@property-events/protocol'
+import type { FeedRefusal } from '../events/feed.ts'
 import type { FeedKey } from './feed-key.ts'
 
 /** An event as a publisher sent it, checked and hashed; everything that needs the store is still undecided. */
@@ -126,11 +127,7 @@ export type AppendOutcome =
    * checked under the feed's lock, so that its branch cannot change in between.
    */
   | { readonly kind: 'branchNotGranted'; readonly index: number; readonly of: 'payload' | 'subject' }
-  /** No such tenant. */
-  | { readonly kind: 'unknownFeed' }
   /** The feed's head is more than 5 minutes ahead of the clock (D25). */
   | { readonly kind: 'clockBehind'; readonly headCreated: Ticks; readonly now: Ticks }
-  /** The store was restored; numbers that it does not hold may have been shown (D13). `startEpoch` lifts this. */
-  | { readonly kind: 'epochRequired' }
-  /** The tenant is being moved to another store, or has been (`MoveState`). Nothing of the batch is stored here. */
-  | { readonly kind: 'tenantMoving' }
+  /** Nothing of the batch is stored here. */
+  | FeedRefusal

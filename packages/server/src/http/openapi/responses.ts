@@ -52,6 +52,9 @@ export const bodyProblems = [
   'unsupported_content_encoding',
 ] as const satisfies readonly ProblemCode[]
 
+/** Problems of an operation that changes a feed, if an event is not published, for which there are more. */
+export const changeProblems = ['tenant_moving', 'maintenance'] as const satisfies readonly ProblemCode[]
+
 /** Problems of an operation that reads one feed, with further ones of its own. */
 export function feedReadProblems(feed: FeedName, ...further: readonly ProblemCode[]): Responses {
   // Keys can be limited to branches only for properties.

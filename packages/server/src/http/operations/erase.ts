@@ -5,7 +5,7 @@ import { refusalUnlessFresh } from '../console/fresh-sign-in.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, changeProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { readErasureBody } from '../requests/erasure-body.ts'
@@ -130,8 +130,7 @@ function schema(): OperationSchema {
         'storage_full',
         'clock_behind',
         'epoch_required',
-        'tenant_moving',
-        'maintenance',
+        ...changeProblems,
       ),
     },
   }

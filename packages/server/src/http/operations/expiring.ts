@@ -4,7 +4,7 @@ import type { ExpiringContact } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, changeProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { receiptHeaders } from './erasure-receipt.ts'
@@ -12,6 +12,7 @@ import { inMaintenance } from './in-maintenance.ts'
 import { afterQuery, idParams, listAnswer, listedPerPage, readAfter, readId } from './listed.ts'
 import type { Listed } from './listed.ts'
 import type { Operation } from './operation.ts'
+import { refusalOfFeed } from './publish-refusal.ts'
 
 const path = '/v1/expiring-contacts'
 const access = { scope: 'contact:erase', refusal: 'own' } as const
@@ -87,8 +88,7 @@ export function keepContact(context: HttpContext): Operation {
           'ambiguous_tenant',
           'subject_not_found',
           'storage_full',
-          'tenant_moving',
-          'maintenance',
+          ...changeProblems,
         ),
       },
     }),
@@ -106,8 +106,8 @@ async function keep(context: HttpContext, granted: Access, contactRef: string): 
   const stopped = await inMaintenance(context)
   if (stopped !== undefined) return stopped
   const outcome = await context.expiry.keep(tenantId, contactRef, `key:${keyId}`)
-  if (outcome === 'unknownContact') return refused({ code: 'subject_not_found' })
-  if (outcome === 'tenantMoving') return refused({ code: 'tenant_moving' })
+  if (outcome.kind === 'unknownContact') return refused({ code: 'subject_not_found' })
+  if (outcome.kind !== 'kept') return refused(refusalOfFeed(outcome))
   const body = JSON.stringify({ tenantId, contactRef, kept: true })
   return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
 }

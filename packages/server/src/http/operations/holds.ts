@@ -3,7 +3,7 @@ import { uuidV7 } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, changeProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { readHoldBody } from '../requests/hold-body.ts'
@@ -23,6 +23,7 @@ import {
 } from './listed.ts'
 import type { Listed } from './listed.ts'
 import type { Operation } from './operation.ts'
+import { refusalOfFeed } from './publish-refusal.ts'
 import { withSmallBody } from './read-small-body.ts'
 
 const path = '/v1/holds'
@@ -51,8 +52,7 @@ export function addHold(context: HttpContext): Operation {
           'subject_not_found',
           ...bodyProblems,
           'storage_full',
-          'tenant_moving',
-          'maintenance',
+          ...changeProblems,
         ),
       },
     }),
@@ -78,8 +78,7 @@ async function add(context: HttpContext, access: Access, text: string): Promise<
   const actor = `key:${access.keyId ?? ''}` as const
   const outcome = await context.holds.add({ holdId: uuidV7(Date.now()), ...words, actor })
   if (outcome.kind === 'unknownTarget') return refused({ code: 'subject_not_found' })
-  if (outcome.kind === 'unknownFeed') return refused({ code: 'key_disabled' })
-  if (outcome.kind === 'tenantMoving') return refused({ code: 'tenant_moving' })
+  if (outcome.kind !== 'added') return refused(refusalOfFeed(outcome))
   const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
   return { kind: 'text', status: success.created, headers: receiptHeaders, body }
 }
@@ -142,8 +141,7 @@ export function endHold(context: HttpContext): Operation {
           'ambiguous_tenant',
           'hold_not_found',
           'storage_full',
-          'tenant_moving',
-          'maintenance',
+          ...changeProblems,
         ),
       },
     }),
@@ -166,7 +164,7 @@ async function end(context: HttpContext, access: Access, holdId: string): Promis
   if (stopped !== undefined) return stopped
   const outcome = await context.holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)
   if (outcome.kind === 'unknownHold') return refused({ code: 'hold_not_found' })
-  if (outcome.kind === 'tenantMoving') return refused({ code: 'tenant_moving' })
+  if (outcome.kind !== 'ended') return refused(refusalOfFeed(outcome))
   const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
   return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
 }

@@ -10,7 +10,14 @@ import type { HttpContext } from '../context.ts'
 import { refusalOfError } from '../errors.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Access, Body, Headers, Outcome, Refused, Request } from '../exchange.ts'
-import { answer, bodyProblems, capital, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import {
+  answer,
+  bodyProblems,
+  capital,
+  changeProblems,
+  keyedHeaders,
+  keyedProblems,
+} from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
@@ -210,8 +217,7 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
         'clock_behind',
         'overloaded',
         'epoch_required',
-        'tenant_moving',
-        'maintenance',
+        ...changeProblems,
       ),
     },
   }

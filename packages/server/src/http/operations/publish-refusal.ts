@@ -1,14 +1,19 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
+import { isFeedRefusal } from '../../events/feed.ts'
+import type { FeedRefusal } from '../../events/feed.ts'
 import type { PublishOutcome } from '../../feed/publish.ts'
 import type { ProblemCode, Refusal } from '../problem.ts'
 
-/** Outcomes that need no further detail. */
-const plainCodes = {
-  epochRequired: 'epoch_required',
-  overloaded: 'overloaded',
-  tenantMoving: 'tenant_moving',
+const feedCodes = {
   unknownFeed: 'key_disabled',
-} as const satisfies Record<string, ProblemCode>
+  epochRequired: 'epoch_required',
+  tenantMoving: 'tenant_moving',
+} as const satisfies Readonly<Record<FeedRefusal['kind'], ProblemCode>>
+
+/** Why a feed took no change, whatever it was, as a problem. */
+export function refusalOfFeed({ kind }: FeedRefusal): Refusal {
+  return { code: feedCodes[kind] }
+}
 
 /** Why nothing was stored, as a problem. */
 export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'receipt' }>): Refusal {
@@ -44,7 +49,7 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
     const waitSeconds = Math.min(3_600, Math.max(1, Math.ceil(aheadMs / 1_000 - 300)))
     return { code: 'clock_behind', headers: { 'retry-after': String(waitSeconds) } }
   }
-  return { code: plainCodes[outcome.kind] }
+  return isFeedRefusal(outcome) ? refusalOfFeed(outcome) : { code: outcome.kind }
 }
 
 /** The place of the event in the body. */

@@ -4,7 +4,7 @@ import type { LiftOutcome, RestrictOutcome, Restriction } from '../../storage/st
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, changeProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { refusalOfParameters } from '../requests/query.ts'
@@ -45,8 +45,7 @@ export function restrictContact(context: HttpContext): Operation {
           'storage_full',
           'clock_behind',
           'epoch_required',
-          'tenant_moving',
-          'maintenance',
+          ...changeProblems,
         ),
       },
     }),
@@ -113,8 +112,7 @@ export function endRestriction(context: HttpContext): Operation {
           'storage_full',
           'clock_behind',
           'epoch_required',
-          'tenant_moving',
-          'maintenance',
+          ...changeProblems,
         ),
       },
     }),

@@ -3,6 +3,7 @@
  * take contacts off, before they are erased.
  */
 import type { Ticks } from '@property-events/protocol'
+import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/audit.ts'
 import { beginningOfDay, millisecondsPerDay } from '../retention/rules.ts'
 
@@ -43,11 +44,8 @@ export interface ExpiryStore {
   keep(tenantId: string, subjectId: string, actor: Actor): Promise<KeepOutcome>
 }
 
-/**
- * - `unknownContact`: the tenant has none with this reference, or it was erased, or is restricted
- * - `tenantMoving`: the tenant is being moved to another store, or has been, and the other store would not learn of it
- */
-export type KeepOutcome = 'kept' | 'unknownContact' | 'tenantMoving'
+/** `unknownContact`: the tenant has none with this reference, or it was erased, or is restricted. */
+export type KeepOutcome = { readonly kind: 'kept' } | { readonly kind: 'unknownContact' } | FeedRefusal
 
 /** How long a contact is on the list before it is erased. */
 export const expiryNoticeDays = 30

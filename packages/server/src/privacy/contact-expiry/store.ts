@@ -114,13 +114,13 @@ const keep = defineWrite(
   async (tx, tenantId: string, subjectId: string, actor: Actor): Promise<KeepOutcome> => {
     const feed = await tx.lockFeed({ tenantId, feed: 'contact' })
     const [latest] = await tx.rows(latestOf(tenantId, { uuid: subjectId }))
-    if (latest === undefined || isGone(latest.state)) return 'unknownContact'
-    if (feed.kind !== 'open') return 'tenantMoving'
+    if (latest === undefined || isGone(latest.state)) return { kind: 'unknownContact' }
+    if (feed.kind !== 'open') return feed
     const { position } = latest
     const kept = { subjectId, position, unchangedSinceMs: await tx.nowMs(), listedMs: undefined }
     await tx.rows(putKept(tenantId, rowsGiven([kept])))
     await tx.note(contactKept(tenantId, subjectId), actor)
-    return 'kept'
+    return { kind: 'kept' }
   },
 )
 

@@ -1,5 +1,6 @@
 /** Erases contacts that have not changed for a long time, after a time on a list (D17, docs/decisions/0034). */
 import { uuidV7 } from '@property-events/protocol'
+import { isFeedRefusal } from '../../events/feed.ts'
 import type { StorageEngine } from '../../storage/storage.ts'
 import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from '../retention/rules.ts'
 import { expiryDayMs, expiryNoticeDays, listedContacts } from './contact-expiry.ts'
@@ -22,7 +23,7 @@ export interface ExpiringParts {
 /** What was done for a tenant: contacts looked at for the list, and erasures begun. */
 export interface Expired {
   readonly erased: number
-  /** False if the rest has to wait: the tenant is being moved, or publishing to the store waits for a new epoch. */
+  /** False if the rest has to wait: the feed takes no change now, or the clock is behind. */
   readonly isWhole: boolean
 }
 
@@ -69,7 +70,6 @@ async function eraseContact(
     },
     position,
   )
-  const { kind } = outcome
-  if (kind === 'begun') return 'begun'
-  return kind === 'epochRequired' || kind === 'tenantMoving' || kind === 'clockBehind' ? 'later' : 'left'
+  if (outcome.kind === 'begun') return 'begun'
+  return isFeedRefusal(outcome) || outcome.kind === 'clockBehind' ? 'later' : 'left'
 }

@@ -3,6 +3,7 @@
  * day has passed or the hold is ended.
  */
 import type { HoldGround } from '@property-events/protocol'
+import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/audit.ts'
 import type { FeedKey } from '../../storage/feed-key.ts'
 
@@ -34,19 +35,15 @@ export interface Hold extends Omit<HoldRequest, 'actor'> {
 
 export type AddHoldOutcome =
   | { readonly kind: 'added'; readonly hold: Hold }
-  /** No such tenant. */
-  | { readonly kind: 'unknownFeed' }
   /** The feed has no event of the property or contact. */
   | { readonly kind: 'unknownTarget' }
-  /** The tenant is being moved to another store, or was. */
-  | { readonly kind: 'tenantMoving' }
+  | FeedRefusal
 
 export type EndHoldOutcome =
   | { readonly kind: 'ended'; readonly hold: Hold }
   /** The tenant has none with this id. */
   | { readonly kind: 'unknownHold' }
-  /** The tenant is being moved to another store, or has been: the other store would not learn of it. */
-  | { readonly kind: 'tenantMoving' }
+  | FeedRefusal
 
 /** A subject is on hold; this is its longest-lasting hold. */
 export interface OnHold {

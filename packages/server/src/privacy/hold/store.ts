@@ -66,7 +66,7 @@ const endHold = defineWrite(
     // Another end, or a report of expiry, may have come first.
     const hold = (await findHold(tx, holdId)) ?? found
     if (hold.endedMs !== undefined) return { kind: 'ended', hold }
-    if (feed.kind !== 'open') return { kind: 'tenantMoving' }
+    if (feed.kind !== 'open') return feed
     const ended: Hold = { ...hold, endedMs: await tx.nowMs(), endedBy: actor }
     await tx.rows(putHold(ended))
     await tx.note(holdEnded(ended), actor)

@@ -3,6 +3,7 @@
  * have of its own. It is carried out in steps that any node can continue, one node at a time.
  */
 import type { Ticks } from '@property-events/protocol'
+import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/audit.ts'
 import { bytesPerReduction } from '../../storage/erasure-store.ts'
 import type { FeedKey } from '../../storage/feed-key.ts'
@@ -56,8 +57,7 @@ export type ThinOutcome =
   | { readonly kind: 'finished' }
   /** Another node is working on it, or was within the last seconds. */
   | { readonly kind: 'busy' }
-  /** The tenant is being moved to another store, or has been (`MoveState`); or there is no such tenant. */
-  | { readonly kind: 'closed' }
+  | FeedRefusal
 
 /** The rules, and the turn of the node that thins. */
 export interface RetentionRules {

@@ -1,4 +1,5 @@
 /** Carries out retention in the background (D17, docs/decisions/0034): once a day for each feed, in steps, on one node at a time. */
+import { isFeedRefusal } from '../../events/feed.ts'
 import type { TaskReport } from '../../background-task.ts'
 import { inSteps, pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
@@ -108,8 +109,8 @@ export interface ThinFeedParts {
 
 export interface ThinnedFeed {
   readonly events: number
-  /** `busy`: another node is working on it; `closed`: the tenant is not at home here; `stopped`: by the signal. */
-  readonly end: 'finished' | 'busy' | 'closed' | 'stopped'
+  /** `busy`: another node is working on it; `later`: the feed takes no change now; `stopped`: by the signal. */
+  readonly end: 'finished' | 'busy' | 'later' | 'stopped'
 }
 
 /** All steps of a feed. */
@@ -126,7 +127,7 @@ export async function thinFeed({
   await inSteps({ first: 100, fewest: 10, most: mostEvents, pausePerStep: pauses }, signal, async (limit) => {
     const outcome = await retention.thin(span, limit, nodeId)
     if (outcome.kind !== 'thinned') {
-      end = outcome.kind
+      end = isFeedRefusal(outcome) ? 'later' : outcome.kind
       return 'done'
     }
     events += outcome.events

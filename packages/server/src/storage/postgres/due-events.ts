@@ -1,4 +1,7 @@
 /** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
+import { refusalOf } from '../../events/feed.ts'
+import type { FeedRefusal } from '../../events/feed.ts'
+import { moveStateOf } from '../move-store.ts'
 import type { DueEvent, ThinProgress, ThinStep } from '../../privacy/retention/retention.ts'
 import type { FeedKey, ThinSpan } from '../storage.ts'
 import type { Database, Row, Statement } from './connection.ts'
@@ -69,7 +72,8 @@ interface StateRow extends Row {
 }
 
 export interface ThinState {
-  readonly isOpen: boolean
+  /** Why nothing may be removed. */
+  readonly refusal: FeedRefusal | undefined
   readonly progress: ThinProgress | undefined
   readonly ends: ThinProgress
 }
@@ -81,7 +85,7 @@ export async function readThinState(database: Database, span: ThinSpan): Promise
   const [row] = await database.read<StateRow>(dueStatements.state, values)
   return (
     row && {
-      isOpen: row.move === null,
+      refusal: refusalOf({ move: moveStateOf(row.move) }, 'nothing'),
       progress: progressOf(row),
       ends: { aged: Number(row.last_aged ?? 0), superseded: Number(row.last_superseded ?? 0) },
     }

@@ -1,5 +1,8 @@
 /** What an append reads about its feeds before it plans, in one round trip, and again if the plan needs more. */
 import type { Category, FeedEvent, Ticks } from '@property-events/protocol'
+import { refusalOf } from '../../events/feed.ts'
+import type { FeedRefusal } from '../../events/feed.ts'
+import { moveStateOf } from '../move-store.ts'
 import { parseEventJson } from '../event-json.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
@@ -25,12 +28,10 @@ export interface FeedReading {
   readonly revision: number
   readonly lastCreated: Ticks | undefined
   readonly lastSequence: number
-  /** Nothing can be published to it: the tenant is being moved to another store, or has been. */
-  readonly isClosed: boolean
+  /** Why nothing can be published to it. */
+  readonly refusal: FeedRefusal | undefined
   /** Ids that are in none of the maps: to be read first, or assumed free until the append checks. */
   readonly idsUnread: 'wanted' | 'free'
-  /** Publishing to this feed waits for a new epoch (D13). */
-  readonly needsEpoch: boolean
   /** `undefined`: the id is free, the subject has no event. */
   readonly ids: Map<string, TakenId | undefined>
   readonly subjects: Map<string, SubjectRow | undefined>
@@ -40,7 +41,6 @@ export interface FeedReading {
 }
 
 export interface Reading {
-  readonly needsEpoch: boolean
   /** The database's clock. */
   readonly now: Ticks
   /** No stamp is before this: a window was answered then (P3). */
@@ -121,10 +121,11 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
     integers(drafts.map(({ n }) => n)),
     uuids(drafts.map(({ draft }) => draft.subjectId)),
   ])
+  const store = rows.find((row) => row.kind === 'store')
   const feeds = new Map<string, FeedReading>()
   for (const row of rows) {
     const key = row.kind === 'feed' ? keys[row.feed_no - 1] : undefined
-    if (key !== undefined) feeds.set(feedName(key), feedReading(key, row))
+    if (key !== undefined) feeds.set(feedName(key), feedReading(key, row, store?.published ?? true))
   }
   for (const { n, draft } of drafts) {
     const feed = feedOf(feeds, keys, n)
@@ -132,9 +133,8 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
     feed?.subjects.set(draft.subjectId, undefined)
   }
   for (const row of rows) addFound(feedOf(feeds, keys, row.feed_no), row)
-  const store = rows.find((row) => row.kind === 'store')
   const [now, floor] = [BigInt(store?.created ?? 0), BigInt(store?.sequence ?? 0)]
-  return { needsEpoch: store?.published ?? true, now, floor, feeds }
+  return { now, floor, feeds }
 }
 
 /** Adds what plans have requested to what was read. */
@@ -200,16 +200,16 @@ function feedOf(
   return key && feeds.get(feedName(key))
 }
 
-function feedReading(key: FeedKey, row: LookUpRow): FeedReading {
+function feedReading(key: FeedKey, row: LookUpRow, storeNeedsEpoch: boolean): FeedReading {
+  const state = { move: moveStateOf(row.code), needsEpoch: storeNeedsEpoch || row.published }
   return {
     key,
     lastPosition: Number(row.position),
     offset: Number(row.number_offset),
     revision: Number(row.revision),
-    needsEpoch: row.published,
     lastCreated: row.created === null ? undefined : BigInt(row.created),
     lastSequence: Number(row.sequence ?? 0),
-    isClosed: row.code !== null,
+    refusal: refusalOf(state, 'event'),
     idsUnread: 'wanted',
     ids: new Map(),
     subjects: new Map(),

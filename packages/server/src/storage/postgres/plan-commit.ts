@@ -47,8 +47,7 @@ export function planCommit(
     const name = feedName(batch.key)
     const read = reading.feeds.get(name)
     if (read === undefined) return { kind: 'unknownFeed' }
-    if (reading.needsEpoch || read.needsEpoch) return { kind: 'epochRequired' }
-    if (read.isClosed) return { kind: 'tenantMoving' }
+    if (read.refusal !== undefined) return read.refusal
     const feed = growing.get(name) ?? growingFeed(read)
     growing.set(name, feed)
     const decision = decideAppend(batch, counterOf(feed), lookupsOf(feed), {

@@ -62,7 +62,7 @@ export function rememberedFeeds(): RememberedFeeds {
           reading.subjects.set(subjectId, subject.row)
         }
       }
-      return { needsEpoch: false, now: 0n, floor: 0n, feeds: readings }
+      return { now: 0n, floor: 0n, feeds: readings }
     },
     note(plans, stamped, history) {
       if (history !== newest) return
@@ -117,10 +117,8 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     lastCreated: undefined,
     lastSequence: lastPosition + offset,
     // Also checked under the lock.
-    isClosed: false,
+    refusal: undefined,
     idsUnread: 'free',
-    // The append checks this.
-    needsEpoch: false,
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),

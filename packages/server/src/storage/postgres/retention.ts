@@ -50,14 +50,15 @@ export function databaseThinning(parts: Parts): Thinning {
 
 /** Read on this node, reduced here, and written with one call that checks that no other node has changed anything. */
 async function thin(
-  { database }: Parts,
+  { database }: Pick<Parts, 'database'>,
   span: ThinSpan,
   limit: number,
   { nodeId, nowMs }: { readonly nodeId: string; readonly nowMs: number | null },
 ): Promise<ThinOutcome> {
   const { key } = span
   const state = await readThinState(database, span)
-  if (state?.isOpen !== true) return { kind: 'closed' }
+  if (state === undefined) return { kind: 'unknownFeed' }
+  if (state.refusal !== undefined) return state.refusal
   const step = nextThinStep(state.progress, state.ends, span, limit)
   if (step === undefined) return { kind: 'finished' }
   const { due, to } = cutThinStep(step, await readDue(database, key, step, nowMs))
@@ -79,14 +80,14 @@ async function thin(
     nowMs,
   ]
   try {
-    return await database.write(async (session) => {
-      const [answer] = await session.query<{ status: string }>(call, values)
-      if (answer?.status === 'thinned') return { kind: 'thinned', events: due.length }
-      return { kind: answer?.status === 'closed' ? 'closed' : 'busy' }
-    })
+    const [answer] = await database.write((session) => session.query<{ status: string }>(call, values))
+    if (answer?.status === 'thinned') return { kind: 'thinned', events: due.length }
+    if (answer?.status !== 'closed') return { kind: 'busy' }
   } catch (error) {
     // One of the subjects was put on hold or restricted since it was read: nothing was changed, and the next step sees it.
     if (codeOf(error) === onHold) return { kind: 'thinned', events: 0 }
     throw error
   }
+  // The feed was closed since it was read: another look says by what.
+  return thin({ database }, span, limit, { nodeId, nowMs })
 }

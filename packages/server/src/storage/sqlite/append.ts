@@ -1,5 +1,6 @@
 /** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
+import { refusalOf } from '../../events/feed.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { decideAppend, defaultClockToleranceTicks, previewOf } from '../decide-append.ts'
@@ -53,8 +54,8 @@ export function appender(db: Connection, context: AppendContext): Appender {
   const decide = (batch: AppendBatch, feed: FeedInCommit | undefined, moment: Moment): Decided => {
     if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
     const { row, rows } = feed
-    if (row.needsEpoch) return { outcome: { kind: 'epochRequired' } }
-    if (row.move !== 'open') return { outcome: { kind: 'tenantMoving' } }
+    const refusal = refusalOf(row, 'event')
+    if (refusal !== undefined) return { outcome: refusal }
     const { position: lastPosition = row.lastPosition, created: lastCreated = row.lastCreated } =
       rows.at(-1) ?? {}
     const { now, floor } = moment

@@ -6,6 +6,7 @@ import type { SharedClock } from '../clock.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import { cutThinStep, nextThinStep } from '../../privacy/retention/retention.ts'
 import type { Thinning, ThinProgress } from '../../privacy/retention/retention.ts'
+import { refusalOf } from '../../events/feed.ts'
 import { turnFor } from '../../privacy/retention/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import type { Watchers } from '../watchers.ts'
@@ -49,7 +50,9 @@ function thinner(db: Connection, nowMs: () => number): RetentionWrites['thinEven
   const step = db.transaction((span: ThinSpan, limit: number, nodeId: string): ThinOutcome => {
     const { key, before, supersededBefore } = span
     const feed = feedOf(key)
-    if (feed?.move !== 'open') return { kind: 'closed' }
+    if (feed === undefined) return { kind: 'unknownFeed' }
+    const refusal = refusalOf(feed, 'nothing')
+    if (refusal !== undefined) return refusal
     const { feedNo } = feed
     const ends = read.ends(feedNo, before, supersededBefore)
     const next = nextThinStep(read.progress(feedNo), ends, span, limit)
@@ -109,7 +112,11 @@ function retentionReads(db: Connection, nowMs: () => number): RetentionReads {
     },
     isFinished: (span) => {
       const feed = feedOf(span.key)
-      return feed?.move === 'open' && nextOf(feed.feedNo, span, 1) === undefined
+      return (
+        feed !== undefined &&
+        refusalOf(feed, 'nothing') === undefined &&
+        nextOf(feed.feedNo, span, 1) === undefined
+      )
     },
   }
 }

@@ -113,11 +113,11 @@ export function expiringContract(factory: StoreFactory): void {
       const { store, set } = await storeOfContacts(factory)
       await using open = store
       await enlistAll(open, '2025-03-01', '2025-04-01')
-      assert.equal(await open.expiry.keep(tenantA, uuid('c'), 'cli:me'), 'kept')
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('c'), 'cli:me'), { kind: 'kept' })
       // One that is not on the list yet is kept off it.
-      assert.equal(await open.expiry.keep(tenantA, uuid('e'), 'cli:me'), 'kept')
-      assert.equal(await open.expiry.keep(tenantA, uuid('nobody'), 'cli:me'), 'unknownContact')
-      assert.equal(await open.expiry.keep(tenantB, uuid('c'), 'cli:me'), 'unknownContact')
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('e'), 'cli:me'), { kind: 'kept' })
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('nobody'), 'cli:me'), { kind: 'unknownContact' })
+      assert.deepEqual(await open.expiry.keep(tenantB, uuid('c'), 'cli:me'), { kind: 'unknownContact' })
       await enlistAll(open, '2025-04-01', '2025-04-15')
       assert.deepEqual(await names(open), ['d'])
       set('2025-07-01T12:00:00')
@@ -167,8 +167,8 @@ export function expiringContract(factory: StoreFactory): void {
       // What has changed since goes along the next time.
       await open.expiry.keep(tenantA, uuid('e'), 'cli:me')
       await open.moves.change(tenantA, 'open', 'leaving', 'cli:test')
-      assert.equal(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), 'tenantMoving')
-      assert.equal(await open.expiry.keep(tenantA, uuid('nobody'), 'cli:me'), 'unknownContact')
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), { kind: 'tenantMoving' })
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('nobody'), 'cli:me'), { kind: 'unknownContact' })
       await transfer(open, copy)
       await moveRound(open, target)
       await target.moves.change(tenantA, 'arriving one run', 'open', 'cli:test')
@@ -193,7 +193,7 @@ export function expiringContract(factory: StoreFactory): void {
       assert.deepEqual(await names(open), ['c'])
       await enlistAll(open, '2025-08-01', '2025-09-01')
       assert.deepEqual(await names(open), ['c', 'e'])
-      assert.equal(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), 'unknownContact')
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), { kind: 'unknownContact' })
     })
 
     it('do not come on the list again once they are erased (D17)', async () => {
@@ -205,7 +205,7 @@ export function expiringContract(factory: StoreFactory): void {
       set('2025-09-01T12:00:00')
       await enlistAll(open, '2025-08-01', '2025-09-01')
       assert.deepEqual(await names(open), ['c', 'e'])
-      assert.equal(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), 'unknownContact')
+      assert.deepEqual(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), { kind: 'unknownContact' })
     })
   })
 }

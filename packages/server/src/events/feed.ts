@@ -1,0 +1,47 @@
+/** Whether a feed takes a change (PROTOCOL §5): decided in this file alone, of the feed's row, where the counter is locked. */
+import type { MoveState } from '../storage/move-store.ts'
+
+/** What decides, of the row. */
+export interface FeedState {
+  /** The state of the tenant: its feeds are closed in any other than `open`. */
+  readonly move: MoveState
+  /** Publishing to this feed, or to the whole store, waits for a new epoch (D13). */
+  readonly needsEpoch: boolean
+}
+
+/** Why a feed takes no change. What was to be changed is as it was. */
+export type FeedRefusal =
+  /** No such tenant. */
+  | { readonly kind: 'unknownFeed' }
+  /** The store was restored; numbers that it does not hold may have been shown (D13). `startEpoch` lifts this. */
+  | { readonly kind: 'epochRequired' }
+  /** The tenant is being moved to another store, or was, or is being deleted: its feeds are closed. */
+  | { readonly kind: 'tenantMoving' }
+
+/** What a change adds to the feed: an event takes a number, a hold and the like take none and wait for no epoch. */
+export type Addition = 'event' | 'nothing'
+
+/** `undefined`: the feed takes the change. A feed that waits for an epoch says so, moved or not. */
+export function refusalOf(row: FeedState | undefined, adds: Addition): FeedRefusal | undefined
+export function refusalOf(row: Pick<FeedState, 'move'> | undefined, adds: 'nothing'): FeedRefusal | undefined
+export function refusalOf(
+  row: (Pick<FeedState, 'move'> & Partial<FeedState>) | undefined,
+  adds: Addition,
+): FeedRefusal | undefined {
+  if (row === undefined) return { kind: 'unknownFeed' }
+  if (adds === 'event' && row.needsEpoch === true) return { kind: 'epochRequired' }
+  return row.move === 'open' ? undefined : { kind: 'tenantMoving' }
+}
+
+const refusals: readonly string[] = [
+  'unknownFeed',
+  'epochRequired',
+  'tenantMoving',
+] satisfies readonly FeedRefusal['kind'][]
+
+/** Whether it was the feed that refused. Work in the background then tries again later. */
+export function isFeedRefusal<Outcome extends { readonly kind: string }>(
+  outcome: Outcome,
+): outcome is Extract<Outcome, FeedRefusal> {
+  return refusals.includes(outcome.kind)
+}
