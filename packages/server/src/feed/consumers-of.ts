@@ -10,6 +10,7 @@ import type {
   Presence,
   StorageEngine,
 } from '../storage/storage.ts'
+import { isAdmitted, standingOf } from '../tenants/standing.ts'
 import type { KeyEnd } from './delivery.ts'
 
 export interface FeedConsumer {
@@ -145,8 +146,10 @@ async function disabledOf(
   { key, nowMs }: ConsumersQuery,
 ): Promise<KeyEnd | undefined> {
   const tenant = await tenants.findTenant(key.tenantId)
-  if (tenant?.suspended === true) return { code: 'key_disabled', sinceMs: undefined }
-  const left = (await leaving.list()).find(({ tenantId }) => tenantId === key.tenantId)
-  if (left === undefined || left.readingEndsMs > nowMs) return undefined
-  return { code: 'key_disabled', sinceMs: left.readingEndsMs }
+  if (tenant === undefined) return undefined
+  const [left] = await leaving.of([key.tenantId])
+  const readingEndsMs = left?.readingEndsMs
+  const standing = standingOf({ ...tenant, readingEndsMs }, nowMs)
+  if (isAdmitted(standing)) return undefined
+  return { code: 'key_disabled', sinceMs: standing === 'readingEnded' ? readingEndsMs : undefined }
 }

@@ -7,6 +7,7 @@ import type { FoundKey, Grant, KeyRate, KeyReading, KeyStore } from '../storage/
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { BoundedMap } from '../bounded-map.ts'
+import { admissionOf } from '../tenants/standing.ts'
 import { allowedNetworks } from './allowed-networks.ts'
 import { cachedFinder } from './find-cached.ts'
 import { knownIds } from './known-ids.ts'
@@ -241,14 +242,13 @@ function secretRehasher(
 
 function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
   const { keyId, label, operator, grants, rate, adminScopes = [], networks, reading } = found.record
-  const gone = new Set(found.suspendedTenantIds)
-  for (const { tenantId, readingEndsMs } of found.leaving) if (nowMs >= readingEndsMs) gone.add(tenantId)
+  const admits = admissionOf(found, nowMs)
   return {
     keyId,
     label,
     operator,
     // Whatever the store says, a key is either an operator key or a tenants' key.
-    grants: operator ? [] : grants.filter((grant) => !gone.has(grant.tenantId)),
+    grants: operator ? [] : grants.filter((grant) => admits(grant.tenantId)),
     leavingTenantIds: found.leaving.map(({ tenantId }) => tenantId),
     viewsBeingMade: found.viewsBeingMade ?? [],
     rate,

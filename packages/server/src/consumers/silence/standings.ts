@@ -1,5 +1,6 @@
 /** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
 import type { FoundKey, PresenceName, StorageEngine } from '../../storage/storage.ts'
+import { admissionOf, standingOf } from '../../tenants/standing.ts'
 import type { Standing } from './rules.ts'
 
 export interface Standings {
@@ -20,7 +21,8 @@ export function standings({ keys, leaving, moves, silence, tenants }: Store): St
   const found = new Map<string, FoundKey | undefined>()
   const ofPublishers = new Map<string, Standing>()
   let successors: ReadonlyMap<string, string> = new Map()
-  let away: ReadonlySet<string> = new Set()
+  let moved: ReadonlySet<string> = new Set()
+  let readingEnds: ReadonlyMap<string, number> = new Map()
 
   async function ofConsumer(keyId: string, nowMs: number): Promise<Standing> {
     if (!found.has(keyId)) {
@@ -32,13 +34,13 @@ export function standings({ keys, leaving, moves, silence, tenants }: Store): St
     return successors.has(keyId) ? 'ended' : standingOfKey(key, nowMs)
   }
 
-  async function ofPublisher(tenantId: string): Promise<Standing> {
-    if (away.has(tenantId)) return 'paused'
+  async function ofPublisher(tenantId: string, nowMs: number): Promise<Standing> {
+    if (moved.has(tenantId)) return 'paused'
     const known = ofPublishers.get(tenantId)
     if (known !== undefined) return known
     const tenant = await tenants.findTenant(tenantId)
-    const standing =
-      tenant === undefined ? 'gone' : tenant.suspended || tenant.deleting === true ? 'paused' : 'active'
+    const facts = tenant && { ...tenant, readingEndsMs: readingEnds.get(tenantId) }
+    const standing = facts === undefined ? 'gone' : standingOf(facts, nowMs) === 'open' ? 'active' : 'paused'
     ofPublishers.set(tenantId, standing)
     return standing
   }
@@ -53,27 +55,24 @@ export function standings({ keys, leaving, moves, silence, tenants }: Store): St
       }
       // Tenants without any key change without a new version of the keys.
       ofPublishers.clear()
-      away = new Set([
-        ...(await moves.states()).keys(),
-        ...(await leaving.list()).map(({ tenantId }) => tenantId),
-      ])
+      moved = new Set((await moves.states()).keys())
+      readingEnds = new Map(
+        (await leaving.list()).map(({ tenantId, readingEndsMs }) => [tenantId, readingEndsMs]),
+      )
     },
     of: (name, nowMs) =>
-      name.kind === 'consumer' ? ofConsumer(name.keyId, nowMs) : ofPublisher(name.tenantId),
+      name.kind === 'consumer' ? ofConsumer(name.keyId, nowMs) : ofPublisher(name.tenantId, nowMs),
     successorOf: (keyId) => successors.get(keyId),
   }
 }
 
-function standingOfKey({ record, suspendedTenantIds, leaving }: FoundKey, nowMs: number): Standing {
-  const { revokedMs, expiresMs, grants } = record
+function standingOfKey(found: FoundKey, nowMs: number): Standing {
+  const { revokedMs, expiresMs, grants } = found.record
   if (revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs)) return 'ended'
   const read = grants.filter(
     ({ scopes }) => scopes.includes('property:read') || scopes.includes('contact:read'),
   )
   if (read.length === 0) return 'ended'
-  const closed = new Set([
-    ...suspendedTenantIds,
-    ...leaving.filter(({ readingEndsMs }) => readingEndsMs <= nowMs).map(({ tenantId }) => tenantId),
-  ])
-  return read.some(({ tenantId }) => !closed.has(tenantId)) ? 'active' : 'paused'
+  const admits = admissionOf(found, nowMs)
+  return read.some(({ tenantId }) => admits(tenantId)) ? 'active' : 'paused'
 }
