@@ -4,6 +4,7 @@
  */
 import type { Connection } from './connection.ts'
 import { InvalidAnswerError } from './errors.ts'
+import { readEventCode } from './event-codes.ts'
 import type { ListQuery } from './list.ts'
 import { createdMsOf } from './sync/plan.ts'
 import type { EventPage, FeedEvent, FeedName } from './wire.ts'
@@ -56,18 +57,9 @@ export function createTenantCheck(asked: string | undefined): (events: readonly 
   }
 }
 
-const feedOfCode: ReadonlyMap<string, FeedName> = new Map([
-  ['PropertyPublished', 'property'],
-  ['PropertyUpdated', 'property'],
-  ['PropertyUnpublished', 'property'],
-  ['ContactCreated', 'contact'],
-  ['ContactUpdated', 'contact'],
-  ['ContactErased', 'contact'],
-])
-
 function checkFeed(feed: FeedName, events: readonly FeedEvent[]): void {
   for (const { eventTypeShortCode: code } of events) {
-    const given = feedOfCode.get(code) ?? feed
+    const given = readEventCode(code)?.feed ?? feed
     if (given === feed) continue
     throw otherAnswer(
       `The answer has an event of the ${given} feed, and the request was for the ${feed} feed.`,

@@ -5,6 +5,7 @@ import * as protocol from '@property-events/protocol'
 import { ContactPayload, PropertyPayload } from '@property-events/protocol/schemas'
 import { readContactPayload, readPropertyPayload } from '../src/index.ts'
 import type { EventPage, FeedEvent, PublishReceipt } from '../src/index.ts'
+import { readEventCode } from '../src/event-codes.ts'
 import { feedPaths } from '../src/wire.ts'
 
 /** Compiles only if each side's values are the other's. */
@@ -45,6 +46,16 @@ function sampleOf(schema: object): unknown {
 }
 
 describe('the client’s description of the wire', () => {
+  it('knows the codes that say whether a subject is there (PROTOCOL §5.2)', () => {
+    for (const feed of protocol.feedNames)
+      for (const meaning of protocol.standardMeanings)
+        assert.deepEqual(readEventCode(protocol.standardCode(feed, meaning)), {
+          feed,
+          isGone: meaning === 'gone',
+        })
+    assert.equal(readEventCode('PropertyPoblogaidd £'), undefined)
+  })
+
   it('is what the protocol package says: types and paths', () => {
     assert.ok(sameEvent && samePage && sameReceipt)
     for (const name of protocol.feedNames) {

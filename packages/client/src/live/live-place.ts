@@ -1,5 +1,6 @@
 /** The place of a reader that follows a feed, and the events that it wants. */
 import { isObject, parseJson } from '../decode.ts'
+import { readEventCode } from '../event-codes.ts'
 import type { FeedEvent } from '../wire.ts'
 
 /** Moves on with each answer. `answers` counts the usable ones; with none, nothing is known about the feed yet. */
@@ -17,16 +18,6 @@ export interface LiveQuery {
   readonly types: readonly string[] | undefined
 }
 
-/** Whether a code removes a subject, for those that PROTOCOL §5.2 names. */
-const removes: ReadonlyMap<string, boolean> = new Map([
-  ['PropertyPublished', false],
-  ['PropertyUpdated', false],
-  ['PropertyUnpublished', true],
-  ['ContactCreated', false],
-  ['ContactUpdated', false],
-  ['ContactErased', true],
-])
-
 /**
  * Whether an event is of the requested types. Every selection includes removals, because otherwise a copy would keep what has gone
  * (PROTOCOL §13.4). A service filters itself; not every server does.
@@ -34,8 +25,8 @@ const removes: ReadonlyMap<string, boolean> = new Map([
 export function isOfTypes(event: FeedEvent, types: readonly string[] | undefined): boolean {
   const { eventTypeShortCode: code } = event
   if (types === undefined || types.includes(code)) return true
-  const known = removes.get(code)
-  if (known !== undefined) return known
+  const known = readEventCode(code)
+  if (known !== undefined) return known.isGone
   const payload = parseJson(event.payload)
   return isObject(payload) && payload['published'] === false
 }

@@ -1,4 +1,5 @@
 /** Turns an event into a change of the copy. */
+import { readEventCode } from '../event-codes.ts'
 import { readContactPayload } from '../payload/contact.ts'
 import type { Contact } from '../payload/contact.ts'
 import { readPropertyPayload } from '../payload/property.ts'
@@ -51,24 +52,9 @@ export interface OddEvent {
   readonly quirks: readonly Quirk[]
 }
 
-interface FeedReader<F extends FeedName> {
-  readonly removingCode: string
-  /** Its events show the subject, whatever `published` says (PROTOCOL §5.2). */
-  readonly showingCodes: readonly string[]
-  readonly read: (payload: string) => PayloadReading<PayloadOfFeed[F]>
-}
-
-const readers: { readonly [F in FeedName]: FeedReader<F> } = {
-  property: {
-    removingCode: 'PropertyUnpublished',
-    showingCodes: ['PropertyPublished', 'PropertyUpdated'],
-    read: readPropertyPayload,
-  },
-  contact: {
-    removingCode: 'ContactErased',
-    showingCodes: ['ContactCreated', 'ContactUpdated'],
-    read: readContactPayload,
-  },
+const readers: { readonly [F in FeedName]: (payload: string) => PayloadReading<PayloadOfFeed[F]> } = {
+  property: readPropertyPayload,
+  contact: readContactPayload,
 }
 
 /** The change that an event makes when it is its subject's latest. */
@@ -77,8 +63,7 @@ export function changeOf<F extends FeedName>(
   subjectId: string,
   event: FeedEvent,
 ): Change<F> | OddEvent {
-  const reader: FeedReader<F> = readers[feed]
-  const { value, quirks: found, raw } = reader.read(event.payload)
+  const { value, quirks: found, raw } = readers[feed](event.payload)
   const quirks: readonly Quirk[] =
     subjectIn(feed, raw, event) === undefined
       ? [...found, { code: 'subject_from_transaction', pointer: '', message: subjectMissing }]
@@ -93,11 +78,12 @@ const subjectMissing = 'the payload names no subject; the transactionId was used
 
 /** `payload`: `undefined` if it cannot be read. Some services empty it when a property is removed. */
 function isRemoval(feed: FeedName, event: FeedEvent, payload: PayloadOfFeed[FeedName] | undefined): boolean {
-  const reader: FeedReader<FeedName> = readers[feed]
-  if (event.eventTypeShortCode === reader.removingCode) return true
+  const code = readEventCode(event.eventTypeShortCode)
+  const known = code?.feed === feed ? code : undefined
+  if (known?.isGone === true) return true
   // Nothing is left to show. A later event follows for the subject of a thinned one (PROTOCOL §5.7).
   if (payload?.erased === true || payload?.thinned === true) return true
-  if (reader.showingCodes.includes(event.eventTypeShortCode)) return false
+  if (known !== undefined) return false
   // A service with other short codes. 1 removes in both known numberings of property events (D12).
   if (payload === undefined) return feed === 'property' && event.eventType === 1
   return (

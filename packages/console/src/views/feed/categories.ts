@@ -1,4 +1,5 @@
 /** The categories of a feed, with their names in addresses and in the contract. */
+import { standardCode, standardMeanings } from '@property-events/protocol/plain'
 import type { FeedName } from '../../base.ts'
 
 export const categories = ['sales', 'lettings'] as const
@@ -21,6 +22,6 @@ export function readType(feed: FeedName, text: string | undefined): string | und
 
 /** The short codes that every service has (PROTOCOL §5.2). */
 export const shortCodesOf: Readonly<Record<FeedName, readonly string[]>> = {
-  property: ['PropertyPublished', 'PropertyUpdated', 'PropertyUnpublished'],
-  contact: ['ContactCreated', 'ContactUpdated', 'ContactErased'],
+  property: standardMeanings.map((meaning) => standardCode('property', meaning)),
+  contact: standardMeanings.map((meaning) => standardCode('contact', meaning)),
 }

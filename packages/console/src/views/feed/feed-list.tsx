@@ -51,7 +51,7 @@ export function FeedList({ feed, source, list, total, chosen, onChoose }: Props)
       state={list}
       rowCount={total}
       cellsOf={cellsOf}
-      classOf={(row) => classOf(source.event(row), chosen)}
+      classOf={(row) => classOf(feed, source.event(row), chosen)}
       onChoose={(row) => {
         const event = source.event(row)
         if (event !== undefined) onChoose(event)
@@ -61,8 +61,8 @@ export function FeedList({ feed, source, list, total, chosen, onChoose }: Props)
   )
 }
 
-function classOf(event: FeedEvent | undefined, chosen: number | undefined): string {
+function classOf(feed: FeedName, event: FeedEvent | undefined, chosen: number | undefined): string {
   if (event === undefined) return 'coming'
-  const removal = /(?:Unpublished|Erased)$/.test(event.eventTypeShortCode) ? 'removal' : ''
+  const removal = feedRow(feed, event).isRemoval ? 'removal' : ''
   return event.sequenceNumber === chosen ? `chosen ${removal}` : removal
 }

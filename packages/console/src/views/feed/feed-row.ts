@@ -1,5 +1,6 @@
 /** What a row of the list shows about an event. */
 import { headline } from '@property-events/client/headline'
+import { meaningOf } from '@property-events/protocol/plain'
 import type { FeedName } from '../../base.ts'
 import type { FeedEvent } from '../../service/answers.ts'
 import { oneLine, typeName } from '../../words/plain.ts'
@@ -30,7 +31,7 @@ export function feedRow(feed: FeedName, event: FeedEvent): FeedRow {
     type: typeName(eventTypeShortCode),
     shortCode: eventTypeShortCode,
     eventType,
-    isRemoval: /(?:Unpublished|Erased)$/.test(eventTypeShortCode),
+    isRemoval: meaningOf(feed, eventTypeShortCode) === 'gone',
     ...(feed === 'property' ? propertyCells(event.payload) : { what: subjectOf(event.payload), price: '' }),
   }
   known.set(event, row)

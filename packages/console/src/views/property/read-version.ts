@@ -1,6 +1,7 @@
 /** An event of a property as one of its versions. */
 import { headline } from '@property-events/client/headline'
 import type { Headline } from '@property-events/client/headline'
+import { meaningOf } from '@property-events/protocol/plain'
 import type { FeedEvent } from '../../service/answers.ts'
 import { readTime } from '../../words/times.ts'
 import { isObject } from './diff/equal.ts'
@@ -35,13 +36,11 @@ export function readVersion(event: FeedEvent): Version {
   }
 }
 
-const removal = 'PropertyUnpublished'
-
 function kindOf({ eventTypeShortCode }: FeedEvent, payload: unknown): VersionKind {
   if (!isObject(payload)) return 'unreadable'
   if (payload['erased'] === true) return 'erased'
   if (payload['thinned'] === true) return 'thinned'
-  return eventTypeShortCode === removal ? 'removed' : 'shown'
+  return meaningOf('property', eventTypeShortCode) === 'gone' ? 'removed' : 'shown'
 }
 
 function parse(text: string): unknown {
