@@ -5,7 +5,7 @@ import { call, listPath, pageOf, problemOf, publish } from '../support/http-clie
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 
-onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
+onEngines('a base path', { byNode: true, basePath: '/feeds/Property/' }, (service) => {
   const prefix = '/feeds/Property'
 
   it('precedes every route and is in the url of the service (D21)', async () => {

@@ -36,7 +36,7 @@ const doneLines = (lines: readonly string[]) =>
 /** For answers that come: a machine may be busy. */
 const patient = { waitMs: 30_000 }
 
-onEngines('a body that is published', {}, (service) => {
+onEngines('a body that is published', { byNode: true }, (service) => {
   it('is stored as it was sent, in whatever pieces it comes (D22, P9)', async () => {
     // Beyond the room that is made at first, and beyond the next.
     for (const [count, cut] of [

@@ -6,7 +6,7 @@ import { call, getPath, listPath, pageOf, publish } from '../support/http-client
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 
-onEngines('caching and compression', {}, (service) => {
+onEngines('caching and compression', { byNode: true }, (service) => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
     call(service(), path, { key: service().tenant.readKey, headers })
   const tagOf = async (path: string, headers: Readonly<Record<string, string>> = {}) =>

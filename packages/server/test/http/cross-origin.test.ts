@@ -118,7 +118,7 @@ onTransports('a service with origins', (transport) => {
   })
 })
 
-onEngines('a service without origins', {}, (service) => {
+onEngines('a service without origins', { byNode: true }, (service) => {
   it('says nothing to pages of any origin (PROTOCOL §1)', async () => {
     for (const method of ['GET', 'OPTIONS']) {
       const headers = { origin: site, 'access-control-request-method': 'GET' }

@@ -14,7 +14,7 @@ import { contact, property } from '../support/property.ts'
 import { until } from '../support/until.ts'
 import { withEvents } from '../support/with-events.ts'
 
-onEngines('getting one event', {}, (service) => {
+onEngines('getting one event', { byNode: true }, (service) => {
   const get = (id: string, path = getPath) =>
     call(service(), `${path}/${id}`, { key: service().tenant.readKey })
   let id = ''
@@ -121,6 +121,7 @@ let lookUps = 0
 onEngines(
   'an event whose page was read',
   {
+    byNode: true,
     wrap: (storage) => {
       const { events } = storage
       const positionOf: typeof events.positionOf = (key, id) => {

@@ -17,7 +17,10 @@ import { collect, head, open, speak } from '../support/raw-socket.ts'
 
 onEngines(
   'HTTP',
-  { limits: { maxBodyBytes: 20_000, headersTimeoutMs: 1_200, requestTimeoutMs: 2_400, timeoutCheckMs: 100 } },
+  {
+    byNode: true,
+    limits: { maxBodyBytes: 20_000, headersTimeoutMs: 1_200, requestTimeoutMs: 2_400, timeoutCheckMs: 100 },
+  },
   (service) => {
     const key = () => `x-api-key: ${service().tenant.readKey}`
     const publishLines = () => [`x-api-key: ${service().tenant.publishKey}`, 'Content-Type: application/json']

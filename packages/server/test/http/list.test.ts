@@ -4,7 +4,7 @@ import { call, contactListPath, listPath, pageOf, problemOf, publish } from '../
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
-onEngines('listing', {}, (service) => {
+onEngines('listing', { byNode: true }, (service) => {
   const list = (query = '', path = listPath) =>
     call(service(), `${path}${query}`, { key: service().tenant.readKey })
   /** The one parameter a refusal names. */

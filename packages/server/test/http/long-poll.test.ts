@@ -18,7 +18,7 @@ interface Run {
 const runOf = (answer: Answer): Run => JSON.parse(answer.text)
 const path = '/v1/property-events'
 
-onEngines('a long-poll', { limits: { waitingPerKey: 3 } }, (service) => {
+onEngines('a long-poll', { byNode: true, limits: { waitingPerKey: 3 } }, (service) => {
   const wait = (query: string, key = service().tenant.readKey) => call(service(), `${path}?${query}`, { key })
   const headNow = async () => runOf(await wait('after=0&limit=1')).head
   const key = () => ({ tenantId: service().tenant.tenantId, feed: 'property' }) as const

@@ -28,7 +28,7 @@ function welch(left: readonly number[], right: readonly number[]): number {
 /** Silent connections stay for as long as the test needs them. */
 const patient = { headersTimeoutMs: 120_000, requestTimeoutMs: 120_000, idleSocketTimeoutMs: 120_000 }
 
-onEngines('under observation and load', { limits: patient }, (service) => {
+onEngines('under observation and load', { byNode: true, limits: patient }, (service) => {
   let foreignId = ''
 
   before(async () => {
@@ -84,7 +84,7 @@ onEngines('under observation and load', { limits: patient }, (service) => {
   })
 })
 
-onEngines('clients that do not read', { limits: { idleSocketTimeoutMs: 500 } }, (service) => {
+onEngines('clients that do not read', { byNode: true, limits: { idleSocketTimeoutMs: 500 } }, (service) => {
   it('are cut off, and hold no more than one answer each (D9)', async () => {
     const payload = property({ note: 'x'.repeat(200_000) })
     for (let batch = 0; batch < 5; batch += 1) {

@@ -21,7 +21,7 @@ import { withEvents } from '../support/with-events.ts'
 const patient = { waitMs: 30_000 }
 const keyLine = (key: string) => `x-api-key: ${key}`
 
-onEngines('a connection', {}, (service, plainConnections) => {
+onEngines('a connection', { byNode: true }, (service, plainConnections) => {
   let id = ''
   before(async () => {
     const { events } = await publish(

@@ -7,7 +7,7 @@ import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
-onEngines('publishing', {}, (service) => {
+onEngines('publishing', { byNode: true }, (service) => {
   const post = (
     body: string | Uint8Array,
     { query = '', type = 'application/json', headers = {}, feed = 'property' } = {},

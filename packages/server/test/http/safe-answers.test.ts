@@ -6,7 +6,7 @@ import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 
-onEngines('what a browser is told', {}, (service) => {
+onEngines('what a browser is told', { byNode: true }, (service) => {
   /** One of each kind: a page, an event, nothing new, a receipt, a document, a refusal. */
   async function answers(): Promise<readonly (readonly [string, Answer])[]> {
     const { readKey, publishKey } = service().tenant

@@ -20,7 +20,7 @@ interface Run {
   readonly epoch: string
 }
 
-onEngines('a stream', { limits: { waitingPerKey: 3, markEveryMs: 200 } }, (service) => {
+onEngines('a stream', { byNode: true, limits: { waitingPerKey: 3, markEveryMs: 200 } }, (service) => {
   const open = (query: string, headers: Readonly<Record<string, string>> = {}) =>
     openStream(service(), `${stream}?${query}`, { key: service().tenant.readKey, headers })
   const run = async (query: string): Promise<Run> =>

@@ -19,7 +19,7 @@ const counted = {
 }
 const oneOf = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
 
-onEngines('a request', counted, (service, plainConnections) => {
+onEngines('a request', { ...counted, byNode: true }, (service, plainConnections) => {
   // There is but one transport then.
   if (!plainConnections) return
   let ids: readonly string[] = []
@@ -170,7 +170,7 @@ onEngines('a request', counted, (service, plainConnections) => {
 })
 
 // A feed of its own for each of the two tenants, in which the same has happened.
-onEngines('a publication', counted, (service, plainConnections) => {
+onEngines('a publication', { ...counted, byNode: true }, (service, plainConnections) => {
   if (!plainConnections) return
   it('is answered and logged the same, whatever is sent (PROTOCOL §4, P6, P11, D6, D9, D10, D14)', async () => {
     const { tenant, otherTenant } = service()

@@ -46,7 +46,7 @@ function foldOf(items: Page['items']): ReadonlyMap<string, Page['items'][number]
   return new Map(items.map((event) => [refOf(event), event]))
 }
 
-onEngines('our own reads', {}, (service) => {
+onEngines('our own reads', { byNode: true }, (service) => {
   const refs = Array.from({ length: 12 }, () => randomUUID())
   const letting = { price_information: { price: 900, rent_frequency: 12 } }
   let all: Page['items'] = []
@@ -360,7 +360,7 @@ onEngines('our own reads', {}, (service) => {
   })
 })
 
-onEngines('a snapshot of a long feed', {}, (service) => {
+onEngines('a snapshot of a long feed', { byNode: true }, (service) => {
   it('has every property, however many there are (PROTOCOL §11)', async () => {
     const { readKey } = service().tenant
     let count = 0
