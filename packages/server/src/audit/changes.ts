@@ -10,7 +10,7 @@ import type { Tenant } from '../tenants/tenant.ts'
 import type { LeavingRequest } from '../tenants/leaving/leaving.ts'
 import type { Maintenance } from '../storage/maintenance.ts'
 import type { MoveState } from '../storage/move-store.ts'
-import type { Restriction, RestrictionRequest } from '../storage/restriction-store.ts'
+import type { Restriction, RestrictionRequest } from '../privacy/restriction/restriction.ts'
 import type { RetentionRule } from '../privacy/retention/retention.ts'
 import type { WholeRecord } from '../storage/store-records.ts'
 

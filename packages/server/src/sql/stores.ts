@@ -9,6 +9,8 @@ import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { disclosureStore } from '../privacy/disclosure/store.ts'
 import { publicationStore } from '../publications/store.ts'
+import type { Restricting } from '../privacy/restriction/restriction.ts'
+import { restrictionStore } from '../privacy/restriction/store.ts'
 import type { Thinning } from '../privacy/retention/retention.ts'
 import { retentionRuleStore } from '../privacy/retention/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
@@ -20,6 +22,7 @@ import type { StoreAccess } from './database.ts'
 
 /** What features ask of the log, each engine in its own way. */
 export interface LogWork {
+  readonly restricting: Restricting
   readonly thinning: Thinning
 }
 
@@ -39,12 +42,14 @@ export function featureStores(
   | 'moments'
   | 'names'
   | 'publications'
+  | 'restrictions'
   | 'retention'
   | 'silence'
   | 'tenants'
   | 'usage'
 > {
   return {
+    restrictions: { ...restrictionStore(access), ...log.restricting },
     retention: { ...retentionRuleStore(access), ...log.thinning },
     audit: auditStore(access),
     consoleSessions: consoleSessionStore(access),

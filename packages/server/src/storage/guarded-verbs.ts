@@ -7,7 +7,7 @@ import type {
   ErasureStore,
   MoveStore,
   NodeStore,
-  RestrictionStore,
+  Restricting,
   StorageRefusal,
 } from './storage.ts'
 
@@ -109,15 +109,11 @@ export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveSto
   }
 }
 
-export function guardedRestrictions(verbs: Unguarded<RestrictionStore>, guard: Guard): RestrictionStore {
+export function guardedRestricting(verbs: Unguarded<Restricting>, guard: Guard): Restricting {
   return {
     begin: (request) => guard(() => verbs.begin(request)),
     lift: (request) => guard(() => verbs.lift(request)),
     step: (restrictionId, limit) => guard(() => verbs.step(restrictionId, limit)),
-    open: () => guard(() => verbs.open()),
-    acknowledge: (restrictionId, nodeId) => guard(() => verbs.acknowledge(restrictionId, nodeId)),
-    find: (tenantId, restrictionId) => guard(() => verbs.find(tenantId, restrictionId)),
-    list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
     kept: (query) => guard(() => verbs.kept(query)),
   }
 }

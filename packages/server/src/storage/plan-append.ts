@@ -8,7 +8,7 @@ import { eventTypeNumber, feeds, setMembers, standardCode, uuidV5 } from '@prope
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import { remarksOf } from './append-remarks.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
-import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
+import { restrictedEvent, stateToPlanFrom, withRestriction } from '../privacy/restriction/plan-restricted.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './plan-branches.ts'
 import type { SubjectRefusal } from './plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'

@@ -7,7 +7,7 @@ import type { MoveState } from './move-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { ExpiringContact } from '../privacy/contact-expiry/contact-expiry.ts'
 import type { Hold } from '../privacy/hold/hold.ts'
-import type { Restriction, RestrictionProgress } from './restriction-store.ts'
+import type { Restriction, RestrictionProgress } from '../privacy/restriction/restriction.ts'
 import type { SubjectState } from './subject-state.ts'
 
 export interface EventRecord {

@@ -426,8 +426,9 @@ CREATE TABLE kept_event (
 
 CREATE TABLE restriction (
   restriction TEXT PRIMARY KEY,    -- UUIDv7, so they lie in the order in which they were begun
-  feed_no INTEGER NOT NULL,
-  subject BLOB NOT NULL,
+  tenant TEXT NOT NULL,
+  feed INTEGER NOT NULL,           -- 1: property, 2: contact
+  subject BLOB NOT NULL,           -- contact_ref, 16 bytes
   reason TEXT NOT NULL,            -- a code of PROTOCOL §5.7
   case_ref TEXT,
   actor TEXT NOT NULL,
@@ -442,8 +443,9 @@ CREATE TABLE restriction (
   ended_by TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX restriction_open ON restriction (restriction) WHERE state IN ('hiding', 'hidden', 'lifting');
-CREATE INDEX restriction_subject ON restriction (feed_no, subject) WHERE state IN ('hiding', 'hidden', 'restricted', 'lifting');
-CREATE INDEX restriction_feed ON restriction (feed_no, restriction);
+CREATE INDEX restriction_tenant ON restriction (tenant, restriction);
+CREATE INDEX restriction_subject ON restriction (tenant, feed, subject)
+  WHERE state IN ('hiding', 'hidden', 'restricted', 'lifting');
 
 -- ── Retention (D17, docs/decisions/0034): superseded events lose their payloads with age ───────────────────────────────────
 

@@ -1,6 +1,6 @@
 /** Begins an erasure: the closing event and the erasure's row, in one commit. */
 import { activeHold, onHoldOf } from '../../privacy/hold/store.ts'
-import { sqlOver } from '../../sql/postgres.ts'
+import { sqlOn, sqlOver } from '../../sql/postgres.ts'
 import type { OnHold } from '../storage.ts'
 import { erasureBegun } from '../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
@@ -19,7 +19,8 @@ import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { endRestrictions, lockRestrictions, readLatestKept } from './kept-events.ts'
+import { endRestrictions, lockRestrictions } from '../../privacy/restriction/store.ts'
+import { readLatestKept, setKeptCode } from './kept-events.ts'
 
 /** The condition on `sequence` lets the index of subjects be used. */
 const countEvents: Statement = {
@@ -188,7 +189,8 @@ async function beginSubject(
 ): Promise<BeginErasureOutcome | 'unvouched'> {
   const { key } = request
   const ask: Ask = (...asked) => session.query(...asked)
-  await lockRestrictions(session, key, subjectId)
+  const sql = sqlOn(session)
+  await sql.rows(lockRestrictions(key, subjectId))
   // Counted before the counter is taken, since it may take a while; events that come meanwhile are counted after it.
   const before = await countSubject(ask, key, subjectId, 0)
   if (before === undefined) return { kind: 'unknownFeed' }
@@ -208,7 +210,8 @@ async function beginSubject(
   if (later !== undefined && later.events > 1) throw new ChangedMeanwhile()
   const since = await countSubject(ask, key, subjectId, before.last)
   await session.query(markClosing, [key.tenantId, feedNumbers[key.feed], lastPosition])
-  await endRestrictions(session, key, subjectId, request.actor, nowMs)
+  await sql.rows(endRestrictions(key, subjectId, request.actor, nowMs))
+  await setKeptCode(session, key, subjectId, null)
   const { sequenceNumber = 0 } = stored.at(-1) ?? {}
   const erasure = begunErasure({
     request,

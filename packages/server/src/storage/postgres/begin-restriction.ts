@@ -5,9 +5,18 @@ import {
   closingOfRestriction,
   refusalOfRestriction,
   reopening,
-} from '../begin-restriction.ts'
+} from '../../privacy/restriction/begin.ts'
 import { erasedEventJson } from '../reduced-event.ts'
-import { isInForce } from '../restriction-store.ts'
+import { isInForce } from '../../privacy/restriction/restriction.ts'
+import {
+  lockRestrictions,
+  lockedRestriction,
+  putRestriction,
+  restrictionInForce,
+  restrictionOf,
+  restrictionWithId,
+  stopLifting,
+} from '../../privacy/restriction/store.ts'
 import { StorageFailure } from '../storage.ts'
 import type {
   FeedKey,
@@ -23,16 +32,10 @@ import { markClosing } from './begin-erasure.ts'
 import type { Row, Session, Statement } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { lockRestrictions, ofSubject, readLatestKept, setKeptCode } from './kept-events.ts'
+import { sqlOver } from '../../sql/postgres.ts'
+import { ofSubject, readLatestKept, setKeptCode } from './kept-events.ts'
 import type { Stamped } from './plan-commit.ts'
-import { putRestriction, readRestriction, restrictionOf } from './restriction-row.ts'
-import type { RestrictionRow } from './restriction-row.ts'
 
-const findInForce: Statement = {
-  name: 'restriction-in-force',
-  text: `SELECT * FROM restriction WHERE tenant = $1 AND feed = $2 AND subject = $3
-    AND state IN ('hiding', 'hidden', 'restricted')`,
-}
 const findSubject: Statement = {
   name: 'restriction-subject',
   text: `SELECT f.tenant, s.position, s.code, s.kept_code, s.payload_hash, e.json, e.state FROM feed f
@@ -40,19 +43,10 @@ const findSubject: Statement = {
     LEFT JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
     WHERE f.tenant = $1 AND f.feed = $2`,
 }
-const stopLifting: Statement = {
-  name: 'restriction-stop-lifting',
-  text: `UPDATE restriction SET state = 'lifted' WHERE tenant = $1 AND feed = $2 AND subject = $3 AND state = 'lifting'`,
-}
 const hideLatest: Statement = {
   name: 'restriction-hide-latest',
   text: 'SELECT note_reduction($1, $2, hide_events($1, $2, $3::bigint[], $4::text[]))',
 }
-const lockOne: Statement = {
-  name: 'restriction-lock-one',
-  text: 'SELECT * FROM restriction WHERE restriction = $1 FOR NO KEY UPDATE',
-}
-
 interface SubjectRow extends Row {
   readonly position: string | null
   readonly code: string
@@ -62,7 +56,7 @@ interface SubjectRow extends Row {
   readonly state: string
 }
 
-type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'note'>
+type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'given' | 'note'>
 
 /** Tries again if the store's history has to be vouched for first (D13). */
 async function vouched<Outcome>(
@@ -76,31 +70,25 @@ async function vouched<Outcome>(
   }
 }
 
-export function beginRestriction(
-  parts: Parts,
-  request: RestrictionRequest,
-  nowIn: (session: Session) => Promise<number>,
-): Promise<RestrictOutcome> {
-  return vouched<RestrictOutcome>(parts, async (session) =>
-    begin(session, parts, request, await nowIn(session)),
-  )
+export function beginRestriction(parts: Parts, request: RestrictionRequest): Promise<RestrictOutcome> {
+  return vouched<RestrictOutcome>(parts, (session) => begin(session, parts, request))
 }
 
 async function begin(
   session: Session,
-  { appendContext, note }: Parts,
+  { appendContext, given, note }: Parts,
   request: RestrictionRequest,
-  nowMs: number,
 ): Promise<RestrictOutcome | 'unvouched'> {
   const { key, subjectId } = request
-  const place = ofSubject(key, subjectId)
-  await lockRestrictions(session, key, subjectId)
+  const sql = sqlOver((...asked) => session.query(...asked), given)
+  const nowMs = await sql.nowMs()
+  await sql.rows(lockRestrictions(key, subjectId))
   await takeCounters(session, [request])
-  const [given] = await session.query<RestrictionRow & Row>(readRestriction, [request.restrictionId])
-  const [inForce] = await session.query<RestrictionRow & Row>(findInForce, place)
-  const known = given ?? inForce
+  const [same] = await sql.rows(restrictionWithId(request.restrictionId))
+  const [inForce] = await sql.rows(restrictionInForce(key, subjectId))
+  const known = same ?? inForce
   if (known !== undefined) return { kind: 'restricted', restriction: restrictionOf(known) }
-  const [subject] = await session.query<SubjectRow>(findSubject, place)
+  const [subject] = await session.query<SubjectRow>(findSubject, ofSubject(key, subjectId))
   if (subject === undefined) return { kind: 'unknownFeed' }
   if (subject.position === null) return { kind: 'unknownTarget' }
   const appended = await appendHeld(session, closingOfRestriction(request), appendContext)
@@ -114,32 +102,28 @@ async function begin(
   await session.query(markClosing, [...feed, lastPosition])
   await setKeptCode(session, key, subjectId, subject.kept_code ?? subject.code)
   // Events that are still being shown again stay hidden.
-  await session.query(stopLifting, place)
+  await sql.rows(stopLifting(key, subjectId))
   if (subject.state === 'full') {
     const json = erasedEventJson(key.feed, subjectId, subject.json)
     await session.query(hideLatest, [...feed, bigints([BigInt(subject.position)]), texts([json])])
   }
   const restriction = begunRestriction(request, stored.at(-1)?.sequenceNumber ?? 0, nowMs)
-  await putRestriction(session, restriction, { nextPosition: 1, lastPosition: lastPosition - 1 })
+  await sql.rows(putRestriction(restriction, { nextPosition: 1, lastPosition: lastPosition - 1 }))
   await note(session, restrictionBegun(request), request.actor)
   return { kind: 'restricted', restriction }
 }
 
-export function liftRestriction(
-  parts: Parts,
-  request: LiftRequest,
-  nowIn: (session: Session) => Promise<number>,
-): Promise<LiftOutcome> {
-  return vouched<LiftOutcome>(parts, async (session) => lift(session, parts, request, await nowIn(session)))
+export function liftRestriction(parts: Parts, request: LiftRequest): Promise<LiftOutcome> {
+  return vouched<LiftOutcome>(parts, (session) => lift(session, parts, request))
 }
 
 async function lift(
   session: Session,
   parts: Parts,
   request: LiftRequest,
-  nowMs: number,
 ): Promise<LiftOutcome | 'unvouched'> {
-  const [row] = await session.query<RestrictionRow & Row>(lockOne, [request.restrictionId])
+  const sql = sqlOver((...asked) => session.query(...asked), parts.given)
+  const [row] = await sql.rows(lockedRestriction(request.restrictionId))
   if (row?.tenant !== request.tenantId) return { kind: 'unknownRestriction' }
   const restriction = restrictionOf(row)
   if (!isInForce(restriction)) return { kind: 'lifting', restriction }
@@ -151,10 +135,10 @@ async function lift(
   const lifting: Restriction = {
     ...restriction,
     state: 'lifting',
-    endedMs: nowMs,
+    endedMs: await sql.nowMs(),
     endedBy: request.actor,
   }
-  await putRestriction(session, lifting, { nextPosition: 1, lastPosition: lastPosition - 1 })
+  await sql.rows(putRestriction(lifting, { nextPosition: 1, lastPosition: lastPosition - 1 }))
   await parts.note(session, restrictionLifted(restriction), request.actor)
   return { kind: 'lifting', restriction: lifting }
 }

@@ -10,11 +10,10 @@ import {
   guardedErasures,
   guardedMoves,
   guardedNodes,
-  guardedRestrictions,
+  guardedRestricting,
   guardedThinning,
   storeGuard,
 } from '../guarded-verbs.ts'
-import type { Guard } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { FeedKey, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from './branch-views.ts'
@@ -37,7 +36,7 @@ import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
 import { databaseThinning } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
-import { databaseRestrictions } from './restrictions.ts'
+import { databaseRestricting } from './restricting.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 
 /** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
@@ -103,13 +102,14 @@ function engineOver(
   return {
     settings,
     ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
+      restricting: guardedRestricting(databaseRestricting(parts), guarded),
       thinning: guardedThinning(databaseThinning(parts), guarded),
     }),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
-    ...databaseReducing(parts, settings.storeId, guarded),
+    erasures: guardedErasures(databaseErasures(parts, settings.storeId), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
@@ -153,18 +153,6 @@ function tellChanged({ remembered, changes, watching }: EngineParts, keys: reado
 async function pingBothWays(database: Database): Promise<void> {
   await database.read(ping, [])
   await database.write((session) => session.query(ping, []))
-}
-
-/** Removes payloads, on request and by age, and what prevents it. */
-function databaseReducing(
-  parts: EngineParts,
-  storeId: string,
-  guarded: Guard,
-): Pick<StorageEngine, 'erasures' | 'restrictions'> {
-  return {
-    erasures: guardedErasures(databaseErasures(parts, storeId), guarded),
-    restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
-  }
 }
 
 function databaseMoves({ database, changes, givenFloor, note }: EngineParts): MoveStore {

@@ -5,8 +5,8 @@ import type { StoreRecord } from '../store-records.ts'
 import type { Row, Statement, Value } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { restrictionOf } from './restriction-row.ts'
-import type { RestrictionRow } from './restriction-row.ts'
+import { restrictionOf, restrictionProgress, restrictionsOfFeed } from '../../privacy/restriction/store.ts'
+import { sqlOver } from '../../sql/postgres.ts'
 
 const hashOf = (event: string): string =>
   `(SELECT i.content_hash FROM event_id i WHERE i.tenant = ${event}.tenant AND i.feed = ${event}.feed AND i.id = ${event}.id) AS hash`
@@ -25,11 +25,6 @@ const readShownAgain: Statement = {
     )
     ORDER BY e.tenant, e.feed, e.position LIMIT ${recordsPerPiece}`,
 }
-const readRestrictions: Statement = {
-  name: 'export-restrictions',
-  text: 'SELECT * FROM restriction WHERE tenant = $1 AND feed = $2 ORDER BY restriction',
-}
-
 interface KeptRow extends Row {
   readonly position: string
   readonly subject: string
@@ -62,13 +57,8 @@ export async function exportRestrictions(ask: Ask, key: FeedKey, take: Take): Pr
     await take(recordsOf(rows, false))
     position = last.position
   }
-  const restrictions = await ask<RestrictionRow & Row>(readRestrictions, feed)
+  const restrictions = await sqlOver(ask).rows(restrictionsOfFeed(key))
   await take(
-    restrictions.map((row) => ({
-      kind: 'restriction',
-      ...restrictionOf(row),
-      nextPosition: Number(row.next_position),
-      lastPosition: Number(row.last_position),
-    })),
+    restrictions.map((row) => ({ kind: 'restriction', ...restrictionOf(row), ...restrictionProgress(row) })),
   )
 }

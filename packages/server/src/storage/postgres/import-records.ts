@@ -11,7 +11,7 @@ import { putExpiring } from '../../privacy/contact-expiry/store.ts'
 import { putHold } from '../../privacy/hold/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'
 import { importKept } from './import-kept.ts'
-import { putRestriction } from './restriction-row.ts'
+import { putRestriction } from '../../privacy/restriction/store.ts'
 import { importReduction, importThinning } from './import-reductions.ts'
 import { raiseFloorToReservation } from './witness.ts'
 
@@ -168,7 +168,7 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       break
     case 'restriction':
       for (const record of run)
-        if (record.kind === 'restriction') await putRestriction(session, record, record)
+        if (record.kind === 'restriction') await sqlOn(session).rows(putRestriction(record, record))
       break
     case 'hold':
       for (const record of run) if (record.kind === 'hold') await sqlOn(session).rows(putHold(record))

@@ -27,18 +27,6 @@ const latestKept: Statement = {
   text: `SELECT position, json FROM kept_event WHERE tenant = $1 AND feed = $2 AND subject = $3
     ORDER BY tenant, feed, subject, position DESC LIMIT 1`,
 }
-/** Taken before the counter: a step holds the row while it waits for the counter. */
-const lockOpen: Statement = {
-  name: 'restriction-lock-subject',
-  text: `SELECT FROM restriction WHERE tenant = $1 AND feed = $2 AND subject = $3
-    AND state IN ('hiding', 'hidden', 'restricted', 'lifting') ORDER BY restriction FOR NO KEY UPDATE`,
-}
-const endAsErased: Statement = {
-  name: 'restriction-end-erased',
-  text: `UPDATE restriction SET state = 'erased', ended_ms = coalesce(ended_ms, $4), ended_by = coalesce(ended_by, $5)
-    WHERE tenant = $1 AND feed = $2 AND subject = $3 AND state IN ('hiding', 'hidden', 'restricted', 'lifting')`,
-}
-
 type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 
 export function ofSubject(key: FeedKey, subjectId: string): readonly [string, number, string] {
@@ -93,21 +81,4 @@ export async function readLatestKept(
 ): Promise<{ readonly position: string; readonly json: string } | undefined> {
   const [row] = await ask<{ position: string; json: string }>(latestKept, ofSubject(key, subjectId))
   return row
-}
-
-/** Waits for a step that is under way, and lets none begin before the commit. */
-export async function lockRestrictions(session: Session, key: FeedKey, subjectId: string): Promise<void> {
-  await session.query(lockOpen, ofSubject(key, subjectId))
-}
-
-/** An erasure of the contact has begun, so its restriction is over. */
-export async function endRestrictions(
-  session: Session,
-  key: FeedKey,
-  subjectId: string,
-  actor: string,
-  endedMs: number,
-): Promise<void> {
-  await session.query(endAsErased, [...ofSubject(key, subjectId), endedMs, actor])
-  await setKeptCode(session, key, subjectId, null)
 }

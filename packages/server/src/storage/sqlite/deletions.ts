@@ -130,8 +130,7 @@ export function deletionRefusal(
     .prepare<[string, string], number>(
       `SELECT EXISTS (SELECT 1 FROM erasure WHERE state = 'reducing'
           AND feed_no IN (SELECT feed_no FROM feed WHERE tenant = ?))
-        OR EXISTS (SELECT 1 FROM restriction WHERE state IN ('hiding', 'lifting')
-          AND feed_no IN (SELECT feed_no FROM feed WHERE tenant = ?))`,
+        OR EXISTS (SELECT 1 FROM restriction WHERE state IN ('hiding', 'lifting') AND tenant = ?)`,
     )
     .pluck()
   return (tenantId, nowMs) => {

@@ -16,8 +16,9 @@ export const dueStatements = {
       EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
       AND (hold.tenant, hold.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
-      OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.feed_no = :feed
-        AND restriction.subject = event.subject AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
+      OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.subject = event.subject
+        AND (restriction.tenant, restriction.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
+        AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
     FROM event WHERE event.place > (:feed << 40) | :from AND event.place <= (:feed << 40) | :to AND state IN ('full', 'restricted')
       AND EXISTS (SELECT 1 FROM event AS later INDEXED BY event_subject WHERE later.feed_no = :feed
         AND later.subject = event.subject AND later.place > event.place AND later.place <= (:feed << 40) | :until)
@@ -27,8 +28,9 @@ export const dueStatements = {
       event.checksum, event.json, EXISTS (SELECT 1 FROM hold INDEXED BY hold_subject WHERE hold.subject = event.subject
       AND (hold.tenant, hold.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
       AND hold.ended_ms IS NULL AND hold.until_ms > :now)
-      OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.feed_no = :feed
-        AND restriction.subject = event.subject AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
+      OR EXISTS (SELECT 1 FROM restriction INDEXED BY restriction_subject WHERE restriction.subject = event.subject
+        AND (restriction.tenant, restriction.feed) = (SELECT tenant, feed FROM feed_key WHERE feed_no = :feed)
+        AND restriction.state IN ('hiding', 'hidden', 'restricted', 'lifting')) AS held
     FROM event AS newer CROSS JOIN event ON event.place = (SELECT max(before.place) FROM event AS before
       INDEXED BY event_subject WHERE before.feed_no = :feed AND before.subject = newer.subject AND before.place < newer.place)
     WHERE newer.place > (:feed << 40) | :from AND newer.place <= (:feed << 40) | :to

@@ -10,7 +10,7 @@ import {
   guardedErasures,
   guardedMoves,
   guardedNodes,
-  guardedRestrictions,
+  guardedRestricting,
   guardedThinning,
   storeGuard,
 } from '../guarded-verbs.ts'
@@ -36,7 +36,7 @@ import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
-import { fileRestrictions } from './restriction-reads.ts'
+import { fileRestricting } from './restricting.ts'
 import { fileThinning } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
 import { hostWriterHere } from './writer-here.ts'
@@ -109,12 +109,12 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
+      restricting: guardedRestricting(fileRestricting(db, link, watching), guarded),
       thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
     }),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
-    restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),

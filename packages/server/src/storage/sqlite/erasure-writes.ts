@@ -12,6 +12,8 @@ import { numbersPerBlock, runLagMs } from '../../privacy/disclosure/disclosure.t
 import { nodeSilenceMs } from '../node-store.ts'
 import type { Actor, BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
 import type { Appender } from './append.ts'
+import { endRestrictions } from '../../privacy/restriction/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { CommitLine } from './commit-line.ts'
 import type { Connection } from './connection.ts'
@@ -19,7 +21,6 @@ import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureValues } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedReader } from './feed-row.ts'
-import { restrictionEnder } from './kept-events.ts'
 import { readSettings } from './meta.ts'
 import { reducer } from './reduce-events.ts'
 
@@ -95,7 +96,7 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
   const read = erasureReader(db)
   const rangeOf = erasedRangeReader(db, nowMs)
   const feedOf = feedReader(db)
-  const endRestrictions = restrictionEnder(db)
+  const run = statementRunner(db)
   const insert = db.prepare(`INSERT INTO erasure VALUES (${Array(20).fill('?').join(', ')})`)
   return db.transaction((request: ErasureRequest, floor: Ticks): BeginErasureOutcome => {
     const { erasureId, key, target } = request
@@ -110,7 +111,7 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
       if (outcome?.kind !== 'stored') return refusalOfClosing(outcome ?? { kind: 'unknownFeed' })
       const { id: eventId = '', stored } = outcome.events.at(-1) ?? {}
       closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
-      endRestrictions(feed.feedNo, target.subjectId, request.actor, nowMs())
+      run(endRestrictions(key, target.subjectId, request.actor, nowMs()))
     } else {
       if (feed.needsEpoch) return { kind: 'epochRequired' }
       if (feed.move !== 'open') return { kind: 'tenantMoving' }

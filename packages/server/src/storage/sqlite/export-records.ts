@@ -11,7 +11,7 @@ import { expiringAfter, expiringOf } from '../../privacy/contact-expiry/store.ts
 import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { metaOf } from './meta.ts'
-import { restrictionRecords } from './restriction-reads.ts'
+import { restrictionRecords } from './restricting.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
 import { readReservation } from './stored-reservation.ts'

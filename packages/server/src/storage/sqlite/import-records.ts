@@ -20,12 +20,12 @@ import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { putExpiring } from '../../privacy/contact-expiry/store.ts'
 import { putHold } from '../../privacy/hold/store.ts'
+import { putRestriction } from '../../privacy/restriction/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { keptEvents } from './kept-events.ts'
 import { metaOf } from './meta.ts'
 import { eventReducer } from './reduce-events.ts'
 import type { EventRow } from './reduce-events.ts'
-import { restrictionPutter } from './restriction-row.ts'
 import { subjectValues } from './subject-row.ts'
 import { raiseReservation } from './stored-reservation.ts'
 
@@ -63,7 +63,6 @@ function importStatements(db: Connection) {
     reduceEvent: eventReducer(db),
     run: statementRunner(db),
     kept: keptEvents(db),
-    putRestriction: restrictionPutter(db),
     setHash: db.prepare('UPDATE event_id SET content_hash = ? WHERE feed_no = ? AND id = ?'),
     findEvent: db.prepare<[number, number], EventRow>(
       `SELECT place & 0xffffffffff AS position, sequence, id, subject, state, checksum, json FROM event
@@ -124,7 +123,7 @@ function putOfFeed(
       putKept(statements, feedNo, record)
       break
     case 'restriction':
-      statements.putRestriction(feedNo, record, record)
+      statements.run(putRestriction(record, record))
       break
     case 'hold':
       statements.run(putHold(record))

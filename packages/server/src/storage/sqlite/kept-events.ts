@@ -1,5 +1,5 @@
 /** Events of restricted contacts: puts their bytes aside, restores them, or drops them. Within a transaction. */
-import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
+import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { erasedEventJson } from '../reduced-event.ts'
 import type { Connection } from './connection.ts'
@@ -53,15 +53,4 @@ export function latestKeptReader(
       WHERE feed_no = ? AND subject = ? ORDER BY position DESC LIMIT 1`,
   )
   return (feedNo, subject) => select.get(feedNo, subject)
-}
-
-/** An erasure of the contact has begun, so its restriction is over. */
-export function restrictionEnder(
-  db: Connection,
-): (feedNo: number, subjectId: string, actor: string, endedMs: number) => void {
-  const end = db.prepare(
-    `UPDATE restriction SET state = 'erased', ended_ms = coalesce(ended_ms, ?), ended_by = coalesce(ended_by, ?)
-      WHERE feed_no = ? AND subject = ? AND state IN ('hiding', 'hidden', 'restricted', 'lifting')`,
-  )
-  return (feedNo, subjectId, actor, endedMs) => void end.run(endedMs, actor, feedNo, bytesOfUuid(subjectId))
 }

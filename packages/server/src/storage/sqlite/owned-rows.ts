@@ -36,7 +36,6 @@ export const ownedByFeed: readonly OwnedTable[] = [
   { table: 'branch_of_set', key: 'feed_no, branch, branch_set', where: ofFeed },
   { table: 'branch_set', key: 'feed_no, branch_set', where: ofFeed },
   { table: 'thin_progress', key: 'feed_no', where: ofFeed },
-  { table: 'restriction', key: 'restriction', where: ofFeed, counted: 'restrictions' },
   { table: 'erasure_sent', key: 'erasure, hour, key_id, view, block', where: ofErasure },
   { table: 'erasure_noted', key: 'erasure', where: ofErasure },
   { table: 'erasure_node', key: 'erasure, node', where: ofErasure },
@@ -45,6 +44,7 @@ export const ownedByFeed: readonly OwnedTable[] = [
 
 export const ownedByTenant: readonly OwnedTable[] = [
   { table: 'hold', key: 'hold', where: 'tenant = @tenant', counted: 'holds' },
+  { table: 'restriction', key: 'restriction', where: 'tenant = @tenant', counted: 'restrictions' },
   {
     table: 'sent',
     key: 'key_id, tenant, feed, view, hour, block',

@@ -1,10 +1,13 @@
 /** One step of a restriction: a few events are hidden, or shown again, and the feed's revision rises, in one commit. */
+import { bytesOfUuid } from '@property-events/protocol/plain'
+import { putRestriction, restrictionOf, restrictionWithId } from '../../privacy/restriction/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import { bytesPerReduction } from '../erasure-store.ts'
-import type { ReduceOutcome, RestrictionState } from '../storage.ts'
+import type { ReduceOutcome } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { feedReader } from './feed-row.ts'
 import { keptEvents } from './kept-events.ts'
 import type { KeptRow, ShownRow } from './kept-events.ts'
-import { restrictionOf, restrictionReader } from './restriction-row.ts'
 
 /** Raises a feed's revision for events whose shown form has changed, and notes which. */
 export function revisionRaiser(
@@ -33,10 +36,10 @@ export function shownReader(db: Connection): (feedNo: number, position: number) 
 }
 
 export function restrictionStepper(db: Connection): (restrictionId: string, limit: number) => ReduceOutcome {
-  const read = restrictionReader(db)
+  const run = statementRunner(db)
+  const feedOf = feedReader(db)
   const { hide, show } = keptEvents(db)
   const raise = revisionRaiser(db)
-  const isClosed = db.prepare<[number], number>('SELECT move IS NOT NULL FROM feed WHERE feed_no = ?').pluck()
   const selectShown = db.prepare<[number, Uint8Array, number, number, number, number], ShownRow>(
     `SELECT place & 0xffffffffff AS position, sequence, subject, json, checksum FROM event INDEXED BY event_subject
       WHERE feed_no = ? AND subject = ? AND place >= (? << 40) | ? AND place <= (? << 40) | ? AND state = 'full'
@@ -46,29 +49,34 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
     `SELECT position, sequence, subject, json, checksum FROM kept_event
       WHERE feed_no = ? AND subject = ? AND position >= ? AND position <= ? ORDER BY position`,
   )
-  const advance = db.prepare('UPDATE restriction SET next_position = ?, state = ? WHERE restriction = ?')
   const step = db.transaction((restrictionId: string, limit: number): ReduceOutcome => {
-    const row = read(restrictionId)
+    const [row] = run(restrictionWithId(restrictionId))
     if (row?.state !== 'hiding' && row?.state !== 'lifting') return { kind: 'finished' }
+    const restriction = restrictionOf(row)
+    const feed = feedOf(restriction.key)
     // What another store has already taken over must not change here.
-    if (isClosed.get(row.feed_no) === 1) return { kind: 'busy' }
-    const { feed_no: feedNo, subject, next_position: next, last_position: last } = row
+    if (feed?.move !== 'open') return { kind: 'busy' }
+    const { feedNo } = feed
+    const { next_position: next, last_position: lastPosition } = row
+    const subject = bytesOfUuid(restriction.subjectId)
     const finish = (
       taken: readonly { readonly position: number; readonly sequence: number }[],
       isLast: boolean,
     ) => {
       raise(feedNo, taken)
-      const done: RestrictionState = row.state === 'hiding' ? 'hidden' : 'lifted'
-      const position = isLast ? last : (taken.at(-1)?.position ?? last)
-      advance.run(position + 1, isLast ? done : row.state, restrictionId)
+      const done = row.state === 'hiding' ? 'hidden' : 'lifted'
+      const position = isLast ? lastPosition : (taken.at(-1)?.position ?? lastPosition)
+      const state = isLast ? done : row.state
+      run(putRestriction({ ...restriction, state }, { nextPosition: position + 1, lastPosition }))
       return { kind: 'reduced', events: taken.length } as const
     }
     if (row.state === 'hiding') {
-      const shown = within(selectShown.iterate(feedNo, subject, feedNo, next, feedNo, last), limit)
-      for (const event of shown.taken) hide(feedNo, restrictionOf(row).key.feed, event)
+      const rows = selectShown.iterate(feedNo, subject, feedNo, next, feedNo, lastPosition)
+      const shown = within(rows, limit)
+      for (const event of shown.taken) hide(feedNo, restriction.key.feed, event)
       return finish(shown.taken, shown.isLast)
     }
-    const kept = within(selectKept.iterate(feedNo, subject, next, last), limit)
+    const kept = within(selectKept.iterate(feedNo, subject, next, lastPosition), limit)
     for (const event of kept.taken) show(feedNo, event)
     return finish(kept.taken, kept.isLast)
   })

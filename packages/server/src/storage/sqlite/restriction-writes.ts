@@ -7,11 +7,10 @@ import {
   closingOfRestriction,
   refusalOfRestriction,
   reopening,
-} from '../begin-restriction.ts'
+} from '../../privacy/restriction/begin.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
-import { nodeSilenceMs } from '../node-store.ts'
-import { isInForce } from '../restriction-store.ts'
+import { isInForce } from '../../privacy/restriction/restriction.ts'
 import type {
   LiftOutcome,
   LiftRequest,
@@ -24,7 +23,14 @@ import type { Connection } from './connection.ts'
 import type { ErasureWriteParts } from './erasure-writes.ts'
 import { feedReader } from './feed-row.ts'
 import { keptEvents, latestKeptReader } from './kept-events.ts'
-import { restrictionOf, restrictionPutter, restrictionReader } from './restriction-row.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
+import {
+  putRestriction,
+  restrictionInForce,
+  restrictionOf,
+  restrictionWithId,
+  stopLifting,
+} from '../../privacy/restriction/store.ts'
 import { restrictionStepper, revisionRaiser, shownReader } from './restriction-steps.ts'
 import type { SubjectRow } from './subject-row.ts'
 
@@ -32,7 +38,6 @@ export interface RestrictionWrites {
   beginRestriction(request: RestrictionRequest): RestrictOutcome
   liftRestriction(request: LiftRequest): LiftOutcome
   stepRestriction(restrictionId: string, limit: number): ReduceOutcome
-  acknowledgeRestriction(restrictionId: string, nodeId: string | undefined): 'restricted' | 'waiting'
 }
 
 export function restrictionWrites(
@@ -42,7 +47,7 @@ export function restrictionWrites(
 ): RestrictionWrites {
   const { line, changes } = parts
   const nowMs = (): number => millisecondsOfTicks(readClock(clock))
-  const read = restrictionReader(db)
+  const run = statementRunner(db)
   const begin = beginner(db, parts, nowMs)
   const lift = lifter(db, parts, nowMs)
   const step = restrictionStepper(db)
@@ -59,17 +64,15 @@ export function restrictionWrites(
     },
     stepRestriction(restrictionId, limit) {
       const outcome = step(restrictionId, limit)
-      const row = outcome.kind === 'reduced' ? read(restrictionId) : undefined
+      const [row] = outcome.kind === 'reduced' ? run(restrictionWithId(restrictionId)) : []
       if (row !== undefined) changes.raise(restrictionOf(row).key)
       return outcome
     },
-    acknowledgeRestriction: acknowledger(db, nowMs),
   }
 }
 
 function beginner(db: Connection, { appending, note }: ErasureWriteParts, nowMs: () => number) {
-  const read = restrictionReader(db)
-  const put = restrictionPutter(db)
+  const run = statementRunner(db)
   const feedOf = feedReader(db)
   const { hide } = keptEvents(db)
   const shownAt = shownReader(db)
@@ -77,21 +80,13 @@ function beginner(db: Connection, { appending, note }: ErasureWriteParts, nowMs:
   const findLatest = db
     .prepare<[number, Uint8Array], number>('SELECT position FROM subject WHERE feed_no = ? AND subject = ?')
     .pluck()
-  const findInForce = db
-    .prepare<[number, Uint8Array], string>(
-      `SELECT restriction FROM restriction INDEXED BY restriction_subject
-        WHERE feed_no = ? AND subject = ? AND state IN ('hiding', 'hidden', 'restricted', 'lifting') AND state <> 'lifting'`,
-    )
-    .pluck()
-  const stopLifting = db.prepare(
-    `UPDATE restriction SET state = 'lifted' WHERE feed_no = ? AND subject = ? AND state = 'lifting'`,
-  )
   return db.transaction((request: RestrictionRequest, floor: Ticks): RestrictOutcome => {
     const { key, subjectId } = request
     const feed = feedOf(key)
     const subject = bytesOfUuid(subjectId)
-    const inForce = feed && findInForce.get(feed.feedNo, subject)
-    const known = read(request.restrictionId) ?? (inForce === undefined ? undefined : read(inForce))
+    const [given] = run(restrictionWithId(request.restrictionId))
+    const [inForce] = run(restrictionInForce(key, subjectId))
+    const known = given ?? inForce
     if (known !== undefined) return { kind: 'restricted', restriction: restrictionOf(known) }
     if (feed === undefined) return { kind: 'unknownFeed' }
     const { feedNo } = feed
@@ -100,37 +95,38 @@ function beginner(db: Connection, { appending, note }: ErasureWriteParts, nowMs:
     const [outcome] = appending.append([closingOfRestriction(request)], floor)
     if (outcome?.kind !== 'stored') return outcome ? refusalOfRestriction(outcome) : { kind: 'unknownFeed' }
     // Events that are still being shown again stay hidden.
-    stopLifting.run(feedNo, subject)
+    run(stopLifting(key, subjectId))
     const shown = shownAt(feedNo, latest)
     if (shown !== undefined) hide(feedNo, key.feed, shown)
     raise(feedNo, shown === undefined ? [] : [shown])
     const sequenceNumber = outcome.events.at(-1)?.stored?.sequenceNumber ?? 0
     const restriction = begunRestriction(request, sequenceNumber, nowMs())
     const lastPosition = (feedOf(key)?.lastPosition ?? 1) - 1
-    put(feedNo, restriction, { nextPosition: 1, lastPosition })
+    run(putRestriction(restriction, { nextPosition: 1, lastPosition }))
     note(restrictionBegun(request), request.actor)
     return { kind: 'restricted', restriction }
   })
 }
 
 function lifter(db: Connection, { appending, note }: ErasureWriteParts, nowMs: () => number) {
-  const read = restrictionReader(db)
-  const put = restrictionPutter(db)
+  const run = statementRunner(db)
   const feedOf = feedReader(db)
   const latestKept = latestKeptReader(db)
   const findState = db.prepare<[number, Uint8Array], Pick<SubjectRow, 'kept_code' | 'payload_hash'>>(
     'SELECT kept_code, payload_hash FROM subject WHERE feed_no = ? AND subject = ?',
   )
   return db.transaction((request: LiftRequest, floor: Ticks): LiftOutcome => {
-    const row = read(request.restrictionId)
+    const [row] = run(restrictionWithId(request.restrictionId))
     if (row?.tenant !== request.tenantId) return { kind: 'unknownRestriction' }
     const restriction = restrictionOf(row)
     if (!isInForce(restriction)) return { kind: 'lifting', restriction }
     const { key, subjectId } = restriction
+    const feed = feedOf(key)
+    if (feed === undefined) return { kind: 'unknownRestriction' }
     const subject = bytesOfUuid(subjectId)
     const { kept_code: keptCode = null, payload_hash: payloadHash = null } =
-      findState.get(row.feed_no, subject) ?? {}
-    const json = latestKept(row.feed_no, subject)?.json.toString('utf8')
+      findState.get(feed.feedNo, subject) ?? {}
+    const json = latestKept(feed.feedNo, subject)?.json.toString('utf8')
     const [outcome] = appending.append(
       [reopening(key, subjectId, request, { keptCode, payloadHash }, json)],
       floor,
@@ -144,30 +140,8 @@ function lifter(db: Connection, { appending, note }: ErasureWriteParts, nowMs: (
       endedBy: request.actor,
     }
     const lastPosition = (feedOf(key)?.lastPosition ?? 1) - 1
-    put(row.feed_no, lifting, { nextPosition: 1, lastPosition })
+    run(putRestriction(lifting, { nextPosition: 1, lastPosition }))
     note(restrictionLifted(restriction), request.actor)
     return { kind: 'lifting', restriction: lifting }
   })
-}
-
-/** Nodes are noted in the same place as those of erasures: both have ids of their own. */
-function acknowledger(db: Connection, nowMs: () => number): RestrictionWrites['acknowledgeRestriction'] {
-  const read = restrictionReader(db)
-  const insertNode = db.prepare('INSERT INTO erasure_node VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const findMissing = db.prepare<[number, string]>(
-    `SELECT 1 FROM node WHERE seen_ms > ? AND node NOT IN (SELECT node FROM erasure_node WHERE erasure = ?) LIMIT 1`,
-  )
-  const setRestricted = db.prepare(
-    `UPDATE restriction SET state = 'restricted', restricted_ms = ? WHERE restriction = ? AND state = 'hidden'`,
-  )
-  const acknowledge = db.transaction((restrictionId: string, nodeId: string | undefined) => {
-    const row = read(restrictionId)
-    if (row === undefined || row.state === 'hiding') return 'waiting'
-    if (nodeId !== undefined) insertNode.run(restrictionId, nodeId)
-    if (row.state !== 'hidden') return 'restricted'
-    if (findMissing.get(nowMs() - nodeSilenceMs, restrictionId) !== undefined) return 'waiting'
-    setRestricted.run(nowMs(), restrictionId)
-    return 'restricted'
-  })
-  return (restrictionId, nodeId) => acknowledge.immediate(restrictionId, nodeId)
 }

@@ -4,11 +4,11 @@
  * meanwhile.
  */
 import type { RestrictionReason } from '@property-events/protocol'
-import type { AppendOutcome } from './append-batch.ts'
-import type { Actor } from '../audit/audit.ts'
-import type { ReduceOutcome } from './erasure-store.ts'
-import type { ReadSubjectQuery, StoredEvent } from './event-store.ts'
-import type { FeedKey } from './feed-key.ts'
+import type { AppendOutcome } from '../../storage/append-batch.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { ReduceOutcome } from '../../storage/erasure-store.ts'
+import type { ReadSubjectQuery, StoredEvent } from '../../storage/event-store.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
 
 export interface RestrictionRequest {
   /** UUIDv7. If a restriction is begun again with the same id, the existing one is returned. */
@@ -90,7 +90,20 @@ export interface LiftRequest {
   readonly reopeningEventId: string
 }
 
-export interface RestrictionStore {
+/** The records of restrictions, and the nodes that have said that they hold nothing from before. */
+export interface RestrictionRecords {
+  /** Restrictions that are `hiding`, `hidden` or `lifting`, the oldest first, with the nodes that hold nothing from before. */
+  open(): Promise<readonly OpenRestriction[]>
+  /** Like `ErasureStore.acknowledge`: when every live node has said so, a `hidden` restriction becomes `restricted`. */
+  acknowledge(restrictionId: string, nodeId: string | undefined): Promise<'restricted' | 'waiting'>
+  /** One restriction of the tenant; `undefined` if it has none with this id. */
+  find(tenantId: string, restrictionId: string): Promise<Restriction | undefined>
+  /** The tenant's restrictions after the given id, in the order in which they were begun, at most `limit`. */
+  list(tenantId: string, after: string | undefined, limit: number): Promise<readonly Restriction[]>
+}
+
+/** What hides events and shows them again, in the log. */
+export interface Restricting {
   /**
    * Begins a restriction in one commit, durable when it resolves: it appends the event that removes the contact from consumers' copies,
    * and hides the latest event before it. From then on, anything published about the contact is stored but not shown.
@@ -106,17 +119,11 @@ export interface RestrictionStore {
    * the feed's revision. Types, ids, numbers and times stay, and a repeat of an id remains a repeat.
    */
   step(restrictionId: string, limit: number): Promise<ReduceOutcome>
-  /** Restrictions that are `hiding`, `hidden` or `lifting`, the oldest first, with the nodes that hold nothing from before. */
-  open(): Promise<readonly OpenRestriction[]>
-  /** Like `ErasureStore.acknowledge`: when every live node has said so, a `hidden` restriction becomes `restricted`. */
-  acknowledge(restrictionId: string, nodeId: string | undefined): Promise<'restricted' | 'waiting'>
-  /** One restriction of the tenant; `undefined` if it has none with this id. */
-  find(tenantId: string, restrictionId: string): Promise<Restriction | undefined>
-  /** The tenant's restrictions after the given id, in the order in which they were begun, at most `limit`. */
-  list(tenantId: string, after: string | undefined, limit: number): Promise<readonly Restriction[]>
   /** What is kept of a contact and not shown, as it was published: for operators, who may reveal it. */
   kept(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
 }
+
+export interface RestrictionStore extends RestrictionRecords, Restricting {}
 
 /** Whether the restriction prevents the contact from being shown. */
 export function isInForce({ state }: Pick<Restriction, 'state'>): boolean {

@@ -1,24 +1,28 @@
-/** Reads restrictions, on the connection for reading. */
+/** Restricting contacts, on a file; and what is kept of them, for another store. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
+import { restrictionOf, restrictionProgress, restrictionsOfFeed } from '../../privacy/restriction/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import type { FeedKey, RestrictionStore } from '../storage.ts'
+import type { FeedKey, Restricting } from '../storage.ts'
 import type { KeptRecord, RestrictionRecord } from '../store-records.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
 import { feedReader } from './feed-row.ts'
 import type { KeptRow } from './kept-events.ts'
-import { restrictionOf, restrictionReader, restrictionSelect } from './restriction-row.ts'
-import type { RestrictionRow } from './restriction-row.ts'
 import type { WriterLink } from './writer-link.ts'
 
-export function fileRestrictions(
+export function fileRestricting(
   db: Connection,
   link: WriterLink,
   watching: Watchers,
-): Unguarded<RestrictionStore> {
+): Unguarded<Restricting> {
+  const feedOf = feedReader(db)
+  const selectKept = db.prepare<[number, Uint8Array, number, number], KeptRow>(
+    `SELECT position, sequence, subject, json, checksum FROM kept_event
+      WHERE feed_no = ? AND subject = ? AND sequence > ? ORDER BY position LIMIT ?`,
+  )
   return {
-    ...restrictionReads(db),
     async begin(request) {
       const outcome = await link.call('beginRestriction', request)
       if (outcome.kind === 'restricted') watching.tell(request.key)
@@ -34,36 +38,6 @@ export function fileRestrictions(
       if (outcome.kind === 'reduced') watching.tell(undefined)
       return outcome
     },
-    acknowledge: (restrictionId, nodeId) => link.call('acknowledgeRestriction', restrictionId, nodeId),
-  }
-}
-
-function restrictionReads(
-  db: Connection,
-): Pick<Unguarded<RestrictionStore>, 'open' | 'find' | 'list' | 'kept'> {
-  const read = restrictionReader(db)
-  const feedOf = feedReader(db)
-  const selectOpen = db.prepare<[], RestrictionRow & { readonly nodes: string | null }>(
-    `SELECT restriction.*, feed.tenant, feed.feed,
-        (SELECT group_concat(node, ' ') FROM erasure_node WHERE erasure = restriction) AS nodes
-      FROM restriction INDEXED BY restriction_open JOIN feed USING (feed_no)
-      WHERE state IN ('hiding', 'hidden', 'lifting') ORDER BY restriction`,
-  )
-  const selectOwn = db.prepare<[string, string, number], RestrictionRow>(
-    `${restrictionSelect} WHERE tenant = ? AND restriction > ? ORDER BY restriction LIMIT ?`,
-  )
-  const selectKept = db.prepare<[number, Uint8Array, number, number], KeptRow>(
-    `SELECT position, sequence, subject, json, checksum FROM kept_event
-      WHERE feed_no = ? AND subject = ? AND sequence > ? ORDER BY position LIMIT ?`,
-  )
-  return {
-    open: () =>
-      selectOpen.all().map((row) => ({ ...restrictionOf(row), acknowledgedBy: row.nodes?.split(' ') ?? [] })),
-    find(tenantId, restrictionId) {
-      const row = read(restrictionId)
-      return row?.tenant === tenantId ? restrictionOf(row) : undefined
-    },
-    list: (tenantId, after, limit) => selectOwn.all(tenantId, after ?? '', limit).map(restrictionOf),
     kept({ key, subjectId, after, limit }) {
       const feedNo = feedOf(key)?.feedNo
       if (feedNo === undefined) return []
@@ -105,9 +79,7 @@ export function* restrictionRecords(
       yield { kind: 'kept', key, position, subjectId, json: json.toString('utf8'), contentHash, isHidden }
     }
   }
-  const own = db.prepare<[number], RestrictionRow>(`${restrictionSelect} WHERE feed_no = ?`)
-  for (const row of own.iterate(feedNo)) {
-    const { next_position: nextPosition, last_position: lastPosition } = row
-    yield { kind: 'restriction', ...restrictionOf(row), nextPosition, lastPosition }
+  for (const row of statementRunner(db)(restrictionsOfFeed(key))) {
+    yield { kind: 'restriction', ...restrictionOf(row), ...restrictionProgress(row) }
   }
 }
