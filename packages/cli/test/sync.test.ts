@@ -29,6 +29,9 @@ before(async () => {
 })
 after(() => market.close())
 
+/** What takes too long to be run each time. */
+const whenLong = { skip: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? false : 'only in test:long' }
+
 const refOf = (index: number) => `7d1c3a54-5c1e-4c4f-8e0b-${String(index).padStart(12, '0')}`
 
 async function publish(events: readonly object[]): Promise<void> {
@@ -153,7 +156,7 @@ describe('sync', () => {
     assert.equal(lines().find(({ subjectId }) => subjectId === refOf(5))?.payload.status, 6)
   })
 
-  it('opens an NDJSON file of more than 512 MiB, the longest text there is', async () => {
+  it('opens an NDJSON file of more than 512 MiB, the longest text there is', whenLong, async () => {
     const file = join(market.folder, 'large.ndjson')
     await runJson<Summary>(['sync', file], { environment })
     // A pipe, so that it takes no disk; and one property again and again, so that it takes no memory.

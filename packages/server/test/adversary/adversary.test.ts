@@ -54,7 +54,7 @@ const long: readonly Setting[] = (['sqlite', 'postgres'] as const).flatMap((engi
 )
 const lengths = isLong
   ? { strength: 3, phaseMs: 5_000, allAtOnceMs: 40_000, restMs: 60_000 }
-  : { strength: 1, phaseMs: 1_500, allAtOnceMs: 0, restMs: 0 }
+  : { strength: 1, phaseMs: 800, allAtOnceMs: 0, restMs: 0 }
 
 describe('whatever adversaries do', () => {
   for (const setting of isLong ? long : short) {

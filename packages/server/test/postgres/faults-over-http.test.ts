@@ -17,6 +17,8 @@ import { startNodes } from './faults/service-nodes.ts'
 import type { ServiceNodes } from './faults/service-nodes.ts'
 
 const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
+/** The faults that the checker must catch: they try the checker and not the service. */
+const planted = { skip: isLong ? false : 'only in test:long' }
 /** Another duration of the faults, in seconds, for those who look for something. */
 const durationMs = Number(process.env['PROPERTY_EVENTS_TEST_FAULTS_SECONDS'] ?? (isLong ? 600 : 8)) * 1_000
 
@@ -62,7 +64,7 @@ describe('three services on a primary and its standby', () => {
     )
   })
 
-  it('are caught when a poll by time does not wait for commits (P3)', async () => {
+  it('are caught when a poll by time does not wait for commits (P3)', planted, async () => {
     // Beyond all that was reserved before, so that events are stamped with the time.
     await cluster.setClock(60_000)
     // Between its stamp and its commit an event takes a moment, as on a busy disk; that alone is no fault.
@@ -86,7 +88,7 @@ describe('three services on a primary and its standby', () => {
     assert.match(found.join('\n'), /^P3: .* never got/m)
   })
 
-  it('are caught if the reservation is lost with the primary (P3)', async () => {
+  it('are caught if the reservation is lost with the primary (P3)', planted, async () => {
     const feed = await newFeed('reservation lost')
     const readers = load(feed, 0, 20)
     await readers.reached(0, 10)

@@ -5,7 +5,7 @@ import type { StoreFactory } from '../storage/support/stores.ts'
 import { afterClosing } from '../support/temporary-store.ts'
 import type { StoreOptions } from '../support/temporary-store.ts'
 import { asRoleOfNode } from './support/rights-of-node.ts'
-import { testDatabases } from './test-databases.ts'
+import { sharedDatabases, testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
 
 /**
@@ -13,9 +13,11 @@ import type { TestDatabases } from './test-databases.ts'
  * the rights of a node alone, stores are opened that their owner has made.
  */
 export function postgresStores(binFolder?: string, role: 'owner' | 'node' = 'owner'): StoreFactory {
+  const isShared = binFolder === undefined && role === 'owner'
   let started: Promise<TestDatabases> | undefined
   const urlOf = new WeakMap<StorageEngine, string>()
-  const databases = (): Promise<TestDatabases> => (started ??= testDatabases(binFolder))
+  const databases = (): Promise<TestDatabases> =>
+    (started ??= isShared ? sharedDatabases() : testDatabases(binFolder))
   const open = async (url: string, options: StoreOptions | undefined, whenClosed?: () => void) => {
     const given = { kind: 'postgres', url, readConnections: 4, create: true } as const
     const opened = await openStorage({ ...given, catalogue: catalogues.default, ...options })
@@ -42,7 +44,7 @@ export function postgresStores(binFolder?: string, role: 'owner' | 'node' = 'own
     },
     bytesOfCopy: async (store) => (await databases()).bytesIn(urlOf.get(store) ?? ''),
     async clean() {
-      await (await started)?.[Symbol.asyncDispose]()
+      if (!isShared) await (await started)?.[Symbol.asyncDispose]()
     },
   }
 }

@@ -16,7 +16,7 @@ import { feedKey, uuid } from './support/drafts.ts'
 import { createdStep, firstCreated, storeOfManyEvents } from './support/million-events.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-const count = 1_000_000
+const count = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 1_000_000 : 200_000
 const pageSize = 100
 
 interface Asked {
