@@ -70,7 +70,7 @@ function copyInto(folder: string, from: string, path: string): void {
 
 /** What the modules read when they run: SQL, JSON and whatever else stands beside them. */
 function copyData(folder: string, name: string): void {
-  for (const part of ['src', 'schemas', 'data']) {
+  for (const part of ['src', 'schemas', 'data', 'photographs']) {
     const source = join(packages, name, part)
     if (!existsSync(source)) continue
     for (const file of filesUnder(source)) {

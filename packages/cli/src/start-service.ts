@@ -18,6 +18,7 @@ import type {
   LogForm,
   Peppers,
   Service,
+  ServiceOptions,
   ShownSetting,
   StorageEngine,
 } from '@property-events/server'
@@ -38,8 +39,8 @@ export type ServeOptions = ReturnType<typeof readServeOptions> & {
   readonly storeFlags: string
   /** The folder of the console's page; `undefined`: the console is off. */
   readonly consoleFolder: string | undefined
-  /** Whether the service draws pictures of invented homes. */
-  readonly pictures: boolean
+  /** Photographs of invented homes. */
+  readonly pictures: ServiceOptions['pictures']
 }
 
 function loggerOf({ logLevel, logForm }: Pick<ServeOptions, 'logLevel' | 'logForm'>) {

@@ -437,10 +437,10 @@ describe('demo', () => {
     const [tenant] = keptLine(folder).tenants ?? []
     const { body } = await listEvents(url, tenant?.readKey ?? '', 'pageSize=1')
     const [address = ''] =
-      /http:[^"\\]+\/pictures\/[^"\\]+\.png/.exec(String(body.items[0]?.['payload'])) ?? []
+      /http:[^"\\]+\/pictures\/[^"\\]+\.webp/.exec(String(body.items[0]?.['payload'])) ?? []
     assert.notEqual(new URL(address).origin, url, 'the first start was on another port')
     const picture = await fetch(url + new URL(address).pathname, { headers: { connection: 'close' } })
-    assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
+    assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/webp'])
     await picture.bytes()
     const { code, stderr } = await running.stop()
     assert.equal(code, 0)

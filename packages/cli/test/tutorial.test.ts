@@ -145,7 +145,7 @@ describe('the tutorial', { skip }, () => {
     const listed = await until(page, ({ status }) => status === 200)
     assert.match(
       listed.html,
-      /Offers over £450,000[^]*Detached house[^]*MILL-LANE\/01-front\.png[^]*02-garden\.png/,
+      /Offers over £450,000[^]*Detached house[^]*MILL-LANE\/01-front\.webp[^]*02-garden\.webp/,
     )
     await at('fourth').run(next('fourth'))
     await until(page, ({ html }) =>
@@ -239,7 +239,7 @@ describe('the tutorial', { skip }, () => {
       assert.deepEqual(shown.get(reference), [home.priceText, home.photographs[0] ?? ''])
     const [, [, sample = ''] = []] = [...shown][0] ?? []
     const picture = await fetch(sample)
-    assert.equal(picture.headers.get('content-type'), 'image/png')
+    assert.equal(picture.headers.get('content-type'), 'image/webp')
     await picture.bytes()
   }
 

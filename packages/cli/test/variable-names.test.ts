@@ -28,8 +28,10 @@ const places = [
   'packages/client/src',
   'packages/console/built',
   'packages/console/src',
+  'packages/demo/src',
   'packages/protocol/src',
   'packages/server/src',
+  'packages/tables/src',
   'scripts/reference',
 ]
 

@@ -67,7 +67,7 @@ export async function findMarket(
 }
 
 /** Before the folders of `formOf` in market/media.ts. */
-const drawnAddress = /^(https?:\/\/.+)\/[a-z]+\/[^/]+\/[^/]+$/
+const servedAddress = /^(https?:\/\/.+)\/[a-z]+\/[^/]+\/[^/]+$/
 
 /** Of the first photograph among the first events; `undefined`: nothing is stored. */
 async function loadedMediaUrl({ events }: StorageEngine): Promise<string | undefined> {
@@ -80,7 +80,7 @@ async function loadedMediaUrl({ events }: StorageEngine): Promise<string | undef
       )
       const media = memberOf(payload, 'media')
       for (const item of Array.isArray(media) ? media : []) {
-        const [, mediaUrl] = drawnAddress.exec(memberText(item, 'media_url') ?? '') ?? []
+        const [, mediaUrl] = servedAddress.exec(memberText(item, 'media_url') ?? '') ?? []
         if (mediaUrl !== undefined) return mediaUrl
       }
     }

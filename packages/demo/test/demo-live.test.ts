@@ -63,7 +63,7 @@ describe('a demo that nobody has told to stand still', () => {
     )
     const media = Array.from({ length: 5 }, (_, n) => ({
       media_type: 1,
-      media_url: `${url}/pictures/house/MILL-LANE/0${n}-front.png`,
+      media_url: `${url}/pictures/house/MILL-LANE/0${n}-front.webp`,
     }))
     const published = await fetch(`${url}/v1/property-events`, {
       method: 'POST',

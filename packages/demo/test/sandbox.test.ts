@@ -32,7 +32,7 @@ it('a developer gets a key that shows a market, and nothing of the agencies; swi
   assert.ok(market.items.every((event) => event['tenantId'] === sandboxTenantId))
   assert.match(String(market.items[0]?.['payload']), /https:\/\/feed\.example\.com\/feeds\/pictures\//)
   assert.equal((await list(first.line.url, keys.read.key)).availableCount, 0)
-  const drawn = await fetch(`${first.line.url}/pictures/house/HQ1/01-front.png`)
+  const drawn = await fetch(`${first.line.url}/pictures/house/HQ1/01-front.webp`)
   assert.equal(drawn.status, 200)
   await drawn.bytes()
   assert.equal((await first.stop()).code, 0)

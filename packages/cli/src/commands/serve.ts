@@ -50,7 +50,8 @@ async function run(
   invocation.settings.finish()
   const folder = consoleFolderOf(given, isDemo)
   const shown = shownSettings(invocation.settings, isDemo ? demoSettings : serveSettings)
-  const pictures = isDemo || given.testKeys !== 'off'
+  const showsMarket = isDemo || given.testKeys !== 'off'
+  const pictures = showsMarket ? (await import('@property-events/demo/photographs')).photographAt : undefined
   const flags = storeFlags(invocation.flags, given.data)
   const options = { ...given, logForm, pictures, consoleFolder: folder, shown, storeFlags: flags }
   const signal = stopSignal()

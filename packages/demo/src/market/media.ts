@@ -21,7 +21,7 @@ const extras = [
   [4, 'html', 'Virtual tour'],
 ] as const
 
-/** The address of the media of homes if no service draws them: a host that nobody can own (RFC 2606). */
+/** The address of the media of homes if no service has them: a host that nobody can own (RFC 2606). */
 export const nowhere = 'https://media.example.com'
 
 /** The items with `count` more after them. */
@@ -34,8 +34,8 @@ export function addPhotographs(
 ): readonly MediaItem[] {
   const captions = marketData().words['photograph'] ?? []
   const date = londonTime(atMs)
-  const isDrawn = home.mediaUrl !== nowhere
-  const possible = isDrawn ? extras.filter(([, ending]) => ending === 'png') : extras
+  const isServed = home.mediaUrl !== nowhere
+  const possible = isServed ? extras.filter(([, ending]) => ending === 'png') : extras
   const all = [...items]
   for (let added = 0; added < count; added += 1) {
     const missing = possible.filter(([type]) => all.every((item) => item.media_type !== type))
@@ -43,7 +43,7 @@ export function addPhotographs(
       all.length >= 3 && missing.length > 0 && random.chance(0.25) ? random.pick(missing) : undefined
     const order = all.length
     const [mediaType, ending, picked] = extra ?? [1, 'jpg', random.pick(captions)]
-    const caption = isDrawn && order === 0 ? 'Front' : picked
+    const caption = isServed && order === 0 ? 'Front' : picked
     all.push({
       media_type: mediaType,
       media_url: addressOf(home, { order, caption, ending, mark: random.hex(16) }),
@@ -63,15 +63,14 @@ interface Named {
   readonly mark: string
 }
 
-/** A service draws what the address names (`http/pictures/` of the server): the form of the house, its reference, and what the picture shows. */
+/** A service has what the address names (`photographs.ts`): the form of the house, its reference, and what the photograph shows. */
 function addressOf(home: Home, { order, caption, ending, mark }: Named): string {
   const number = String(order + 1).padStart(2, '0')
   if (home.mediaUrl === nowhere) {
     return `${nowhere}/${home.tenant.initials.toLowerCase()}/${home.reference}/${number}-${mark}.${ending}`
   }
   const scene = caption === '' ? 'front' : caption.toLowerCase().replaceAll(' ', '-')
-  const drawn = ending === 'jpg' ? 'png' : ending
-  return `${home.mediaUrl}/${formOf(home)}/${home.reference}/${number}-${scene}-${mark.slice(0, 8)}.${drawn}`
+  return `${home.mediaUrl}/${formOf(home)}/${home.reference}/${number}-${scene}-${mark.slice(0, 8)}.webp`
 }
 
 /** RTDF property types: 1, 2, 22 and 23 are terraced, 14 and 15 bungalows. */

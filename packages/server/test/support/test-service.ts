@@ -43,7 +43,7 @@ export interface TestServiceOptions {
   readonly plainConnections?: boolean
   readonly deprecations?: ServiceOptions['deprecations']
   readonly maintenanceFreshMs?: number
-  readonly pictures?: boolean
+  readonly pictures?: ServiceOptions['pictures']
   readonly testKeys?: boolean
   readonly corsOrigins?: readonly string[]
   readonly console?: ServiceOptions['console']
@@ -127,7 +127,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.plainConnections === undefined ? {} : { plainConnections: options.plainConnections }),
     ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
-    pictures: options.pictures ?? false,
+    pictures: options.pictures,
     testKeys: options.testKeys ?? false,
     corsOrigins: options.corsOrigins ?? [],
     console: options.console,

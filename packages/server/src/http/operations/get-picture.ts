@@ -1,9 +1,8 @@
-/** `GET /pictures/…`: drawings of homes that do not exist, where a demo or test keys are served. Needs no key. */
+/** `GET /pictures/…`: photographs of homes that do not exist, where a demo or test keys are served. Needs no key. */
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
 import { answer, documentHeaders, notModified, openProblems } from '../openapi/responses.ts'
-import { pictureOf } from '../pictures/picture.ts'
 import { success } from '../problem.ts'
 import { contentTag, tagMatches } from '../requests/entity-tag.ts'
 import { refusalOfParameters } from '../requests/query.ts'
@@ -11,23 +10,26 @@ import { sharedBody } from './answers.ts'
 import type { Operation } from './operation.ts'
 
 /** An address has the same picture for ever. */
-const headers: Headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=86400, immutable' }
+const headers: Headers = { 'content-type': 'image/webp', 'cache-control': 'public, max-age=86400, immutable' }
+
+/** The WebP at `/pictures/<form>/<reference>/<name>`; `undefined`: there is none. */
+export type PictureSource = (form: string, reference: string, name: string) => Uint8Array | undefined
 
 /** Pictures are not part of the contract: no document lists them. */
-export function getPicture({ limits }: Pick<HttpContext, 'limits'>): Operation {
+export function getPicture({ limits }: Pick<HttpContext, 'limits'>, pictureAt: PictureSource): Operation {
   return {
     method: 'GET',
     path: '/pictures/:form/:reference/:name',
-    mediaType: 'image/png',
+    mediaType: 'image/webp',
     access: undefined,
     schema: () => ({
       operationId: 'getPicture',
-      summary: 'A drawing of a home that does not exist',
+      summary: 'A photograph of a home that does not exist',
       description: 'For the media of a demo. Needs no key.',
       tags: ['Description'],
       security: [],
       response: {
-        [success.ok]: answer('The picture.', { type: 'string' }, documentHeaders, 'image/png'),
+        [success.ok]: answer('The picture.', { type: 'string' }, documentHeaders, 'image/webp'),
         [success.notModified]: notModified(documentHeaders),
         ...openProblems('path_not_found'),
       },
@@ -36,7 +38,7 @@ export function getPicture({ limits }: Pick<HttpContext, 'limits'>): Operation {
       const refusal = refusalOfParameters(query, limits.maxParameters)
       if (refusal !== undefined) return () => refused(refusal)
       return (request) => {
-        const bytes = pictureOf(form, reference, name)
+        const bytes = pictureAt(form, reference, name)
         if (bytes === undefined) return refused(noPicture)
         const etag = contentTag(bytes, 'identity')
         if (tagMatches(request.header('if-none-match'), etag)) {
@@ -51,5 +53,5 @@ export function getPicture({ limits }: Pick<HttpContext, 'limits'>): Operation {
 const noPicture = {
   code: 'path_not_found',
   detail:
-    'There is no picture at this path. Pictures are at /pictures/house/REF/01-front.png, with house, terrace, bungalow or flats, a reference of letters and digits, and a room.',
+    'There is no picture at this path. Pictures are at /pictures/house/REF/01-front.webp, with house, terrace, bungalow or flats, a reference of letters and digits, and a room.',
 } as const

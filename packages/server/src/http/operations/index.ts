@@ -17,6 +17,7 @@ import { listExpiring, keepContact } from './expiring.ts'
 import { getExposure } from './exposure.ts'
 import { getEvent } from './get-event.ts'
 import { getPicture } from './get-picture.ts'
+import type { PictureSource } from './get-picture.ts'
 import { getSubject } from './get-subject.ts'
 import { readHeads } from './heads.ts'
 import { addHold, endHold, listHolds } from './holds.ts'
@@ -42,14 +43,14 @@ export type Deprecations = Readonly<Record<string, Deprecation>>
 export interface TableOptions {
   /** Operations whose end is announced with each of their answers (D27). */
   readonly deprecations?: Deprecations
-  /** Draw pictures of invented homes under `/pictures`. Default false. */
-  readonly pictures?: boolean
+  /** The photographs of invented homes under `/pictures`. Left out: there are none. */
+  readonly pictures?: PictureSource | undefined
   /** Offer the console, in a browser at `/console` (PROTOCOL §15). Left out: it is off. */
   readonly console?: ConsoleOptions | undefined
 }
 
 export function operationTable(context: HttpContext, options: TableOptions = {}): readonly Operation[] {
-  const { deprecations = {}, pictures = false } = options
+  const { deprecations = {}, pictures } = options
   const { basePath } = context
   const document = madeOnce(() => staticDocument('application/json', openApiText(operations, basePath)))
   const page = madeOnce(() => {
@@ -94,8 +95,8 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
   // Not in the document, because neither is part of the contract.
   return [
     ...operations,
-    ...(pictures ? [getPicture(context)] : []),
-    ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures)),
+    ...(pictures === undefined ? [] : [getPicture(context, pictures)]),
+    ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures !== undefined)),
   ]
 }
 

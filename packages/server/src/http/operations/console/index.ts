@@ -7,7 +7,7 @@ import { readSession } from './read-session.ts'
 import { signIn } from './sign-in.ts'
 import { signOut } from './sign-out.ts'
 
-/** `pictures`: the service draws pictures itself. */
+/** `pictures`: the service has pictures of its own. */
 export function consoleOperations(
   context: HttpContext,
   door: ConsoleDoor,

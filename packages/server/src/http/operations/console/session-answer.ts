@@ -15,7 +15,7 @@ export interface SessionPlace {
   readonly basePath: string
   /** The origin of the page. */
   readonly origin: string
-  /** The service draws pictures itself. */
+  /** The service has pictures of its own. */
   readonly pictures: boolean
 }
 
