@@ -9,7 +9,10 @@ import { problems } from '../../src/http/problem.ts'
 const one = String.raw`(?:[DPWL]\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d+)?)`
 const proof = new RegExp(String.raw`\(${one}(?:, ${one})*\)$`)
 
-const protocol = readFileSync(join(import.meta.dirname, '../../../../PROTOCOL.md'), 'utf8')
+const textOf = (document: string) => readFileSync(join(import.meta.dirname, '../../../..', document), 'utf8')
+const protocol = textOf('PROTOCOL.md')
+/** The sections on administration and the console have a document of their own. */
+const everything = protocol + textOf('docs/administration.md')
 
 /** The titles of the tests in a file; a title with a placeholder counts as it is written. */
 function titlesIn(source: string): readonly string[] {
@@ -32,8 +35,8 @@ describe('the tests of this folder', () => {
     assert.deepEqual(without, [])
   })
 
-  it('name sections, decisions and promises that PROTOCOL.md has (PROTOCOL §6)', () => {
-    const headings = [...protocol.matchAll(/^#+ (\d+(?:\.\d+)?) /gm)].map((match) => match[1] ?? '')
+  it('name sections, decisions and promises that the protocol has (PROTOCOL §6)', () => {
+    const headings = [...everything.matchAll(/^#+ (\d+(?:\.\d+)?) /gm)].map((match) => match[1] ?? '')
     const unknown: string[] = []
     for (const name of readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test.ts'))) {
       for (const title of titlesIn(readFileSync(`${import.meta.dirname}/${name}`, 'utf8'))) {
@@ -42,7 +45,7 @@ describe('the tests of this folder', () => {
           if (!known) unknown.push(`${name}: §${section}`)
         }
         for (const [number = ''] of title.matchAll(/\b[DPWL]\d+\b/g)) {
-          if (!new RegExp(`\\b${number}\\b`).test(protocol)) unknown.push(`${name}: ${number}`)
+          if (!new RegExp(`\\b${number}\\b`).test(everything)) unknown.push(`${name}: ${number}`)
         }
       }
     }
