@@ -10,7 +10,7 @@ import type {
   RestrictionReason,
   RevealReason,
 } from '@property-events/protocol'
-import type { DeletionExport } from '../storage/deletion-store.ts'
+import type { DeletionExport } from '../tenants/deletion/deletion.ts'
 import type { KeyRate } from '../keys/key.ts'
 import type { RetentionRule } from '../privacy/retention/retention.ts'
 

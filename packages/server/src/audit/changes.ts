@@ -1,7 +1,7 @@
 /** What the audit rows of each change contain: written once, for every engine. */
 import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit.ts'
-import type { Deletion, DeletionRequest } from '../storage/deletion-store.ts'
+import type { Deletion, DeletionRequest } from '../tenants/deletion/deletion.ts'
 import type { ErasureRequest } from '../storage/erasure-store.ts'
 import type { FeedKey } from '../storage/feed-key.ts'
 import type { Hold, HoldRequest } from '../privacy/hold/hold.ts'

@@ -1,5 +1,5 @@
 /** What a service is given for operators only (PROTOCOL §12.9, §12.10). */
-import type { TenantExporter } from '../feed/deleting.ts'
+import type { TenantExporter } from '../tenants/deletion/worker.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
 import { recentFindings, storeFindings } from './recent-findings.ts'

@@ -1,7 +1,7 @@
 /** The running service: listening, watched by its operator, and stopped without losing an answer. */
 import { collectAtRest } from '../collect-at-rest.ts'
 import { collectWhenTold } from '../relieve-memory.ts'
-import { carryOutDeletions } from '../feed/deleting.ts'
+import { carryOutDeletions } from '../tenants/deletion/worker.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { ageNotes } from '../usage/worker.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'

@@ -15,6 +15,7 @@ import type { Thinning } from '../privacy/retention/retention.ts'
 import { retentionRuleStore } from '../privacy/retention/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
+import { deletionStore } from '../tenants/deletion/store.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
 import { tenantStore } from '../tenants/store.ts'
 import { usageStore } from '../usage/store.ts'
@@ -34,6 +35,7 @@ export function featureStores(
   | 'audit'
   | 'consoleSessions'
   | 'consumers'
+  | 'deletions'
   | 'expiry'
   | 'holds'
   | 'keys'
@@ -54,6 +56,7 @@ export function featureStores(
     audit: auditStore(access),
     consoleSessions: consoleSessionStore(access),
     consumers: consumerStore(access),
+    deletions: deletionStore(access),
     expiry: contactExpiryStore(access),
     holds: holdStore(access),
     keys: keyStore(access),

@@ -3,7 +3,6 @@ import type { Thinning } from '../privacy/retention/retention.ts'
 import { StorageFailure } from './storage.ts'
 import type {
   BranchViewStore,
-  DeletionStore,
   ErasureStore,
   MoveStore,
   NodeStore,
@@ -148,21 +147,5 @@ export function guardedBranchViews(verbs: Unguarded<BranchViewStore>, guard: Gua
     sets: () => guard(() => verbs.sets()),
     due: () => guard(() => verbs.due()),
     step: (of, limit) => guard(() => verbs.step(of, limit)),
-  }
-}
-
-export function guardedDeletions(verbs: Unguarded<DeletionStore>, guard: Guard): DeletionStore {
-  return {
-    begin: (request, actor) => guard(() => verbs.begin(request, actor)),
-    refusal: (tenantId) => guard(() => verbs.refusal(tenantId)),
-    count: (tenantId) => guard(() => verbs.count(tenantId)),
-    takeExport: (deletionId, nodeId) => guard(() => verbs.takeExport(deletionId, nodeId)),
-    exported: (deletionId, file) => guard(() => verbs.exported(deletionId, file)),
-    step: (deletionId, limit) => guard(() => verbs.step(deletionId, limit)),
-    acknowledge: (deletionId, nodeId) => guard(() => verbs.acknowledge(deletionId, nodeId)),
-    open: () => guard(() => verbs.open()),
-    find: (deletionId) => guard(() => verbs.find(deletionId)),
-    list: (after, limit) => guard(() => verbs.list(after, limit)),
-    take: (deletions) => guard(() => verbs.take(deletions)),
   }
 }

@@ -62,11 +62,9 @@ CREATE TABLE tenant_deletion (
   actor text NOT NULL,
   state text NOT NULL,              -- 'exporting', 'deleting', 'forgetting', 'deleted'
   said text NOT NULL,               -- JSON: the export, the feeds as they were, and the name until it is 'deleted'
-  counts jsonb NOT NULL,            -- rows removed so far
-  property_digest text NOT NULL,    -- of the events removed so far (deletion-record.ts)
+  counts text NOT NULL,             -- JSON: rows removed so far
+  property_digest text NOT NULL,    -- of the events removed so far (tenants/deletion/deletion.ts)
   contact_digest text NOT NULL,
-  property_position bigint NOT NULL DEFAULT 0, -- of the last event removed
-  contact_position bigint NOT NULL DEFAULT 0,
   exporter uuid,                    -- the node that writes the export
   begun_ms bigint NOT NULL,
   deleted_ms bigint
@@ -299,7 +297,7 @@ CREATE TABLE key (
 ) WITH (fillfactor = 70);
 
 CREATE TABLE key_grant (
-  key_no bigint NOT NULL REFERENCES key (key_no),
+  key_no bigint NOT NULL REFERENCES key (key_no) ON DELETE CASCADE,
   grant_no integer NOT NULL,
   tenant uuid NOT NULL,
   scopes text NOT NULL,            -- separated by spaces

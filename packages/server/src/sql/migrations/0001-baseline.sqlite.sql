@@ -46,16 +46,15 @@ CREATE TABLE tenant_deletion (
   state TEXT NOT NULL,              -- 'exporting', 'deleting', 'forgetting', 'deleted'
   said TEXT NOT NULL,               -- JSON: the export, the feeds as they were, and the name until it is 'deleted'
   counts TEXT NOT NULL,             -- JSON: rows removed so far
-  property_digest TEXT NOT NULL,    -- of the events removed so far (deletion-record.ts)
+  property_digest TEXT NOT NULL,    -- of the events removed so far (tenants/deletion/deletion.ts)
   contact_digest TEXT NOT NULL,
   exporter TEXT,                    -- the node that writes the export
-  property_no INTEGER,              -- feed_no of its feeds, which nobody else is given; NULL in a copy
+  property_no INTEGER,              -- feed_no of its feeds once they are gone, which nobody else is given
   contact_no INTEGER,
   begun_ms INTEGER NOT NULL,
   deleted_ms INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX tenant_deletion_open ON tenant_deletion (tenant) WHERE state <> 'deleted';
--- A tenant that is made again has the feed_no it had: connections remember them.
 CREATE INDEX tenant_deletion_tenant ON tenant_deletion (tenant, deletion);
 
 -- Nodes that hold nothing any more that they read of the tenant.
@@ -90,6 +89,14 @@ CREATE TABLE feed (
   branch_views INTEGER NOT NULL DEFAULT 0, -- 1: it has views that appends enter events in
   UNIQUE (tenant, feed)
 ) STRICT;
+
+-- A tenant that is made again has the numbers that its feeds had: connections remember them.
+CREATE TRIGGER feed_number_kept BEFORE DELETE ON feed BEGIN
+  UPDATE tenant_deletion SET
+    property_no = iif(old.feed = 'property', old.feed_no, property_no),
+    contact_no = iif(old.feed = 'contact', old.feed_no, contact_no)
+  WHERE tenant = old.tenant AND state <> 'deleted';
+END;
 
 -- From (tenant, feed), by which all tables name a feed but those of the log, to the number that the log has for it.
 CREATE VIEW feed_key AS SELECT feed_no, tenant, CASE feed WHEN 'property' THEN 1 ELSE 2 END AS feed FROM feed;
@@ -258,7 +265,7 @@ CREATE TABLE key (
 ) STRICT;
 
 CREATE TABLE key_grant (
-  key_no INTEGER NOT NULL REFERENCES key (key_no),
+  key_no INTEGER NOT NULL REFERENCES key (key_no) ON DELETE CASCADE,
   grant_no INTEGER NOT NULL,
   tenant TEXT NOT NULL REFERENCES tenant (tenant),
   scopes TEXT NOT NULL,          -- separated by spaces

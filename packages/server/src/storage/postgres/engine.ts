@@ -6,7 +6,6 @@ import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
   guardedBranchViews,
-  guardedDeletions,
   guardedErasures,
   guardedMoves,
   guardedNodes,
@@ -21,7 +20,6 @@ import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
-import { databaseDeletions } from './deletions.ts'
 import { databaseErasures } from './erasures.ts'
 import { databaseEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
@@ -105,7 +103,6 @@ function engineOver(
       restricting: guardedRestricting(databaseRestricting(parts), guarded),
       thinning: guardedThinning(databaseThinning(parts), guarded),
     }),
-    deletions: guardedDeletions(databaseDeletions(parts), guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),

@@ -16,7 +16,7 @@ export const nodeRights: Readonly<Record<string, readonly Right[]>> = {
   tenant: writes,
   leaving_tenant: removes,
   tenant_deletion: writes,
-  tenant_deletion_node: adds,
+  tenant_deletion_node: removes,
   // Events
   feed: writes,
   event: writes,

@@ -6,7 +6,6 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   guardedBranchViews,
-  guardedDeletions,
   guardedErasures,
   guardedMoves,
   guardedNodes,
@@ -26,7 +25,6 @@ import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { epochReads } from './epoch-need.ts'
-import { fileDeletions } from './deletions.ts'
 import { fileErasures } from './erasures.ts'
 import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
@@ -116,7 +114,6 @@ function engineOver(parts: EngineParts): StorageEngine {
     moves: guardedMoves(fileMoves(db, parts), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
-    deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),

@@ -12,7 +12,6 @@ import { branchViewWrites } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { deletionWrites } from './deletion-writes.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
 import { maintenanceWriter } from './maintenance.ts'
@@ -83,7 +82,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const forgetSkippedIds = skippedIdRemover(db)
   const reservation = storedReservation(db, clock)
   return {
-    ...deletionWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
     ...branchViewWrites(db, clock),
     ...featureWrites(db, clock, note, changes),

@@ -1,10 +1,11 @@
 /**
- * The port's part for deleting a tenant with everything it owns (docs/decisions/0044): begun in one commit, which closes the tenant,
+ * Deleting a tenant with everything it owns (docs/decisions/0044): begun in one commit, which closes the tenant,
  * carried out in steps that any node can continue, and finished in the commit that removes its name. The row of the deletion stays, as
  * its certificate.
  */
+import { hash } from 'node:crypto'
 import type { FeedName, Ticks } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../../audit/audit.ts'
 
 /**
  * - `exporting`: everything is still stored, and nothing can be published or read any more
@@ -132,4 +133,73 @@ export interface DeletionStore {
   list(after: string | undefined, limit: number): Promise<readonly Deletion[]>
   /** Takes certificates of another store; those whose ids are already here stay as they are. For `copy`. */
   take(deletions: readonly Deletion[]): Promise<void>
+}
+
+/** The digest of a feed from which no event has been removed. */
+export const firstDigest = '0'.repeat(64)
+
+/** SHA-256 of the previous digest and of the line `sequenceNumber id`: anyone who has the events can compute it again. */
+export function nextDigest(digest: string, sequenceNumber: number, id: string): string {
+  const line = Buffer.from(`${sequenceNumber} ${id}\n`)
+  return hash('sha256', Buffer.concat([Buffer.from(digest, 'hex'), line]), 'hex')
+}
+
+const ownedKinds = [
+  'events',
+  'subjects',
+  'keys',
+  'grants',
+  'erasures',
+  'holds',
+  'restrictions',
+  'sent',
+] as const satisfies readonly (keyof OwnedCounts)[]
+
+export const noCounts: OwnedCounts = {
+  events: 0,
+  subjects: 0,
+  keys: 0,
+  grants: 0,
+  erasures: 0,
+  holds: 0,
+  restrictions: 0,
+  sent: 0,
+}
+
+export function withCounts(counts: OwnedCounts, more: Partial<OwnedCounts>): OwnedCounts {
+  const added = { ...counts }
+  for (const kind of ownedKinds) added[kind] += more[kind] ?? 0
+  return added
+}
+
+/** A deletion as stores keep it, apart from the columns they search by. */
+export interface DeletionText {
+  readonly name?: string | undefined
+  readonly export: DeletionExport
+  readonly exported?: DeletedExport | undefined
+  readonly feeds: readonly (Omit<DeletedFeed, 'lastCreated'> & { readonly lastCreated: string | null })[]
+}
+
+export function deletionText(deletion: Pick<Deletion, 'name' | 'export' | 'exported' | 'feeds'>): string {
+  const { name, export: by, exported, feeds } = deletion
+  const text: DeletionText = {
+    name,
+    export: by,
+    exported,
+    feeds: feeds.map((feed) => ({ ...feed, lastCreated: feed.lastCreated?.toString() ?? null })),
+  }
+  return JSON.stringify(text)
+}
+
+export function readDeletionText(text: string): Pick<Deletion, 'name' | 'export' | 'exported' | 'feeds'> {
+  const read: DeletionText = JSON.parse(text)
+  return {
+    name: read.name,
+    export: read.export,
+    exported: read.exported,
+    feeds: read.feeds.map((feed) => ({
+      ...feed,
+      lastCreated: feed.lastCreated === null ? null : BigInt(feed.lastCreated),
+    })),
+  }
 }

@@ -1,0 +1,45 @@
+/** What prevents a tenant from being deleted. */
+import { statement } from '../../sql/database.ts'
+import type { Sql } from '../../sql/database.ts'
+import { isBeingMoved, moveStateOf } from '../../storage/move-store.ts'
+import type { DeletionRefusal } from './deletion.ts'
+
+interface Obstacles {
+  readonly in_use: boolean | number
+  readonly holds: number
+  readonly held_until: number | null
+  readonly erasing: boolean | number
+}
+
+const movesOf = statement<{ readonly move: string | null }>(
+  'deletion-moves',
+  'SELECT move FROM feed WHERE tenant = $1',
+)
+const heldNow = 'hold WHERE tenant = $1 AND ended_ms IS NULL AND until_ms > $2'
+/** SQLite names the feed of an erasure by one number. */
+const obstacles = statement<Obstacles>('deletion-obstacles', (dialect) => {
+  const ofTenant =
+    dialect === 'sqlite' ? 'feed_no IN (SELECT feed_no FROM feed WHERE tenant = $1)' : 'tenant = $1'
+  return `SELECT
+      EXISTS (SELECT 1 FROM tenant t LEFT JOIN leaving_tenant l ON l.tenant = t.tenant
+        WHERE t.tenant = $1 AND NOT t.suspended AND coalesce(l.reading_ends_ms > $2, true)) AS in_use,
+      (SELECT count(*) FROM ${heldNow}) AS holds,
+      (SELECT max(until_ms) FROM ${heldNow}) AS held_until,
+      EXISTS (SELECT 1 FROM erasure WHERE ${ofTenant} AND state = 'reducing')
+        OR EXISTS (SELECT 1 FROM restriction WHERE tenant = $1 AND state IN ('hiding', 'lifting')) AS erasing`
+})
+
+/** `undefined`: nothing does, or it is being deleted. */
+export async function deletionRefusal(sql: Sql, tenantId: string): Promise<DeletionRefusal | undefined> {
+  const moves = (await sql.rows(movesOf(tenantId))).map(({ move }) => moveStateOf(move))
+  if (moves.length === 0) return { kind: 'unknownTenant' }
+  if (moves.includes('deleting')) return undefined
+  if (moves.some(isBeingMoved)) return { kind: 'tenantMoving' }
+  const nowMs = await sql.nowMs()
+  const [found] = await sql.rows(obstacles(tenantId, nowMs))
+  if (found?.in_use) return { kind: 'inUse' }
+  if (found !== undefined && found.holds > 0) {
+    return { kind: 'onHold', holds: found.holds, untilMs: found.held_until ?? nowMs }
+  }
+  return found?.erasing ? { kind: 'erasing' } : undefined
+}
