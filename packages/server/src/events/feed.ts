@@ -3,8 +3,8 @@ import type { MoveState } from '../storage/move-store.ts'
 
 /** What decides, of the row. */
 export interface FeedState {
-  /** The state of the tenant: its feeds are closed in any other than `open`. */
-  readonly move: MoveState
+  /** The state that closes the tenant's feeds, as stored (`MoveState`); `null`: they are open. */
+  readonly closedBy: string | null
   /** Publishing to this feed, or to the whole store, waits for a new epoch (D13). */
   readonly needsEpoch: boolean
 }
@@ -23,14 +23,22 @@ export type Addition = 'event' | 'nothing'
 
 /** `undefined`: the feed takes the change. A feed that waits for an epoch says so, moved or not. */
 export function refusalOf(row: FeedState | undefined, adds: Addition): FeedRefusal | undefined
-export function refusalOf(row: Pick<FeedState, 'move'> | undefined, adds: 'nothing'): FeedRefusal | undefined
 export function refusalOf(
-  row: (Pick<FeedState, 'move'> & Partial<FeedState>) | undefined,
+  row: Pick<FeedState, 'closedBy'> | undefined,
+  adds: 'nothing',
+): FeedRefusal | undefined
+export function refusalOf(
+  row: (Pick<FeedState, 'closedBy'> & Partial<FeedState>) | undefined,
   adds: Addition,
 ): FeedRefusal | undefined {
   if (row === undefined) return { kind: 'unknownFeed' }
   if (adds === 'event' && row.needsEpoch === true) return { kind: 'epochRequired' }
-  return row.move === 'open' ? undefined : { kind: 'tenantMoving' }
+  return row.closedBy === null ? undefined : { kind: 'tenantMoving' }
+}
+
+/** Open windows are answered while the tenant is at home here, and until it is at home elsewhere: a later stamp may be in one (P3). */
+export function answersOpenWindows({ closedBy }: Pick<FeedState, 'closedBy'>): boolean {
+  return closedBy === null || closedBy === ('leaving' satisfies MoveState)
 }
 
 const refusals: readonly string[] = [

@@ -4,8 +4,8 @@ import type { Ticks } from '@property-events/protocol'
 import { auditRows } from '../audit/changes.ts'
 import { insertAudit } from '../audit/store.ts'
 import { refusalOf } from '../events/feed.ts'
+import type { FeedState } from '../events/feed.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
-import { moveStateOf } from '../storage/move-store.ts'
 import type { Database, Row, Session, Statement, Value } from '../storage/postgres/connection.ts'
 import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
 import { feedNumbers } from './database.ts'
@@ -19,13 +19,8 @@ const readNow: Statement = {
 /** Taken as by an append. */
 const lockCounter: Statement = {
   name: 'lock-feed',
-  text: `SELECT move, needs_epoch OR (SELECT needs_epoch FROM store) AS needs_epoch
+  text: `SELECT move AS "closedBy", needs_epoch OR (SELECT needs_epoch FROM store) AS "needsEpoch"
     FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE`,
-}
-
-interface CounterRow extends Row {
-  readonly move: string | null
-  readonly needs_epoch: boolean
 }
 
 /** Notes changes in the audit; called in the transaction that makes them. */
@@ -81,9 +76,8 @@ function transactionOn(
     ...sql,
     nowMs: () => (nowMs ??= sql.nowMs()),
     async lockFeed({ tenantId, feed }, adds = 'nothing'): Promise<LockedFeed> {
-      const [row] = await session.query<CounterRow>(lockCounter, [tenantId, feedNumbers[feed]])
-      const state = row && { move: moveStateOf(row.move), needsEpoch: row.needs_epoch }
-      return refusalOf(state, adds) ?? { kind: 'open' }
+      const [row] = await session.query<FeedState & Row>(lockCounter, [tenantId, feedNumbers[feed]])
+      return refusalOf(row, adds) ?? { kind: 'open' }
     },
     changed: (keys) => void changed.push(...keys),
     note: (changes, actor) => note(session, changes, actor),

@@ -71,8 +71,3 @@ function isMoveState(text: string): text is MoveState {
 export function isBeingMoved(state: MoveState): boolean {
   return state === 'leaving' || state.startsWith('arriving ')
 }
-
-/** Open windows are answered while the tenant is at home here, and until it is at home elsewhere: a later stamp may be in one (P3). */
-export function answersOpenWindows(state: MoveState): boolean {
-  return state === 'open' || state === 'leaving'
-}

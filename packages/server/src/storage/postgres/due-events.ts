@@ -1,7 +1,6 @@
 /** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
 import { refusalOf } from '../../events/feed.ts'
-import type { FeedRefusal } from '../../events/feed.ts'
-import { moveStateOf } from '../move-store.ts'
+import type { FeedRefusal, FeedState } from '../../events/feed.ts'
 import type { DueEvent, ThinProgress, ThinStep } from '../../privacy/retention/retention.ts'
 import type { FeedKey, ThinSpan } from '../storage.ts'
 import type { Database, Row, Statement } from './connection.ts'
@@ -45,7 +44,7 @@ export const dueStatements = {
   /** The progress of the walks, and the last positions before two times. */
   state: {
     name: 'thin-state',
-    text: `SELECT f.move, p.aged, p.superseded, p.held_from, p.held_before,
+    text: `SELECT f.move AS "closedBy", p.aged, p.superseded, p.held_from, p.held_before,
         (SELECT e.position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created < $3
           ORDER BY e.tenant DESC, e.feed DESC, e.created DESC LIMIT 1) AS last_aged,
         (SELECT e.position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created < $4
@@ -61,8 +60,7 @@ export interface DueRow extends DueEvent {
   readonly json: string
 }
 
-interface StateRow extends Row {
-  readonly move: string | null
+interface StateRow extends Row, Pick<FeedState, 'closedBy'> {
   readonly aged: string | null
   readonly superseded: string | null
   readonly held_from: string | null
@@ -85,7 +83,7 @@ export async function readThinState(database: Database, span: ThinSpan): Promise
   const [row] = await database.read<StateRow>(dueStatements.state, values)
   return (
     row && {
-      refusal: refusalOf({ move: moveStateOf(row.move) }, 'nothing'),
+      refusal: refusalOf(row, 'nothing'),
       progress: progressOf(row),
       ends: { aged: Number(row.last_aged ?? 0), superseded: Number(row.last_superseded ?? 0) },
     }

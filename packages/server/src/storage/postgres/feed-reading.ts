@@ -2,7 +2,6 @@
 import type { Category, FeedEvent, Ticks } from '@property-events/protocol'
 import { refusalOf } from '../../events/feed.ts'
 import type { FeedRefusal } from '../../events/feed.ts'
-import { moveStateOf } from '../move-store.ts'
 import { parseEventJson } from '../event-json.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
@@ -201,7 +200,7 @@ function feedOf(
 }
 
 function feedReading(key: FeedKey, row: LookUpRow, storeNeedsEpoch: boolean): FeedReading {
-  const state = { move: moveStateOf(row.code), needsEpoch: storeNeedsEpoch || row.published }
+  const state = { closedBy: row.code, needsEpoch: storeNeedsEpoch || row.published }
   return {
     key,
     lastPosition: Number(row.position),

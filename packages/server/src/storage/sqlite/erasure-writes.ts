@@ -1,5 +1,6 @@
 /** Erases on the writer's connection: each verb is one immediate transaction. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
+import { refusalOf } from '../../events/feed.ts'
 import { feedNumbers } from '../../sql/database.ts'
 import type { Ticks } from '@property-events/protocol'
 import { erasureBegun, storeCompacted } from '../../audit/changes.ts'
@@ -113,8 +114,8 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
       closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
       run(endRestrictions(key, target.subjectId, request.actor, nowMs()))
     } else {
-      if (feed.needsEpoch) return { kind: 'epochRequired' }
-      if (feed.move !== 'open') return { kind: 'tenantMoving' }
+      const refusal = refusalOf(feed, 'event')
+      if (refusal !== undefined) return refusal
     }
     const { revision } = feedOf(key) ?? feed
     const erasure = begunErasure({ request, events, closing, revision, nowMs: nowMs() })

@@ -1,11 +1,11 @@
 /** A feed's counter row, with which every verb begins. */
 import type { FeedName, Ticks } from '@property-events/protocol'
+import type { FeedState } from '../../events/feed.ts'
 import { epochWeightSql } from '../epoch-weight.ts'
-import { moveStateOf } from '../move-store.ts'
-import type { FeedKey, FeedMark, Head, MarksTotal, MoveState } from '../storage.ts'
+import type { FeedKey, FeedMark, Head, MarksTotal } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
-export interface FeedRow {
+export interface FeedRow extends Pick<FeedState, 'closedBy'> {
   /** Identifies tenant and feed in the other tables. */
   readonly feedNo: number
   readonly epoch: string
@@ -14,7 +14,6 @@ export interface FeedRow {
   readonly thinned: number
   readonly lastPosition: number
   readonly lastCreated: Ticks | undefined
-  readonly move: MoveState
   /** No later stamp is before this (P3); 0 if unknown. */
   readonly stampFloor: Ticks
   /** It has views of sets of branches to which appends add events. */
@@ -49,10 +48,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
 }
 
 /** A feed's row for those who would publish to it. Readers are spared the look at the store's mark: it took 3 % of a read of where feeds stand. */
-export interface FeedToPublish extends FeedRow {
-  /** Publishing to this feed, or to the whole store, waits for a new epoch (D13), or the store's own mark is missing. */
-  readonly needsEpoch: boolean
-}
+export type FeedToPublish = FeedRow & FeedState
 
 export function feedToPublishReader(db: Connection): (key: FeedKey) => FeedToPublish | undefined {
   const select = db
@@ -76,7 +72,7 @@ function feedRowOf(row: RawFeedRow): FeedRow {
     thinned: Number(row.thinned),
     lastPosition: Number(row.last_position),
     lastCreated: row.last_created ?? undefined,
-    move: moveStateOf(row.move),
+    closedBy: row.move,
     stampFloor: row.stamp_floor ?? 0n,
     hasBranchViews: row.branch_views === 1n,
   }

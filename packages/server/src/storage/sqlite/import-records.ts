@@ -210,7 +210,7 @@ function putCounter({ putFeed }: ImportStatements, feed: FeedRow, record: FeedRe
   if (feed.lastPosition !== record.lastPosition) {
     throw positionFault(record.key, feed.lastPosition, record.lastPosition)
   }
-  const moved = moveText(move ?? feed.move)
+  const moved = move === undefined ? feed.closedBy : moveText(move)
   const state = [epoch, offset, revision, thinned, needsEpoch === true ? 1 : 0, moved]
   putFeed.run(...state, stampFloor ?? 0n, feed.feedNo)
 }

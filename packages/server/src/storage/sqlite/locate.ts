@@ -1,6 +1,6 @@
 import type { Ticks } from '@property-events/protocol'
 import { isOpenWindow } from '../open-window.ts'
-import { answersOpenWindows } from '../move-store.ts'
+import { answersOpenWindows } from '../../events/feed.ts'
 import { StorageFailure } from '../storage.ts'
 import type { FeedView, LocateQuery, Located } from '../storage.ts'
 import type { Connection } from './connection.ts'
@@ -52,8 +52,7 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
     const afterLast = probes.lastOf(feed, view) + 1
     const head = headOf(feed)
     // In the look whose answer counts: it comes after the time was read (P3).
-    if (!answersOpenWindows(feed.move) && isOpenWindow(query, { head }))
-      throw new StorageFailure('tenant_moving')
+    if (!answersOpenWindows(feed) && isOpenWindow(query, { head })) throw new StorageFailure('tenant_moving')
     const first = from === undefined ? 1 : (probes.firstFrom(feed, view, from) ?? afterLast)
     const end = to === undefined ? afterLast : (probes.firstFrom(feed, view, to) ?? afterLast)
     return { range: { key, view, first, count: Math.max(0, end - first) }, head }

@@ -1,5 +1,6 @@
 /** One step of a restriction: a few events are hidden, or shown again, and the feed's revision rises, in one commit. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
+import { refusalOf } from '../../events/feed.ts'
 import { putRestriction, restrictionOf, restrictionWithId } from '../../privacy/restriction/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { bytesPerReduction } from '../erasure-store.ts'
@@ -55,7 +56,7 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
     const restriction = restrictionOf(row)
     const feed = feedOf(restriction.key)
     // What another store has already taken over must not change here.
-    if (feed?.move !== 'open') return { kind: 'busy' }
+    if (feed === undefined || refusalOf(feed, 'nothing') !== undefined) return { kind: 'busy' }
     const { feedNo } = feed
     const { next_position: next, last_position: lastPosition } = row
     const subject = bytesOfUuid(restriction.subjectId)
