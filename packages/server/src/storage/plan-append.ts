@@ -4,7 +4,7 @@
  * published yet" (D12).
  */
 import { hash } from 'node:crypto'
-import { eventTypeNumber, feeds, setMembers, standardCode, uuidV5 } from '@property-events/protocol/plain'
+import { eventTypeNumber, setMembers, standardCode, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import { remarksOf } from './append-remarks.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
@@ -12,7 +12,7 @@ import { restrictedEvent, stateToPlanFrom, withRestriction } from '../privacy/re
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './plan-branches.ts'
 import type { SubjectRefusal } from './plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
-import { firstSpelling, payloadMember, spelled, updateDateHashOf } from './subject-identity.ts'
+import { firstSpelling, spelled } from './subject-identity.ts'
 import { derivedCode, isUnchanged, leavesAView, stateAfter } from './subject-state.ts'
 import type { StateAfter, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
@@ -23,8 +23,6 @@ export interface AppendLookups {
   idTaken(id: string): { readonly position: number; readonly contentHash: Uint8Array | null } | undefined
   subject(subjectId: string): (SubjectState & { readonly position: number }) | undefined
   event(position: number): FeedEvent
-  /** The subject's first event. Read once in a subject's life: while its spelling is not recorded. */
-  firstEvent(subjectId: string): FeedEvent
 }
 
 /** An event that will be appended: everything except its number and time. */
@@ -120,7 +118,7 @@ export function planAppend(
       plannedIds.add(draft.id)
       continue
     }
-    const event = planEvent(feed, draft, latest, after, { lookups, catalogue })
+    const event = planEvent(feed, draft, latest, after, catalogue)
     let appended = shown?.state.keptCode == null ? event : restrictedEvent(feed, draft, event, removalType)
     if (draft.restriction === 'begins' && shown !== undefined) appended = withRestriction(event, shown.state)
     // An erased subject has nothing left that another view could show.
@@ -180,28 +178,23 @@ function latestOf(
   return { state: stored, of: stored.position, payload: () => lookups.event(stored.position).payload }
 }
 
-interface Context {
-  readonly lookups: AppendLookups
-  readonly catalogue: EventTypeCatalogue
-}
-
 function planEvent(
   feed: FeedName,
   draft: EventDraft,
   latest: Latest | undefined,
   after: StateAfter,
-  { lookups, catalogue }: Context,
+  catalogue: EventTypeCatalogue,
 ): PlannedEvent {
   const { content, subjectId } = draft
-  const identity = identityOf(feed, draft, latest, lookups)
-  const spelling = spelled(subjectId, identity.spelling)
+  const keptSpelling =
+    latest?.state.spelling ?? firstSpelling(subjectId, draft.transactionId, draft.subjectSpelling)
+  const spelling = spelled(subjectId, keptSpelling)
   const { transactionId = spelling } = draft
-  const updateDateHash = updateDateHashAfter(content, identity.updateDateHash)
+  const updateDateHash = updateDateHashAfter(content, latest?.state.updateDateHash ?? null)
   const payload = payloadOf(feed, content, spelling, latest)
   // Computed here, so that the publisher's next file finds the payload unchanged.
   const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : after.payloadHash
-  const state = { ...after, payloadHash, spelling: identity.spelling, updateDateHash, keptCode: null }
-  const before = latest && { ...latest.state, ...identity }
+  const state = { ...after, payloadHash, spelling: keptSpelling, updateDateHash, keptCode: null }
   return {
     id: draft.id,
     subjectId,
@@ -212,7 +205,7 @@ function planEvent(
     payloadState: content.kind === 'erased' ? 'erased' : 'full',
     contentHash: content.kind === 'erased' || draft.restriction !== undefined ? null : draft.contentHash,
     wishedCreated: draft.wishedCreated,
-    remarks: remarksOf(draft, { transactionId, spelling, state }, before),
+    remarks: remarksOf(draft, { transactionId, spelling, state }, latest?.state),
   }
 }
 
@@ -232,29 +225,6 @@ function payloadOf(
   const before = latest?.payload() ?? '{}'
   if (content.kind === 'moved') return setMembers(before, { branch_id: JSON.stringify(content.to) })
   return removedPayload(before, content.reason)
-}
-
-/** What the subject's events so far, or otherwise this first one, determine about the spelling and the `update_date`. */
-function identityOf(
-  feed: FeedName,
-  draft: EventDraft,
-  latest: Latest | undefined,
-  lookups: AppendLookups,
-): { readonly spelling: string; readonly updateDateHash: Uint8Array | null } {
-  const { subjectId, subjectSpelling, transactionId } = draft
-  if (latest === undefined) {
-    const spelling = firstSpelling(subjectId, transactionId, subjectSpelling)
-    return { spelling, updateDateHash: null }
-  }
-  const { spelling, updateDateHash } = latest.state
-  if (spelling !== null) return { spelling, updateDateHash }
-  const first = lookups.firstEvent(subjectId)
-  const reference = payloadMember(first.payload, feeds[feed].subjectField)
-  return {
-    spelling: firstSpelling(subjectId, first.transactionId, reference),
-    updateDateHash:
-      feed === 'property' ? updateDateHashOf(payloadMember(latest.payload(), 'update_date')) : null,
-  }
 }
 
 /** D26. Only these two members change; every other byte of the payload stays. */

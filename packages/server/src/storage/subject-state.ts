@@ -13,11 +13,8 @@ export interface SubjectState {
   readonly branch: string | null
   /** SHA-256 of the latest payload; `null` when it was reduced. */
   readonly payloadHash: Uint8Array | null
-  /**
-   * The subject's UUID as its first event spells it (D15); `''` where that is lower case. `null`: the subject was stored before
-   * this was kept, so its events have to be looked at once, and then `updateDateHash` is not known either.
-   */
-  readonly spelling: string | null
+  /** The subject's UUID as its first event spells it (D15); `''` where that is lower case. */
+  readonly spelling: string
   /**
    * The short code that the latest of a restricted contact would be shown with (D17); `null`: it is not restricted.
    */

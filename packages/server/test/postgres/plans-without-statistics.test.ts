@@ -199,8 +199,8 @@ describe('a database that was filled a moment ago', () => {
             CASE feed WHEN 1 THEN ${category} END, CASE feed WHEN 1 THEN 'north' END, '', '{"payload":"${'x'.repeat(200)}"}'
           FROM generate_series(1, 2) AS feed, generate_series(1, ${events}) AS n;
         INSERT INTO event_id (tenant, feed, id, position, content_hash) SELECT tenant, feed, id, position, '' FROM event;
-        INSERT INTO subject (tenant, feed, subject, position, published, category, code)
-          SELECT DISTINCT ON (tenant, feed, subject) tenant, feed, subject, position, true, category, ''
+        INSERT INTO subject (tenant, feed, subject, position, published, category, code, spelling)
+          SELECT DISTINCT ON (tenant, feed, subject) tenant, feed, subject, position, true, category, '', ''
           FROM event ORDER BY tenant, feed, subject, position DESC;
         INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
           SELECT '${tenantA}', 1, ${category}, (n + 1) / 2, n, n FROM generate_series(1, ${events}) AS n;

@@ -8,7 +8,6 @@ import type { StorageEngine } from '../../src/storage/storage.ts'
 import { skippedIdsPerStep } from '../../src/storage/skipped-ids.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Statement } from '../../src/storage/postgres/connection.ts'
-import { readFirst } from '../../src/storage/postgres/feed-reading.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { locateStatements } from '../../src/storage/postgres/locate.ts'
 import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
@@ -211,8 +210,8 @@ describe('the schema in PostgreSQL', () => {
     const database = connect({ url, readConnections: 1 })
     await database.write(async (session) => {
       // No statistics: as on a new store that fills up quickly.
-      await session.script(`INSERT INTO subject (tenant, feed, subject, position, published, category, code)
-        SELECT '${tenantA}', 1, gen_random_uuid(), n, true, 'sales', 'PropertyUpdated' FROM generate_series(1, 20000) AS n`)
+      await session.script(`INSERT INTO subject (tenant, feed, subject, position, published, category, code, spelling)
+        SELECT '${tenantA}', 1, gen_random_uuid(), n, true, 'sales', 'PropertyUpdated', '' FROM generate_series(1, 20000) AS n`)
       const ids = `{${Array.from({ length: 50 }, (_, n) => uuid(`s${n}`)).join(',')}}`
       const ones = `{${Array<number>(50).fill(1).join(',')}}`
       const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM look_up($1, $2, $3, $4, $5, $6)`
@@ -249,39 +248,6 @@ describe('the schema in PostgreSQL', () => {
       assert.ok(pages < 10 * 10, `${pages} pages for 10 ids`)
     })
     assert.equal(await store.forgetSkippedIds(), skippedIdsPerStep)
-    await database.close()
-  })
-
-  it('finds the first event of a subject by key (P5)', async () => {
-    const url = await databases.create()
-    await (await withTenants(await open(url))).close()
-    const database = connect({ url, readConnections: 1 })
-    await database.write(async (session) => {
-      // The subjects that are asked for come last in the feed.
-      await session.script(`INSERT INTO event (tenant, feed, position, sequence, created, id, subject, code, json)
-        SELECT '${tenantA}', 1, n, n, n, gen_random_uuid(), gen_random_uuid(), '', '' FROM generate_series(1, 20000) AS n`)
-      const wanted = `{${Array.from({ length: 50 }, (_, n) => uuid(`s${n}`)).join(',')}}`
-      for (const start of [20_000, 20_050]) {
-        await session.script(`INSERT INTO event (tenant, feed, position, sequence, created, id, subject, code, json)
-          SELECT '${tenantA}', 1, ${start} + n, ${start} + n, ${start} + n, gen_random_uuid(), subject, '', '${start}'
-          FROM unnest('${wanted}'::uuid[]) WITH ORDINALITY AS s (subject, n)`)
-      }
-      await session.script('ANALYZE event')
-      const ones = `{${Array<number>(50).fill(1).join(',')}}`
-      const values = [ones, `{${Array<string>(50).fill(tenantA).join(',')}}`, ones, wanted]
-      const rows = await session.query<{ json: string }>(readFirst, values)
-      assert.deepEqual(
-        rows.map(({ json }) => json),
-        Array(50).fill('20000'),
-      )
-      const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${readFirst.text}`
-      const [row] = await session.query<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>(
-        { name: 'explain-read-first', text },
-        values,
-      )
-      const buffers = row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Infinity
-      assert.ok(buffers < 50 * 12, `${buffers} pages for the first events of 50 subjects`)
-    })
     await database.close()
   })
 

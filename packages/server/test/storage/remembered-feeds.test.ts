@@ -62,7 +62,6 @@ const emptyFeed: FeedReading = {
   ids: new Map(),
   subjects: new Map(),
   events: new Map(),
-  firstEvents: new Map(),
 }
 
 describe('what is remembered of a subject', () => {

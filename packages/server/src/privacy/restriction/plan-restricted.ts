@@ -26,7 +26,7 @@ export function restrictedEvent(
 ): PlannedEvent {
   if (draft.restriction === 'ends' || draft.content.kind === 'erased') return event
   const gone = standardCode(feed, 'gone')
-  const spelling = spelled(event.subjectId, event.state.spelling ?? '')
+  const spelling = spelled(event.subjectId, event.state.spelling)
   return {
     ...event,
     eventType: removalType(),

@@ -167,9 +167,7 @@ CREATE TABLE subject (
   branch text,
   code text NOT NULL,
   payload_hash bytea,              -- SHA-256 of the latest payload; NULL after a removal
-  -- How the subject's first event spells its UUID: '' for lower case. NULL where it is not kept; then the next publication
-  -- about the subject looks at its first event.
-  spelling text,
+  spelling text NOT NULL,          -- how the subject's first event spells its UUID; '' for lower case
   update_date_hash bytea,          -- 8 bytes of a hash of the latest payload's update_date (subject-identity.ts); NULL: it has none
   kept_code text,                  -- what the latest event of a restricted contact would be shown with; NULL: it is not restricted
   PRIMARY KEY (tenant, feed, subject)

@@ -153,9 +153,7 @@ CREATE TABLE subject (
   branch TEXT,
   code TEXT NOT NULL,
   payload_hash BLOB,             -- SHA-256 of the latest payload; NULL after a removal
-  -- How the subject's first event spells its UUID: '' for lower case. NULL where it is not kept; then the next publication
-  -- about the subject looks at its first event.
-  spelling TEXT,
+  spelling TEXT NOT NULL,        -- how the subject's first event spells its UUID; '' for lower case
   update_date_hash BLOB,         -- 8 bytes of a hash of the latest payload's update_date (subject-identity.ts); NULL: it has none
   kept_code TEXT,                -- what the latest event of a restricted contact would be shown with; NULL: it is not restricted
   PRIMARY KEY (feed_no, subject)

@@ -85,7 +85,7 @@ export interface IdRow {
 export interface SubjectRow extends StateRow {
   readonly published: boolean
   readonly payload_hash: Buffer | null
-  readonly spelling: string | null
+  readonly spelling: string
   readonly update_date_hash: Buffer | null
   readonly kept_code: string | null
 }

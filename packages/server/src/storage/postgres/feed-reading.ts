@@ -35,8 +35,6 @@ export interface FeedReading {
   readonly ids: Map<string, TakenId | undefined>
   readonly subjects: Map<string, SubjectRow | undefined>
   readonly events: Map<number, FeedEvent>
-  /** By subject. */
-  readonly firstEvents: Map<string, FeedEvent>
 }
 
 export interface Reading {
@@ -53,8 +51,6 @@ export interface Wanted {
   readonly key: FeedKey
   readonly ids: ReadonlySet<string>
   readonly positions: ReadonlySet<number>
-  /** Subjects whose first event is needed. */
-  readonly firsts: ReadonlySet<string>
 }
 
 /** The order in which counters are taken, the same for every session, so that no two wait for each other. */
@@ -77,15 +73,6 @@ const readJson: Statement = {
       WHERE e.tenant = wanted.tenant AND e.feed = wanted.feed AND e.position = wanted.position LIMIT 1) AS found`,
 }
 
-export const readFirst: Statement = {
-  name: 'append-read-first',
-  // By the index of subjects, once the table has statistics: PostgreSQL gathers them by itself within a minute or so.
-  text: `SELECT n, wanted.subject, first.json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::uuid[])
-      AS wanted (n, tenant, feed, subject),
-    LATERAL (SELECT e.json FROM event e WHERE e.tenant = wanted.tenant AND e.feed = wanted.feed
-      AND e.subject = wanted.subject AND e.sequence > 0 ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT 1) AS first`,
-}
-
 interface LookUpRow {
   readonly kind: 'store' | 'feed' | 'id' | 'subject'
   readonly feed_no: number
@@ -100,7 +87,7 @@ interface LookUpRow {
   readonly revision: string
   readonly created: string | null
   readonly sequence: string | null
-  readonly spelling: string | null
+  readonly spelling: string
   readonly update_date_hash: Buffer | null
   readonly kept_code: string | null
 }
@@ -156,7 +143,6 @@ export async function readWanted(
     for (const { n, id } of ids) feedOf(reading.feeds, keys, n)?.ids.set(id, undefined)
     for (const row of rows) addFound(feedOf(reading.feeds, keys, row.feed_no), row)
   }
-  await readFirstEvents(session, reading, wanted)
   const places = wanted.flatMap(({ key, positions }, index) =>
     [...positions].map((position) => ({ n: index + 1, key, position })),
   )
@@ -169,24 +155,6 @@ export async function readWanted(
   ])
   for (const { n, position, json } of rows) {
     feedOf(reading.feeds, keys, n)?.events.set(Number(position), parseEventJson(json))
-  }
-}
-
-/** For stores made before the spelling was kept (D15): once for each subject. */
-async function readFirstEvents(session: Session, reading: Reading, wanted: readonly Wanted[]): Promise<void> {
-  const keys = wanted.map(({ key }) => key)
-  const firsts = wanted.flatMap(({ key, firsts }, index) =>
-    [...firsts].map((subject) => ({ n: index + 1, key, subject })),
-  )
-  if (firsts.length === 0) return
-  const rows = await session.query<{ n: number; subject: string; json: string }>(readFirst, [
-    integers(firsts.map(({ n }) => n)),
-    uuids(firsts.map(({ key }) => key.tenantId)),
-    smallints(firsts.map(({ key }) => feedNumbers[key.feed])),
-    uuids(firsts.map(({ subject }) => subject)),
-  ])
-  for (const { n, subject, json } of rows) {
-    feedOf(reading.feeds, keys, n)?.firstEvents.set(subject, parseEventJson(json))
   }
 }
 
@@ -213,7 +181,6 @@ function feedReading(key: FeedKey, row: LookUpRow, storeNeedsEpoch: boolean): Fe
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),
-    firstEvents: new Map(),
   }
 }
 

@@ -82,7 +82,6 @@ interface GrowingFeed {
 interface WantedHere {
   readonly ids: Set<string>
   readonly positions: Set<number>
-  readonly firsts: Set<string>
 }
 
 function growingFeed(reading: FeedReading): GrowingFeed {
@@ -94,7 +93,7 @@ function growingFeed(reading: FeedReading): GrowingFeed {
     addedSubjects: new Map(),
     freeIds: new Set(),
     knownSubjects: new Map(),
-    wanted: { ids: new Set(), positions: new Set(), firsts: new Set() },
+    wanted: { ids: new Set(), positions: new Set() },
   }
 }
 
@@ -121,11 +120,6 @@ function lookupsOf(feed: GrowingFeed): AppendLookups {
       if (added !== undefined) return feedEvent(reading.key, added)
       const event = reading.events.get(position)
       if (event === undefined) wanted.positions.add(position)
-      return event ?? placeholder
-    },
-    firstEvent(subjectId) {
-      const event = reading.firstEvents.get(subjectId)
-      if (event === undefined) wanted.firsts.add(subjectId)
       return event ?? placeholder
     },
   }
@@ -162,7 +156,7 @@ function planOf(feed: GrowingFeed, { now, clockToleranceTicks }: PlanContext): F
 }
 
 function wantedOf({ reading, wanted }: GrowingFeed): readonly Wanted[] {
-  const isComplete = wanted.ids.size + wanted.positions.size + wanted.firsts.size === 0
+  const isComplete = wanted.ids.size + wanted.positions.size === 0
   return isComplete ? [] : [{ key: reading.key, ...wanted }]
 }
 

@@ -122,7 +122,6 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),
-    firstEvents: new Map(),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
-import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
+import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { refusalOf } from '../../events/feed.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -115,18 +115,6 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
   const event = db.prepare<[number, number], { json: Buffer; checksum: number }>(
     'SELECT json, checksum FROM event WHERE place = (? << 40) | ?',
   )
-  const firstPosition = db
-    .prepare<[number, Uint8Array], number>(
-      `SELECT place & 0xffffffffff FROM event INDEXED BY event_subject
-        WHERE feed_no = ? AND subject = ? ORDER BY place LIMIT 1`,
-    )
-    .pluck()
-  const eventAt = (feedNo: number, position: number): FeedEvent => {
-    const row = event.get(feedNo, position)
-    if (row === undefined) throw damagedAt(position)
-    assertUndamaged({ position, checksum: row.checksum }, row.json)
-    return parseEventJson(row.json.toString('utf8'))
-  }
   return (feedNo) => ({
     idTaken(id) {
       const row = idTaken.get(feedNo, boundUuid(id))
@@ -136,11 +124,11 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
       const row = subject.get(feedNo, boundUuid(subjectId))
       return row && { ...subjectStateOf(row), position: row.position }
     },
-    event: (position) => eventAt(feedNo, position),
-    firstEvent(subjectId) {
-      const position = firstPosition.get(feedNo, boundUuid(subjectId))
-      if (position === undefined) throw new Error(`feed ${feedNo} has no event of ${subjectId}`)
-      return eventAt(feedNo, position)
+    event(position) {
+      const row = event.get(feedNo, position)
+      if (row === undefined) throw damagedAt(position)
+      assertUndamaged({ position, checksum: row.checksum }, row.json)
+      return parseEventJson(row.json.toString('utf8'))
     },
   })
 }

@@ -10,7 +10,7 @@ export interface SubjectRow {
   readonly branch: string | null
   readonly code: string
   readonly payload_hash: Uint8Array | null
-  readonly spelling: string | null
+  readonly spelling: string
   readonly update_date_hash: Uint8Array | null
   readonly kept_code: string | null
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import type { DraftWords } from '../support/drafts.ts'
-import { headOf, list, publish, receipt } from '../support/read-back.ts'
+import { headOf, list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
 
@@ -18,24 +18,6 @@ const home = (words: Omit<DraftWords, 'subject'> = {}) => draft({ subject: 'p', 
 /** The transaction ids of the feed, in order. */
 async function transactions(store: StorageEngine): Promise<readonly string[]> {
   return (await list(store)).map(({ transactionId }) => transactionId)
-}
-
-/** The same store as a program wrote it that kept neither spellings nor dates. */
-async function asWrittenBefore(store: StorageEngine, factory: StoreFactory): Promise<StorageEngine> {
-  const older = await withTenants(await factory.create())
-  await store.exportRecords(
-    () => 0,
-    (records) =>
-      older.importRecords(
-        records.map((record) =>
-          record.kind === 'subject'
-            ? { ...record, state: { ...record.state, spelling: null, updateDateHash: null } }
-            : record,
-        ),
-        'cli:test',
-      ),
-  )
-  return older
 }
 
 export function spellingContract(factory: StoreFactory): void {
@@ -95,47 +77,6 @@ export function spellingContract(factory: StoreFactory): void {
         lines.map(({ remarks }) => remarks),
         [undefined, ['otherSpelling'], undefined, undefined],
       )
-    })
-
-    it('looks it up in the first event of a subject that was stored before spellings were kept (D15)', async () => {
-      await using store = await withTenants(await factory.create())
-      await publish(store, [home({ spelling: upper, updateDate: 'monday' })])
-      await publish(store, [
-        draft({ subject: 'q', transactionId: other, spelling: uuid('q').toUpperCase() }),
-        draft({ subject: 'r' }),
-      ])
-      await using older = await asWrittenBefore(store, factory)
-      const skipped = await publish(older, [home({ spelling: upper, updateDate: 'monday' })], {
-        unchanged: 'skip',
-      })
-      assert.equal(skipped[0]?.status, 'unchanged')
-      const drafts = [
-        home({ updateDate: 'monday', text: 'a' }),
-        home({ updateDate: 'tuesday', text: 'b' }),
-        removal({ subject: 'q' }),
-        draft({ subject: 'r', spelling: uuid('r').toUpperCase(), text: 'a' }),
-      ]
-      const preview = receipt(await older.events.preview(batch(drafts)))
-      const lines = await publish(older, drafts)
-      assert.deepEqual(
-        preview,
-        lines.map((line) => {
-          const { stored, ...others } = line
-          assert.ok(stored)
-          return others
-        }),
-      )
-      assert.deepEqual(
-        lines.map(({ transactionId, remarks }) => [transactionId, remarks?.length ?? 0]),
-        [
-          [upper, 1],
-          [upper, 0],
-          [uuid('q').toUpperCase(), 0],
-          [uuid('r'), 0],
-        ],
-      )
-      await publish(older, [home({ text: 'c' })])
-      assert.equal((await transactions(older)).at(-1), upper)
     })
 
     it('continues in a copy of the store, and in a backup (D15)', async () => {

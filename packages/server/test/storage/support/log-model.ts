@@ -282,7 +282,6 @@ function lookupsOf({ events, ids, subjects }: ModelFeed): AppendLookups {
       return state && position !== undefined ? { ...state, position } : undefined
     },
     event: (position) => parsed(events[position - 1]),
-    firstEvent: (subjectId) => parsed(events.find((event) => event.subjectId === subjectId)),
   }
 }
 
