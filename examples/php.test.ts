@@ -340,7 +340,8 @@ describe('a user of the PHP example is told in a sentence', () => {
         'x',
         '{}',
         '{"format":"property-feed-php/1"}',
-        '{"format":"property-feed-php/1","type":"property","mode":"numbers","opens":true,"whole":true}',
+        '{"format":"property-feed-php/1","type":"property","mode":"start","opens":true,"whole":true}',
+        '{"format":"property-feed-php/1","type":"property","mode":"numbers","opens":true,"whole":true,"removals":[]}',
       ]) {
         writeFileSync(join(folder, 'copy.json'), JSON.stringify({ checkpoint: kept, properties: {} }))
         assert.match((await ran(folder, {})).failure ?? '', /not a checkpoint of this version/)
@@ -436,22 +437,12 @@ describe('the breaker of the PHP example', () => {
     assert.equal(stopped.count(), 85)
   })
 
-  it(
-    'does not count what the copy never held, and goes on with a checkpoint of an earlier version',
-    withPhp,
-    async (context) => {
-      const { folder, state, run } = await following(context, 'own reads')
-      const copy = copyIn(folder)
-      const { removals: _, ...earlier } = JSON.parse(copy.checkpoint) as Record<string, unknown>
-      writeFileSync(
-        join(folder, 'copy.json'),
-        JSON.stringify({ ...copy, checkpoint: JSON.stringify(earlier) }),
-      )
-      state.events.push(...removalsOf(201, 400, 101), ...removalsOf(1, 5, 301))
-      const { failure, count } = await run()
-      assert.deepEqual([failure, count()], [undefined, 95])
-    },
-  )
+  it('does not count what the copy never held', withPhp, async (context) => {
+    const { state, run } = await following(context, 'own reads')
+    state.events.push(...removalsOf(201, 400, 101), ...removalsOf(1, 5, 301))
+    const { failure, count } = await run()
+    assert.deepEqual([failure, count()], [undefined, 95])
+  })
 
   it("decides as the client's does, whatever goes and whenever", withPhp, () => {
     interface Step {

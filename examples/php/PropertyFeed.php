@@ -78,8 +78,6 @@ final class PropertyFeed
     private string $readAgain = '';
     /** Seconds that this run waits for something new. */
     private int $wait = 0;
-    /** False: the service does not wait, so that this end does. */
-    private bool $serviceWaits = true;
     /** False: the service takes no acknowledgements. */
     private bool $takesAcknowledgements = true;
     /** @var array{after: int, epoch: string, times: int, at: int}|null what was acknowledged last */
@@ -229,7 +227,7 @@ final class PropertyFeed
             return $this->freshState();
         }
         $state = json_decode($text, true);
-        $needed = ['type' => 'is_string', 'opens' => 'is_bool', 'whole' => 'is_bool'] + match ($state['mode'] ?? null) {
+        $needed = ['type' => 'is_string', 'opens' => 'is_bool', 'whole' => 'is_bool', 'removals' => 'is_array'] + match ($state['mode'] ?? null) {
             'numbers' => ['epoch' => 'is_string', 'revision' => 'is_int', 'after' => 'is_int'],
             'pages' => ['applied' => 'is_array'],
             default => [],
@@ -238,7 +236,7 @@ final class PropertyFeed
         foreach ($needed as $name => $isRight) {
             $isWhole = $isWhole && $isRight($state[$name] ?? null);
         }
-        if (!$isWhole || !in_array($state['mode'] ?? null, ['start', 'numbers', 'pages'], true) || !is_array($state['removals'] ?? [])) {
+        if (!$isWhole || !in_array($state['mode'] ?? null, ['start', 'numbers', 'pages'], true)) {
             throw new PropertyFeedException('checkpoint', 'What was kept is not a checkpoint of this version. Start with an empty copy and no checkpoint.');
         }
         if ($state['type'] !== $this->apiEventType) {
@@ -277,19 +275,10 @@ final class PropertyFeed
             return self::OTHER_EPOCH;
         }
         while (true) {
-            if ($wait > 0 && !$this->serviceWaits) {
-                sleep($wait);
-                $wait = 0;
-            }
             $query = ['after' => $this->state['after'], 'epoch' => $this->state['epoch'], 'apiEventType' => $this->apiEventType];
             [$status, $body, $headers, $json] = $this->request('/v1/property-events', $query + ($wait > 0 ? ['wait' => $wait] : []), $wait);
             if ($status === 409 || $status === 404) {
                 return $status === 409 ? self::OTHER_EPOCH : self::OTHER_SERVICE;
-            }
-            if ($status === 400 && $wait > 0) {
-                // A service of a version before waiting.
-                $this->serviceWaits = false;
-                continue;
             }
             $wait = 0;
             $members = ['next' => 'is_int', 'head' => 'is_int', 'epoch' => 'is_string', 'revision' => 'is_int'];
@@ -759,7 +748,7 @@ final class PropertyFeed
             $this->state['removals'] = [];
             return;
         }
-        $counted = $this->breaker->count($this->state['removals'] ?? [], (int) (microtime(true) * 1000), $held, count($going));
+        $counted = $this->breaker->count($this->state['removals'], (int) (microtime(true) * 1000), $held, count($going));
         if ($counted['tooMany']) {
             throw new MassRemovalException($going, $held, $counted['removedBefore'], $counted['limit'], $this->breaker->windowMs);
         }

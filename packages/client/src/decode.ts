@@ -83,8 +83,8 @@ export function decodeHeads(value: unknown): Heads | undefined {
   if (!isObject(value) || !Array.isArray(value['heads'])) return undefined
   const heads = value['heads'].flatMap((item) => decodeHead(item) ?? [])
   const { next } = value
-  if (heads.length !== value['heads'].length) return undefined
-  return { heads, next: typeof next === 'string' ? next : undefined }
+  if (heads.length !== value['heads'].length || typeof next !== 'string') return undefined
+  return { heads, next }
 }
 
 function decodeHead(value: unknown): FeedHead | undefined {

@@ -44,8 +44,8 @@ export interface PropertyConsumers {
     readonly epoch: string
     /** When anything was last published. */
     readonly lastPublishedAt: string | null
-    /** Its publisher has been silent for longer than is expected since then. Services of the version before do not say it. */
-    readonly silentSince?: string | null
+    /** Its publisher has been silent for longer than is expected since then; null: it is not. */
+    readonly silentSince: string | null
   }
   readonly consumers: readonly PropertyConsumer[]
 }

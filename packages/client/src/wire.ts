@@ -48,8 +48,8 @@ export interface FeedHead {
 /** The heads of feeds, and how to ask for those that change after them (PROTOCOL §11). */
 export interface Heads {
   readonly heads: readonly FeedHead[]
-  /** For `movedHeads`; `undefined` from a service that does not have it. */
-  readonly next: string | undefined
+  /** For `movedHeads`. */
+  readonly next: string
 }
 
 /** A run of events after a number (PROTOCOL §11). */

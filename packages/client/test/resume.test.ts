@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CheckpointError, createClient, memoryCheckpoint } from '../src/index.ts'
-import type { Checkpoint, CheckpointStore, FeedEvent, ResyncReason, SyncOptions } from '../src/index.ts'
+import type { FeedEvent, ResyncReason, SyncOptions } from '../src/index.ts'
 import { createConsumer, Crash } from './support/consumer.ts'
 import { eventOf, eventsOf, ownReadsOver, pagesOver } from './support/small-feed.ts'
 
@@ -10,19 +10,6 @@ const day = 86_400_000
 
 function readerOf(fetch: typeof globalThis.fetch) {
   return createClient({ baseUrl: 'http://feed.example', key: 'k', fetch, sleep: async () => undefined })
-}
-
-/** Like the store, but as an earlier version would have written: its pages did not tell how large they were. */
-function withoutPageSize(store: CheckpointStore & { current(): Checkpoint | undefined }): CheckpointStore {
-  return {
-    load() {
-      const kept = store.current()
-      if (kept?.reading.kind !== 'pages') return kept
-      const { pageSize: _, ...reading } = kept.reading
-      return { ...kept, reading }
-    },
-    save: (checkpoint) => store.save?.(checkpoint),
-  }
 }
 
 describe('a first read of a plain feed that was interrupted', () => {
@@ -62,14 +49,6 @@ describe('a first read of a plain feed that was interrupted', () => {
     )
     const fetch = pagesOver(() => events, 100)
     await readerOf(fetch).sync({ checkpoint, apply: consumer.apply, pageSize: 100 })
-    assert.equal(consumer.rows.size, 300)
-  })
-
-  it('is whole in the end when an earlier version, which did not keep the size, has begun it', async () => {
-    const fetch = pagesOver(() => events)
-    const { consumer, checkpoint } = await interrupted(fetch, { pageSize: 10 })
-    const store = withoutPageSize(checkpoint)
-    await readerOf(fetch).sync({ checkpoint: store, apply: consumer.apply, pageSize: 100 })
     assert.equal(consumer.rows.size, 300)
   })
 
@@ -114,11 +93,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
   const rebuilt = [eventOf(1, 'a'), eventOf(2, 'b')]
 
   /** What the copy holds after the batch failed in its middle, the feed was rebuilt and a second sync has ended. */
-  async function heldAfter(
-    fetch: typeof globalThis.fetch,
-    rebuild: () => void,
-    { withCopy = false, store = (kept: Checkpoint) => kept } = {},
-  ) {
+  async function heldAfter(fetch: typeof globalThis.fetch, rebuild: () => void, { withCopy = false } = {}) {
     const checkpoint = memoryCheckpoint()
     const rows = new Map<string, number>()
     const reasons: ResyncReason[] = []
@@ -145,9 +120,6 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
         : {}),
     }
     await assert.rejects(readerOf(fetch).sync(options), Crash)
-    const kept = checkpoint.current()
-    assert.ok(kept !== undefined)
-    checkpoint.save?.(store(kept))
     fails = false
     rebuild()
     await readerOf(fetch).sync(options)
@@ -177,25 +149,6 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
       )
       assert.deepEqual(held, { a: 1, b: 2 })
       assert.deepEqual(reasons, ['feed_rewritten'])
-    })
-
-    it(`is read whole with the checkpoint of an earlier version, which did not name the feed (${title})`, async () => {
-      for (const serve of [
-        (events: () => readonly FeedEvent[]) => pagesOver(events),
-        (events: () => readonly FeedEvent[]) =>
-          ownReadsOver(() => ({ tenantId: 't', epoch: events() === before ? 'a' : 'b', events: events() })),
-      ]) {
-        let events: readonly FeedEvent[] = before
-        const { held } = await heldAfter(
-          serve(() => events),
-          () => void (events = rebuilt),
-          {
-            withCopy,
-            store: (kept) => ({ ...kept, reading: { kind: 'start' }, tenantId: null, sweep: false }),
-          },
-        )
-        assert.deepEqual(held, { a: 1, b: 2 })
-      }
     })
 
     it(`continues with the same feed when it was not rebuilt (${title})`, async () => {

@@ -202,6 +202,25 @@ describe('a plain feed that is not the one it was', () => {
       )
     }
   })
+
+  it('that lacks a member is not read: it is damaged', async () => {
+    const fetch = fixedServer(() => [])
+    const checkpoint = memoryCheckpoint()
+    await readerOf(fetch).sync({ checkpoint, apply: () => undefined })
+    const kept = checkpoint.current()
+    assert.ok(kept !== undefined)
+    const reading = { kind: 'pages', page: 2, sawNewest: false }
+    const damaged = Object.keys(kept).map((member) => ({ ...kept, [member]: undefined }))
+    // The same number of a page with other sizes would be another place.
+    for (const stored of [...damaged.slice(1), { ...kept, reading }]) {
+      await assert.rejects(
+        readerOf(fetch).sync({ checkpoint: { load: () => stored }, apply: () => assert.fail() }),
+        /^CheckpointError: The checkpoint is damaged: a member is missing or wrong\.$/,
+      )
+    }
+    const whole = { ...kept, reading: { ...reading, pageSize: 10 } }
+    await readerOf(fetch).sync({ checkpoint: { load: () => whole }, apply: () => undefined })
+  })
 })
 
 describe('the breaker', () => {

@@ -49,7 +49,7 @@ function whyText({ event, feed, consumers }: PropertyConsumers): string {
   const latest = `Its latest event is ${event.sequenceNumber}, ${event.eventTypeShortCode}${category}, published ${at(event.publishedAt)}.`
   const published =
     feed.lastPublishedAt === null ? '' : ` The agency last published anything ${at(feed.lastPublishedAt)}.`
-  const { silentSince = null } = feed
+  const { silentSince } = feed
   const silence = silentSince === null ? '' : ` ${silentPublisherSentence(silentSince, new Date())}`
   const head = plainText(`${latest}${published}${silence}`)
   if (consumers.length === 0) return `${head} No key may read it.\n`

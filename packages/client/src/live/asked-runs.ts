@@ -2,7 +2,6 @@
 import type { Connection } from '../connection.ts'
 import { requestRun } from '../get.ts'
 import { InvalidAnswerError } from '../errors.ts'
-import { ServiceError } from '../service-errors.ts'
 import { feedPaths } from '../wire.ts'
 import type { EventRun } from '../wire.ts'
 import type { LivePlace, LiveQuery } from './live-place.ts'
@@ -85,8 +84,7 @@ async function ask(
 ): Promise<EventRun> {
   const once = { ...connection, retry: { ...connection.retry, attempts: 1 } }
   const { after, epoch } = place
-  const asked = connection.ways.has('types') ? types : undefined
-  const query = { after, epoch, apiEventType, types: asked, wait }
+  const query = { after, epoch, apiEventType, types, wait }
   const run = await requestRun(once, feedPaths[connection.feed].events, query, signal)
   if (run.epoch !== epoch) {
     throw new InvalidAnswerError(
@@ -97,13 +95,4 @@ async function ask(
   place.after = Math.max(after, run.next)
   place.answers += 1
   return run
-}
-
-/** Whether a service refused a request because it does not know this parameter. */
-export function isUnknownParameter(error: unknown, name: string): boolean {
-  return (
-    error instanceof ServiceError &&
-    error.status === 400 &&
-    error.faults.some(({ parameter, code }) => parameter === name && code === 'unknown_parameter')
-  )
 }

@@ -6,10 +6,9 @@ import { AccessError, NotFoundError, ServiceError } from '../service-errors.ts'
 import { resyncReasonOf } from '../sync/read-numbers.ts'
 import { feedPaths } from '../wire.ts'
 import type { EventRun, Heads } from '../wire.ts'
-import { isUnknownParameter, nextPause, pause, tooSoonMs, usualPauses } from './asked-runs.ts'
+import { nextPause, pause, tooSoonMs, usualPauses } from './asked-runs.ts'
 import { checkQuery, restAfter } from './follow.ts'
 import type { FollowedEvent, FollowManyQuery } from './follow-options.ts'
-import { isOfTypes } from './live-place.ts'
 import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeUnread } from './many-places.ts'
 import type { ManyPlaces, TenantPlace } from './many-places.ts'
 
@@ -59,7 +58,7 @@ async function* eventsOf(
   }
 }
 
-/** Asks repeatedly for heads that have moved: with waiting requests, if the service has them. */
+/** Asks repeatedly for heads that have moved: with waiting requests. */
 function createWatch(connection: Connection, query: FollowManyQuery, places: ManyPlaces) {
   const { ways } = connection
   const { signal, onTrouble } = query
@@ -82,7 +81,7 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
   }
 
   function waitNow(): number | undefined {
-    if (!waits || since === undefined || !ways.has('heads')) return undefined
+    if (!waits || since === undefined) return undefined
     return places.failed.size > 0 ? Math.min(soonSeconds, ways.waitSeconds) : ways.waitSeconds
   }
 
@@ -97,8 +96,7 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
         try {
           return await ask(wait)
         } catch (error) {
-          if (wait !== undefined && isUnknownParameter(error, 'wait')) ways.giveUp('heads')
-          else if (!(error instanceof PropertyEventsError) || error.again === 'never') throw error
+          if (!(error instanceof PropertyEventsError) || error.again === 'never') throw error
           else if (wait !== undefined) {
             waits = false
             const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0
@@ -126,7 +124,7 @@ async function* readSome(
   query: FollowManyQuery,
   places: ManyPlaces,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
-  const { signal, types, onMark } = query
+  const { signal, onMark } = query
   const taken = takeUnread(places, atATime)
   const outcomes = await Promise.all(taken.map((place) => readOne(connection, query, place)))
   // If the loop is left in the middle, the others are read again.
@@ -135,12 +133,11 @@ async function* readSome(
     const { place } = outcome
     if (outcome.kind === 'failed') {
       places.unread.delete(place)
-      await handle(outcome.error, connection, query, places, place)
+      await handle(outcome.error, query, places, place)
       continue
     }
     const { run } = outcome
     for (const event of run.items) {
-      if (!isOfTypes(event, types)) continue
       if (signal?.aborted === true) throw new AbortedError()
       place.after = event.sequenceNumber
       place.epoch = run.epoch
@@ -166,7 +163,7 @@ async function readOne(
     after,
     apiEventType,
     limit: eventsAtATime,
-    types: connection.ways.has('types') ? types : undefined,
+    types,
     ...(epoch === '' ? {} : { epoch }),
   }
   try {
@@ -183,7 +180,6 @@ async function readOne(
 /** What a failure of one tenant means for it and for the others. Throws what ends the loop. */
 async function handle(
   error: unknown,
-  { ways }: Connection,
   { onReset, onTrouble }: FollowManyQuery,
   places: ManyPlaces,
   place: TenantPlace,
@@ -194,9 +190,6 @@ async function handle(
   if (onReset !== undefined && reason !== undefined && reason !== 'server_changed') {
     await onReset(reason, tenantId)
     beginAnew(places, place)
-  } else if (isUnknownParameter(error, 'types') && ways.has('types')) {
-    ways.giveUp('types')
-    places.unread.add(place)
   } else if (error.again !== 'never') {
     places.failed.add(place)
     // The service is away: there is no need to find that out for each tenant.

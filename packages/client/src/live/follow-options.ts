@@ -43,7 +43,7 @@ export interface FollowQuery extends LiveChoices {
   readonly after?: number | 'head' | undefined
   /** The epoch of the number. Leave it out only if you have none. */
   readonly epoch?: string | undefined
-  /** `auto`, the default: a stream; if none comes through, waiting requests for ten minutes; if the service has neither, polls. */
+  /** `auto`, the default: a stream; if none comes through, waiting requests for ten minutes. */
   readonly transport?: Transport | 'auto' | undefined
   /**
    * Called at the beginning, whenever everything that came has been handed out, and about every half minute while nothing happens. What

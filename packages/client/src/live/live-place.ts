@@ -20,7 +20,7 @@ export interface LiveQuery {
 
 /**
  * Whether an event is of the requested types. Every selection includes removals, because otherwise a copy would keep what has gone
- * (PROTOCOL §13.4). A service filters itself; not every server does.
+ * (PROTOCOL §13.4). The service filters itself; a server of the contract alone does not.
  */
 export function isOfTypes(event: FeedEvent, types: readonly string[] | undefined): boolean {
   const { eventTypeShortCode: code } = event

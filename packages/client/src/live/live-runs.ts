@@ -4,8 +4,7 @@ import { InvalidAnswerError, NetworkError } from '../errors.ts'
 import { beginAttempts } from '../retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import type { EventRun } from '../wire.ts'
-import { isUnknownParameter, pollRuns, usualPauses, waitRuns } from './asked-runs.ts'
-import { isOfTypes } from './live-place.ts'
+import { pollRuns, usualPauses, waitRuns } from './asked-runs.ts'
 import type { LivePlace, LiveQuery } from './live-place.ts'
 import { streamRuns } from './stream-runs.ts'
 import type { Transport } from './ways.ts'
@@ -41,13 +40,12 @@ export async function* liveRuns(
     const isOver = (): boolean => isCrowded || (transport === 'auto' && ways.best !== way)
     const answersBefore = place.answers
     try {
-      for await (const run of runsBy(way, connection, place, options, { streams, isOver }))
-        yield ofTypes(run, options)
+      yield* runsBy(way, connection, place, options, { streams, isOver })
       isCrowded = false
       attempts.renew()
     } catch (error) {
       isCrowded = false
-      if (learnsFrom(error, way, connection, options)) continue
+      if (way === 'wait' && isCutShort(error)) ways.shortenWait()
       // An unusable answer may come again and again: what came before it is not progress.
       if (place.answers > answersBefore && !(error instanceof InvalidAnswerError)) attempts.renew()
       if (isTooCrowded(error) && transport === 'auto') {
@@ -84,42 +82,18 @@ async function* runsBy(
       streams.fruitless = isFruitless ? streams.fruitless + 1 : 0
       await connection.sleep(pauseAfter(end.retryMs, streams.fruitless, connection.random), signal)
     } else if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
-    else connection.ways.giveUp('stream')
+    else connection.ways.giveUpStreams()
   }
 }
 
-/** Whether the error shows that a way does not work here, so that another one is used from now on. */
-function learnsFrom(
-  error: unknown,
-  way: Transport,
-  { ways }: Connection,
-  { transport }: LiveOptions,
-): boolean {
-  if (ways.has('types') && isUnknownParameter(error, 'types')) {
-    ways.giveUp('types')
-    return true
-  }
-  if (way !== 'wait') return false
-  if (transport === 'auto' && isUnknownParameter(error, 'wait')) {
-    ways.giveUp('wait')
-    return true
-  }
-  const isCutShort = error instanceof ServiceError ? error.code === 'gateway_timeout' : isSilence(error)
-  if (isCutShort) ways.shortenWait()
-  return false
-}
-
-function isSilence(error: unknown): boolean {
+/** A proxy did not wait as long as the service would have. */
+function isCutShort(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === 'gateway_timeout'
   return error instanceof NetworkError && error.code === 'deadline'
 }
 
 function isTooCrowded(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'too_many_waiting'
-}
-
-function ofTypes(run: EventRun, { types }: LiveQuery): EventRun {
-  if (types === undefined) return run
-  return { ...run, items: run.items.filter((event) => isOfTypes(event, types)) }
 }
 
 /** Before the next stream: as long as the service says, twice as long after each that brought nothing, and at least a second. */

@@ -73,8 +73,11 @@ async function open(
 ): Promise<Opened> {
   const path = feedPaths[connection.feed].stream
   // The place is in the query, which means the same as `Last-Event-ID`; for that header browsers would need a preflight.
-  const asked = connection.ways.has('types') ? types?.join(',') : undefined
-  const request = { method: 'GET', path, query: { after, epoch, apiEventType, types: asked } } as const
+  const request = {
+    method: 'GET',
+    path,
+    query: { after, epoch, apiEventType, types: types?.join(',') },
+  } as const
   const patient = { ...connection, attemptTimeoutMs: silenceMs, deadlineMs: firstMarkMs }
   try {
     const answer = await openAnswer(patient, request, signal, connection.now() + firstMarkMs)

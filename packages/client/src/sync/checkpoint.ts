@@ -150,7 +150,7 @@ function isReading(value: unknown): value is Reading {
   const { kind, epoch, revision, after, head, page, pageSize, sawNewest } = value
   if (kind === 'start') return true
   if (kind === 'pages') {
-    const isSize = pageSize === undefined || isWhole(pageSize)
+    const isSize = isWhole(pageSize) || (pageSize === undefined && page === 1)
     return isWhole(page) && page > 0 && isSize && typeof sawNewest === 'boolean'
   }
   if (typeof epoch !== 'string' || !isWhole(revision) || !isWhole(after)) return false

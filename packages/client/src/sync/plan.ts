@@ -83,7 +83,7 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
 
 /**
  * Where a walk of an earlier run continues, given the answer for its next page: at page 1 when the size of pages has
- * changed, or was not kept. The same page number would then be another place in the feed.
+ * changed, because the same page number would be another place in the feed.
  */
 export function resumedAt(reading: PagesReading, page: EventPage): PagesReading {
   return reading.page === 1 || reading.pageSize === page.pageSize ? reading : { ...reading, page: 1 }

@@ -39,7 +39,7 @@ export interface PagesReading {
   readonly from?: string
   /** The next page, from 1. */
   readonly page: number
-  /** Events on a page of this walk, as the service reported; absent before its first page and from earlier versions. */
+  /** Events on a page of this walk, as the service reported; absent before its first page. */
   readonly pageSize?: number
   /** Total of the walk's last answer: a smaller one shows that events were removed and pages moved up. */
   readonly available?: number

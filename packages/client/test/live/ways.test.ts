@@ -1,4 +1,4 @@
-/** Which way a client waits by, where proxies and older services lack one (PROTOCOL §13); and servers of the contract alone. */
+/** Which way a client waits by, where a proxy lets none through (PROTOCOL §13); and servers of the contract alone. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -34,12 +34,6 @@ function feedWith(ways: {
 }
 
 const notFound = () => Response.json({ code: 'path_not_found' }, { status: 404 })
-const refusedWait = () =>
-  Response.json(
-    { code: 'invalid_parameter', errors: [{ parameter: 'wait', code: 'unknown_parameter', message: 'no' }] },
-    { status: 400 },
-  )
-
 /** An answer whose head is there and whose body is not, until the client gives up. */
 function withheld(_: URL, init: RequestInit | undefined): Response {
   const body = new ReadableStream({
@@ -159,16 +153,6 @@ describe('a client that waits for events', () => {
       assert.equal(asked, 2)
     })
   }
-
-  it('polls a service of a version before waiting, and does not try a second time to wait (PROTOCOL §9)', async () => {
-    for (const wait of [refusedWait, undefined]) {
-      const { fetch, asked, publish } = feedWith(wait === undefined ? {} : { wait })
-      const { client } = clientOf(fetch, { sleep: async () => publish() })
-      for (let round = 0; round < 2; round += 1) await take(client.follow({ after: 0 }), 4)
-      const first = wait === undefined ? ['wait', 'wait'] : ['wait', 'poll', 'poll']
-      assert.deepEqual(asked, ['stream', 'poll', ...first, 'poll'])
-    }
-  })
 
   it('pauses between requests if waiting requests are answered at once, and asks for shorter waits if a proxy ends them', async () => {
     const ended = new AbortController()

@@ -74,7 +74,7 @@ export function ownReadsOver(feed: () => SmallFeed): typeof fetch {
     const told = query.get('epoch')
     if (pathname === '/v1/heads') {
       const only = { tenantId, feed: 'property', sequenceNumber: head, createdDate: null, epoch, revision }
-      return Response.json({ heads: [only] })
+      return Response.json({ heads: [only], next: 'n' })
     }
     if (told !== null && told !== epoch) return Response.json({ code: 'epoch_changed' }, { status: 409 })
     if (Math.max(after, Number(query.get('head') ?? 0)) > head)
