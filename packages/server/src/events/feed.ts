@@ -19,7 +19,7 @@ export type FeedRefusal =
   | { readonly kind: 'tenantMoving' }
 
 /** What a change adds to the feed: an event takes a number, a hold and the like take none and wait for no epoch. */
-export type Addition = 'event' | 'nothing'
+type Addition = 'event' | 'nothing'
 
 /** `undefined`: the feed takes the change. A feed that waits for an epoch says so, moved or not. */
 export function refusalOf(row: FeedState | undefined, adds: Addition): FeedRefusal | undefined

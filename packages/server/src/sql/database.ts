@@ -4,7 +4,7 @@
  */
 import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
-import type { Addition, FeedRefusal } from '../events/feed.ts'
+import type { FeedRefusal } from '../events/feed.ts'
 import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
 
 /** Ids are texts in lower case, a feed is its number (`feedNumbers`), a truth value a boolean. */
@@ -132,13 +132,13 @@ export interface Sql {
   nowMs(): Promise<number>
 }
 
-/** A feed whose counter is locked. `open`: it takes the change. */
+/** A feed whose counter is locked. `open`: it takes a change that adds no event; the log alone adds events. */
 export type LockedFeed = { readonly kind: 'open' } | FeedRefusal
 
 /** One commit. Locks are taken in this order: restriction, feed counter, rows by their keys. */
 export interface Transaction extends Sql {
-  /** Takes the feed's counter, as an append does, and keeps it until the commit. `adds`: nothing, if left out. */
-  lockFeed(key: FeedKey, adds?: Addition): Promise<LockedFeed>
+  /** Takes the feed's counter, as an append does, and keeps it until the commit. */
+  lockFeed(key: FeedKey): Promise<LockedFeed>
   /** What was read of these feeds may be different after the commit: then whoever watches them is told, on every node. */
   changed(keys: readonly FeedKey[]): void
   /** Records changes in the audit, in the same commit. */

@@ -19,8 +19,7 @@ const readNow: Statement = {
 /** Taken as by an append. */
 const lockCounter: Statement = {
   name: 'lock-feed',
-  text: `SELECT move AS "closedBy", needs_epoch OR (SELECT needs_epoch FROM store) AS "needsEpoch"
-    FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE`,
+  text: 'SELECT move AS "closedBy" FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE',
 }
 
 /** Notes changes in the audit; called in the transaction that makes them. */
@@ -75,9 +74,12 @@ function transactionOn(
   return {
     ...sql,
     nowMs: () => (nowMs ??= sql.nowMs()),
-    async lockFeed({ tenantId, feed }, adds = 'nothing'): Promise<LockedFeed> {
-      const [row] = await session.query<FeedState & Row>(lockCounter, [tenantId, feedNumbers[feed]])
-      return refusalOf(row, adds) ?? { kind: 'open' }
+    async lockFeed({ tenantId, feed }): Promise<LockedFeed> {
+      const [row] = await session.query<Pick<FeedState, 'closedBy'> & Row>(lockCounter, [
+        tenantId,
+        feedNumbers[feed],
+      ])
+      return refusalOf(row, 'nothing') ?? { kind: 'open' }
     },
     changed: (keys) => void changed.push(...keys),
     note: (changes, actor) => note(session, changes, actor),

@@ -7,7 +7,7 @@ import { readClock } from '../storage/clock.ts'
 import type { SharedClock } from '../storage/clock.ts'
 import type { Guard } from '../storage/guarded-verbs.ts'
 import type { Connection } from '../storage/sqlite/connection.ts'
-import { feedToPublishReader } from '../storage/sqlite/feed-row.ts'
+import { feedReader } from '../storage/sqlite/feed-row.ts'
 import type { WriterLink } from '../storage/sqlite/writer-link.ts'
 import type { ChangeCounts } from '../storage/change-counts.ts'
 import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
@@ -66,12 +66,12 @@ export function writeRunner(
   counts: Pick<ChangeCounts, 'raise'>,
 ): RunWrite {
   const sql = sqlOver(db, clock)
-  const feedOf = feedToPublishReader(db)
+  const feedOf = feedReader(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
-  const lockFeed: Transaction['lockFeed'] = async (key, adds = 'nothing') =>
-    refusalOf(feedOf(key), adds) ?? { kind: 'open' }
+  const lockFeed: Transaction['lockFeed'] = async (key) =>
+    refusalOf(feedOf(key), 'nothing') ?? { kind: 'open' }
   return async (write, args) => {
     begin.run()
     try {
