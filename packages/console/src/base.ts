@@ -39,9 +39,6 @@ export const places = {
   system: () => '/system',
   playground: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/playground`, query),
   erasures: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/erasures`, query),
-  /** For one operation, or for all of them. Requests themselves go to `/api`, so the page cannot be there. */
-  api: (operationId?: string, query?: Query) =>
-    withQuery(operationId === undefined ? '/operations' : `/operations/${operationId}`, query),
   operatorKeys: (query?: Query) => withQuery('/keys', query),
 } as const
 

@@ -35,7 +35,7 @@ describe('the built console', () => {
       first.length * 2 < all.reduce((sum, length) => sum + length),
       `${first.length} of ${all.join(', ')}`,
     )
-    for (const name of ['feed-view', 'overview-view', 'records', 'subjects', 'trials']) {
+    for (const name of ['feed-view', 'overview-view', 'records', 'playground-view', 'subjects']) {
       assert.equal(scriptNames.filter((script) => script.startsWith(`${name}-`)).length, 1, name)
       assert.match(first, new RegExp(`import\\("\\./${name}-[A-Z0-9]{8}\\.js"\\)`))
     }

@@ -52,15 +52,15 @@ describe('a session of any key', () => {
     )
   })
 
-  it('arrives where its work is: a publisher at its publications, an eraser at erasures, others at the operations (D31)', () => {
+  it('arrives where its work is: a publisher at its publications, an eraser at erasures, others at what their key may do (D31)', () => {
     assert.equal(arrival(keyWith('property:publish')), places.publications(tenantId))
     assert.equal(arrival(keyWith('contact:publish')), places.publications(tenantId))
     assert.equal(arrival(keyWith('property:erase')), places.erasures(tenantId))
     assert.equal(arrival(keyWith('contact:read', 'property:publish')), places.feed(tenantId, 'contact'))
     assert.equal(arrival(keyWith('tenant:inspect')), places.feed(tenantId, 'property'))
-    assert.equal(arrival(keyWith('tenant:manage')), places.api())
+    assert.equal(arrival(keyWith('tenant:manage')), undefined)
     assert.equal(arrival({ operator: true, scopes: ['admin:audit'], grants: [] }), places.audit(undefined))
-    assert.equal(arrival({ operator: true, scopes: ['admin:erase'], grants: [] }), places.api())
+    assert.equal(arrival({ operator: true, scopes: ['admin:erase'], grants: [] }), undefined)
     assert.equal(arrival({ operator: true, scopes: ['admin:inspect'], grants: [] }), undefined)
   })
 
@@ -70,7 +70,6 @@ describe('a session of any key', () => {
     assert.equal(mayOpen(publisher, places.property(tenantId, agentRef)), false)
     assert.equal(mayOpen(publisher, places.publications(tenantId, { key: 'x' })), true)
     assert.equal(mayOpen(publisher, places.publications(other)), false)
-    assert.equal(mayOpen(publisher, places.api('publishPropertyEvents')), true)
     assert.equal(mayOpen(publisher, '/nowhere'), false)
   })
 })

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Operation } from '../src/service/operation.ts'
 import * as contacts from '../src/service/operations/contacts.ts'
-import * as description from '../src/service/operations/description.ts'
 import * as erasures from '../src/service/operations/erasures.ts'
 import * as feeds from '../src/service/operations/feeds.ts'
 import * as keys from '../src/service/operations/keys.ts'
@@ -71,7 +70,6 @@ const sent: readonly Operation<unknown>[] = [
   records.listOwnPublications(id, rows),
   records.readAudit({ ...rows, tenant: id, key: 'x', action: 'x' }),
   records.readSettings(),
-  description.getOpenApi(),
   publishing.publish(id, 'property', '{}', true),
   publishing.publish(id, 'contact', '{}', true),
   ...(['own', 'admin'] as const).flatMap((door) => [

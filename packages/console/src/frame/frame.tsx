@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { FindBox } from '../find/find-box.tsx'
-import { hrefOf } from '../root.ts'
+import { hrefOf, serviceBase } from '../root.ts'
 import { signedIn, signOut } from '../session/session.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
 import { views } from '../views/index.ts'
@@ -105,6 +105,7 @@ function Menu() {
           </a>
         )
       })}
+      <a href={`${serviceBase}/docs`}>API reference</a>
     </nav>
   )
 }

@@ -1,6 +1,6 @@
 /** Sends operations through the door of the console. No other part of the console sends requests. */
 import { withQuery } from '../base.ts'
-import { base, serviceBase } from '../root.ts'
+import { base } from '../root.ts'
 import { halfHeader, readHalf } from '../session/second-half.ts'
 import { noteAnswer, noteSilence } from '../state/connection.ts'
 import type { Operation } from './operation.ts'
@@ -22,15 +22,14 @@ export function onSessionEnded(listener: (trouble: Trouble) => void): void {
 
 /** Sends an operation with the session that is signed in. Never throws. */
 export async function call<T>(operation: Operation<T>, options: CallOptions = {}): Promise<Outcome<T>> {
-  const { path, query, isOpen } = operation
-  const door = isOpen === true ? serviceBase : `${base}/api`
-  const outcome = await send<T>(`${door}${withQuery(path, query)}`, operation, options)
+  const { path, query } = operation
+  const outcome = await send<T>(`${base}/api${withQuery(path, query)}`, operation, options)
   if (outcome.kind === 'trouble') noteEnd(outcome.trouble)
   return outcome
 }
 
 /** Ends the session here if a trouble says that it is over. */
-export function noteEnd(trouble: Trouble): void {
+function noteEnd(trouble: Trouble): void {
   if (trouble.kind === 'ended') sessionEnded(trouble)
 }
 
@@ -63,7 +62,7 @@ export async function send<T>(
   }
 }
 
-export interface Asking {
+interface Asking {
   readonly method: Operation<unknown>['method']
   readonly headers: Readonly<Record<string, string>>
   /** The type of the body, which is JSON. */
@@ -71,7 +70,7 @@ export interface Asking {
 }
 
 /** The request itself. Rejects if no answer comes. */
-export function ask(
+function ask(
   url: string,
   { method, headers, text }: Asking,
   signal: AbortSignal | undefined,

@@ -17,8 +17,6 @@ export interface Operation<T> {
   readonly body?: unknown
   /** JSON that is sent exactly as written instead of `body`, so that numbers keep all of their digits. */
   readonly text?: string
-  /** It needs no key, and is not behind the door of the console. */
-  readonly isOpen?: true
   /** Only for the types: never present. */
   readonly answers?: T
 }

@@ -125,9 +125,4 @@ export const views: readonly View[] = [
     menu: (access) =>
       mayAdminister(access, 'admin:inspect') ? [{ name: 'System', place: places.system() }] : [],
   },
-  {
-    path: '/operations/:operationId?',
-    title: 'API',
-    menu: () => [{ name: 'API', place: places.api() }],
-  },
 ]

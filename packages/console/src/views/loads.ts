@@ -13,11 +13,11 @@ export const loads: Readonly<Record<string, Load>> = {
   '/tenants/:tenantId/keys': async () => (await import('./records.ts')).KeysView,
   '/tenants/:tenantId/consumers': async () => (await import('./records.ts')).ConsumersView,
   '/tenants/:tenantId/publications': async () => (await import('./records.ts')).PublicationsView,
-  '/tenants/:tenantId/playground': async () => (await import('./trials.ts')).PlaygroundView,
+  '/tenants/:tenantId/playground': async () =>
+    (await import('./playground/playground-view.tsx')).PlaygroundView,
   '/tenants/:tenantId/erasures': async () => (await import('./records.ts')).ErasuresView,
   '/tenants/:tenantId/audit': async () => (await import('./records.ts')).AuditView,
   '/keys': async () => (await import('./records.ts')).KeysView,
   '/audit': async () => (await import('./records.ts')).AuditView,
   '/system': async () => (await import('./records.ts')).SystemView,
-  '/operations/:operationId?': async () => (await import('./trials.ts')).ApiView,
 }

@@ -5,21 +5,27 @@ import type { Access } from '../session/access.ts'
 import { views } from './index.ts'
 import type { View } from './view.ts'
 
-/** Where the user arrives after choosing a tenant: the first entry of its menu, or the operations, which any key may look at. */
+/** Where the user arrives after choosing a tenant: the first entry of its menu. */
 export function firstPlace(access: Access, tenantId: string): string {
-  return firstOf(access, tenantId, (place) => place.startsWith(`/tenants/${tenantId}/`))
+  return firstOf(access, tenantId, (place) => place.startsWith(`/tenants/${tenantId}/`)) ?? places.overview()
 }
 
-/** Where the user arrives after signing in; `undefined`: at the overview or the list of the key's tenants. */
+/** Where the user arrives after signing in; `undefined`: at the overview, the list of the key's tenants, or what a key without a view may do. */
 export function arrival(access: Access): string | undefined {
   if (seesAllTenants(access) || access.grants.length > 1) return undefined
   const [only] = access.grants
-  return only === undefined ? firstOf(access, undefined, () => true) : firstPlace(access, only.tenantId)
+  const place =
+    only === undefined ? firstOf(access, undefined, () => true) : firstPlace(access, only.tenantId)
+  return place === places.overview() ? undefined : place
 }
 
-function firstOf(access: Access, tenantId: string | undefined, suits: (place: string) => boolean): string {
+function firstOf(
+  access: Access,
+  tenantId: string | undefined,
+  suits: (place: string) => boolean,
+): string | undefined {
   const entries = views.flatMap(({ menu }) => menu?.(access, tenantId) ?? [])
-  return entries.find(({ place }) => suits(place))?.place ?? places.api()
+  return entries.find(({ place }) => suits(place))?.place
 }
 
 /** Whether a view at one of `places` is open to the session. A link to any other is not offered. */

@@ -1,4 +1,4 @@
-/** The forms of the console in a real browser, at a real service: filters, keys, and operations that are tried. */
+/** The forms of the console in a real browser, at a real service: filters and keys. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
@@ -7,10 +7,9 @@ import { startBrowser, withBrowser } from '../../../server/test/support/browser.
 import { call, publish } from '../../../server/test/support/http-client.ts'
 import { property } from '../../../server/test/support/property.ts'
 import { isLongRun } from '../../../server/test/support/on-engines.ts'
-import { until } from '../../../server/test/support/until.ts'
 import { signedIn, startConsoleService } from '../support/signed-in.ts'
 import type { ConsoleService, SignedIn } from '../support/signed-in.ts'
-import { everyLook, fitsItsWidth, hasNoFindings, picture, tabTo } from '../support/visit.ts'
+import { everyLook, fitsItsWidth, hasNoFindings, picture } from '../support/visit.ts'
 
 const minuteMs = 60_000
 
@@ -203,138 +202,7 @@ describe('the forms of the console', withBrowser, () => {
     })
   })
 
-  it('finds an operation and runs it with the session, by keyboard alone, at its own address (D31)', async () => {
-    const { page, go, asked } = operator
-    asked.length = 0
-    await go(of('/keys'))
-    await page.locator('.table').waitFor()
-    assert.ok(
-      !asked.some((address) => address.endsWith('/openapi.json')),
-      'it is asked for where it is shown',
-    )
-    await tabTo(page, 'API')
-    await page.keyboard.press('Enter')
-    await page.getByLabel('Find an operation').waitFor()
-    await tabTo(page, 'Find an operation')
-    await page.keyboard.type('count events over')
-    await page.waitForURL((url) => url.searchParams.get('find') === 'count events over')
-    await go('/operations?find=feeds%20rate')
-    const link = page.locator('.api li a')
-    await link.waitFor()
-    await tabTo(page, await link.innerText())
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/\/operations\/readRate$/)
-    const tenant = page.getByLabel('tenantId')
-    assert.equal(await tenant.inputValue(), service.tenant.tenantId)
-    await tabTo(page, 'Run')
-    await page.keyboard.press('Enter')
-    await page.getByText('It is a part of the address, so it is needed.').waitFor()
-    assert.equal(asked.filter((address) => address.includes('/rate')).length, 0)
-    await page.getByLabel('feed (needed)').selectOption('property')
-    await page.getByLabel('from (needed)').fill('2026-01-01')
-    await page.getByLabel('to (needed)').fill('2026-01-02')
-    await page.getByLabel('buckets').fill('7000')
-    await page.getByLabel('buckets').press('Enter')
-    await page.locator('#parameter-buckets-fault').waitFor()
-    assert.match(await page.locator('.api p[role=status]').innerText(), /^400 in \d+ ms/)
-    await page.getByLabel('buckets').fill('2')
-    await page.getByLabel('buckets').press('Enter')
-    await page.locator('.api p[role=status]', { hasText: /^200 in/ }).waitFor()
-    const body = await page.getByRole('region', { name: 'Payload of the answer' }).innerText()
-    assert.match(body, /"counts": \[/)
-    await page.getByText('Headers', { exact: true }).click()
-    const answer = await page.getByLabel('Answer', { exact: true }).innerText()
-    assert.match(answer, /x-request-id: /)
-    const curl = await page.getByLabel('The same with curl').innerText()
-    assert.match(curl, /-H "x-api-key: \$PROPERTY_EVENTS_KEY"/)
-    assert.ok(
-      curl.includes(
-        `${service.url}/v1/admin/tenants/${service.tenant.tenantId}/feeds/property/rate?from=2026-01-01&to=2026-01-02&buckets=2'`,
-      ),
-      curl,
-    )
-    const shown = await page.content()
-    const half = await page.evaluate<string>(
-      `Object.values(localStorage).find((value) => value.length === 43) ?? ''`,
-    )
-    assert.equal(half.length, 43)
-    for (const secret of [service.operatorKey, half]) assert.ok(!shown.includes(secret))
-    for (const { value } of await page.context().cookies()) assert.ok(!shown.includes(value))
-    const address = new URL(page.url())
-    assert.deepEqual(
-      [address.searchParams.get('feed'), address.searchParams.get('buckets')],
-      ['property', '2'],
-    )
-    await picture(page, 'api-answer')
-    await hasNoFindings(page, 'an operation')
-    await page.reload()
-    assert.equal(await page.getByLabel('buckets').inputValue(), '2')
-    isClean(operator)
-  })
-
-  it('asks before it sends a request that may change something, and the audit records it under the key of the session (D31)', async () => {
-    const { page, go } = operator
-    const name = `Garthwick ${randomUUID()}`
-    await go('/operations/createTenant')
-    await page.getByLabel('Body (JSON)').fill(JSON.stringify({ name }))
-    await page.getByRole('button', { name: 'Run …' }).click()
-    await page.getByRole('dialog').getByText('This is sent as the key that you signed in with').waitFor()
-    await page.keyboard.press('Escape')
-    const found = async () => (await read(`/v1/admin/tenants?search=${encodeURIComponent(name)}`))['items']
-    assert.deepEqual(await found(), [])
-    await page.getByRole('button', { name: 'Run …' }).click()
-    await page.getByRole('button', { name: 'Send it' }).click()
-    await page.locator('.api p[role=status]', { hasText: /^201 in/ }).waitFor()
-    await until(async () => JSON.stringify(await found()).includes(name), { what: 'the agency' })
-    const [, keyId = ''] = /^pev_([^_]+)_/.exec(service.operatorKey) ?? []
-    const { items } = await read('/v1/admin/audit?action=tenant.created&limit=1')
-    assert.ok(JSON.stringify(items).includes(`"actor":"key:${keyId}"`), JSON.stringify(items))
-    isClean(operator)
-  })
-
-  it('names the scope for an operation that the key may not use, and shows no form (D31)', async () => {
-    await visiting(service.tenant.readKey, async ({ page, go }) => {
-      await go('/operations?find=createKey&others=shown')
-      await page.getByText('needs admin:manage, or tenant:manage in the agency').waitFor()
-      await page.locator('.api li a').click()
-      await page.getByText('The key that you signed in with may not use this operation.').waitFor()
-      assert.equal(await page.locator('main form').count(), 0)
-      await go('/operations/streamPropertyEvents?after=0')
-      await page.getByRole('button', { name: 'Run', exact: true }).click()
-      await page.getByText('the beginning of it alone').waitFor()
-      assert.match(await page.getByRole('region', { name: 'Payload of the answer' }).innerText(), /data:/)
-      await go('/operations/none')
-      await page.getByText('The service has no such operation.').waitFor()
-    })
-  })
-
-  it('asks for the key again if the service requires it, and then sends the filled-in form (PROTOCOL §15.4)', async (context) => {
-    let aheadMs = 0
-    const later = await startConsoleService({ clock: () => Date.now() + aheadMs })
-    context.after(() => later.stop())
-    const visitor = await signedIn(browser, later, later.operatorKey)
-    const { page, go } = visitor
-    await go('/operations/createKey')
-    aheadMs = 6 * minuteMs
-    const body = { label: 'auditor', operator: true, scopes: ['admin:audit'] }
-    await page.getByLabel('Body (JSON)').fill(JSON.stringify(body))
-    await page.getByRole('button', { name: 'Run …' }).click()
-    await page.getByRole('button', { name: 'Send it' }).click()
-    await page.locator('.api p[role=status]', { hasText: /^403 in/ }).waitFor()
-    await page.getByLabel('Key', { exact: true }).fill(later.operatorKey)
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await page.locator('.api p[role=status]', { hasText: /^201 in/ }).waitFor()
-    assert.ok(!(await page.content()).includes(later.operatorKey))
-    isClean(visitor)
-    await visitor.close()
-  })
-
   it('fits every width in both themes, and axe finds nothing (D31)', async () => {
-    const places = {
-      api: ['/operations', '.api li'],
-      operation: ['/operations/publishPropertyEvents', '.empty'],
-      trial: [`/operations/createKey`, '.api form'],
-    } as const
     const usual = everyLook.filter(
       ({ width, scheme }) => (width === 360) === (scheme === 'dark') && width !== 768,
     )
@@ -346,11 +214,6 @@ describe('the forms of the console', withBrowser, () => {
         await picture(page, what)
         await fitsItsWidth(page, what)
         if (isLongRun || look.width === 1_440) await hasNoFindings(page, what)
-      }
-      for (const [name, [place, ready]] of Object.entries(places)) {
-        await go(place)
-        await page.locator(ready).first().waitFor()
-        await check(name)
       }
       await go(of('/keys'))
       await page.getByRole('button', { name: 'Issue a key' }).click()

@@ -141,14 +141,13 @@ describe('the console for each kind of key', withBrowser, () => {
     }
   })
 
-  it('lists the operations that the key may use, and the others only on request (D31)', async () => {
-    const { text } = await service.issue(ofTenant('property:publish'))
-    const { page, go, close } = await signedIn(browser, service, text)
-    await go('/operations')
-    await page.getByRole('link', { name: 'Publish property events' }).waitFor()
-    assert.equal(await page.getByText(' needs ').count(), 0)
-    await page.getByLabel(/Show \d+ operations for other keys/).check()
-    await page.getByText('needs admin:manage').first().waitFor()
+  it('says what a key without a view may be used for, and leads to the reference (D31)', async () => {
+    const { text } = await service.issue(ofTenant('tenant:manage'))
+    const { page, close } = await signedIn(browser, service, text)
+    await page.getByText('It may be used for: tenant:manage.').waitFor()
+    await picture(page, 'no-view')
+    await page.locator('main').getByRole('link', { name: 'API reference' }).click()
+    await page.waitForURL(`${service.url}/docs`)
     await close()
   })
 

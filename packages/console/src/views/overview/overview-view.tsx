@@ -6,7 +6,7 @@ import { TenantName } from '../../frame/tenant-switcher.tsx'
 import { Answer } from '../../parts/answer.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty, Waiting } from '../../parts/empty.tsx'
-import { hrefOf } from '../../root.ts'
+import { hrefOf, serviceBase } from '../../root.ts'
 import type { ListOf, Tenant } from '../../service/answers.ts'
 import { listFaults, listTenants, readHealth } from '../../service/operations/tenants.ts'
 import { useAnswer } from '../../service/use-answer.ts'
@@ -169,6 +169,7 @@ function OwnTenants() {
     if (place !== undefined) route(hrefOf(place), true)
   }, [])
   if (place !== undefined) return <Waiting what="what this key may see" />
+  if (key.grants.length <= 1) return <NoView />
   return (
     <>
       <h1>{counted(key.grants.length, 'agency', 'agencies')}</h1>
@@ -182,5 +183,19 @@ function OwnTenants() {
         ))}
       </ul>
     </>
+  )
+}
+
+/** A key that may do something, and look at nothing. */
+function NoView() {
+  const { key } = signedIn()
+  const scopes = [...key.scopes, ...key.grants.flatMap((grant) => grant.scopes)]
+  return (
+    <Empty title="This key opens no view of the console." isView>
+      <p>
+        It may be used for: {scopes.join(', ')}. The <a href={`${serviceBase}/docs`}>API reference</a> has the
+        requests, each with a form to send it.
+      </p>
+    </Empty>
   )
 }
