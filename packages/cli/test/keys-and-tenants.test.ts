@@ -528,7 +528,7 @@ describe('tenants', () => {
     assert.equal(list.filter(({ name }) => name === 'Same Moment').length, 1)
   })
 
-  it('with the same name, made before names were unique, are distinguished by their ids (D11)', async () => {
+  it('with the same name, one of them from another store, are distinguished by their ids (D11)', async () => {
     const folder = temporaryFolder()
     const ids = ['5b1f6f0e-0000-4000-8000-000000000001', '5b1f6f0e-0000-4000-8000-000000000002']
     const before = await openStorage({

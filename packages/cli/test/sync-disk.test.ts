@@ -1,7 +1,7 @@
 /** What lies on disk while `sync` runs and between two runs: one sync at a time may write it, and people may remove it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -92,12 +92,6 @@ describe('a copy that somebody has emptied', () => {
     'a folder, its files removed': (path) => {
       for (const file of readdirSync(path)) if (!file.startsWith('.')) rmSync(join(path, file))
     },
-    'a folder of an earlier version': (path) => {
-      const checkpoint = join(path, '.checkpoint')
-      const { held: _, ...kept } = JSON.parse(readFileSync(checkpoint, 'utf8')) as Record<string, unknown>
-      writeFileSync(checkpoint, JSON.stringify(kept))
-      for (const file of readdirSync(path)) if (!file.startsWith('.')) rmSync(join(path, file))
-    },
     'removed.ndjson': (path) => rmSync(path),
     'emptied.ndjson': (path) => writeFileSync(path, ''),
   }
@@ -126,6 +120,20 @@ describe('a copy that somebody has emptied', () => {
     await filling.stop('SIGKILL')
     writeFileSync(path, `${line}\n`)
     assert.equal((await runJson<Summary>(['sync', path], { environment })).held, 5)
+    assert.equal(onDisk(path), 5)
+  })
+
+  it('is not filled from a checkpoint that lacks what it held: that one is damaged', async () => {
+    const path = join(market.folder, 'without its number')
+    await runJson<Summary>(['sync', path], { environment })
+    const checkpoint = join(path, '.checkpoint')
+    const { held: _, ...rest } = JSON.parse(readFileSync(checkpoint, 'utf8')) as Record<string, unknown>
+    const damaged = JSON.stringify(rest)
+    writeFileSync(checkpoint, damaged)
+    const { code, stderr } = await run(['sync', path], { environment })
+    assert.equal(code, 1)
+    assert.match(stderr, /The checkpoint is damaged: a member is missing or wrong\./)
+    assert.equal(readFileSync(checkpoint, 'utf8'), damaged)
     assert.equal(onDisk(path), 5)
   })
 
@@ -167,22 +175,6 @@ describe(
       const file = join(market.folder, 'new', 'mine.ndjson')
       await runJson<Summary>(['sync', file], { environment })
       for (const path of [file, `${file}.checkpoint`, `${file}.lock`]) assert.equal(modeOf(path), '600', path)
-    })
-
-    it('are closed to others once when a build from before has left them open; rights given later stay', async () => {
-      const folder = join(market.folder, 'open to others')
-      await runJson<Summary>(['sync', folder], { environment })
-      const notes = join(folder, 'notes.json')
-      writeFileSync(notes, '{}')
-      chmodSync(folder, 0o755)
-      for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
-      await runJson<Summary>(['sync', folder], { environment })
-      assert.equal(modeOf(folder), '700')
-      const { '.sync.lock': _, 'notes.json': theirs, ...ours } = modesIn(folder)
-      assert.deepEqual([theirs, ...new Set(Object.values(ours))], ['644', '600'])
-      chmodSync(folder, 0o750)
-      await runJson<Summary>(['sync', folder], { environment })
-      assert.equal(modeOf(folder), '750')
     })
 
     it('leave nothing behind from a sync that was killed while it wrote one', async () => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { CheckpointError } from '@property-events/client'
 import type { Checkpoint } from '@property-events/client'
 import { fileCheckpoint } from '@property-events/client/node'
 import type { LocalCopy } from './local-copy.ts'
@@ -32,7 +33,8 @@ export function copyCheckpoint(
     async load() {
       const kept = (await file.load()) ?? undefined
       if (kept === undefined) return undefined
-      const isLost = !existsSync(target) || ((await copy.count()) === 0 && heldSome(kept))
+      const held = heldOf(kept)
+      const isLost = !existsSync(target) || ((await copy.count()) === 0 && held > 0)
       if (!isLost) return kept
       onLost()
       // Before the copy is begun again, because the checkpoint would claim that it is complete. The file stays, because
@@ -47,8 +49,11 @@ export function copyCheckpoint(
   }
 }
 
-/** Earlier versions did not keep the number. A text that is not a checkpoint at all is refused by the client. */
-function heldSome(kept: unknown): boolean {
-  if (typeof kept !== 'object' || kept === null || !('format' in kept)) return false
-  return !('held' in kept) || kept.held !== 0
+const format: Checkpoint['format'] = 'property-events-checkpoint/1'
+
+/** 0 for what is no checkpoint of this format: the client refuses that, and says so. */
+function heldOf(kept: unknown): number {
+  if (typeof kept !== 'object' || kept === null || !('format' in kept) || kept.format !== format) return 0
+  if ('held' in kept && typeof kept.held === 'number') return kept.held
+  throw new CheckpointError('The checkpoint is damaged: a member is missing or wrong.')
 }

@@ -69,10 +69,10 @@ export function movedFeeds(
     if (token !== undefined && readToken(token).total > known.state.total) await looks.readAll()
   }
 
-  function movedSince(token: string | undefined, readable: ReadableFeeds, writer: string | undefined): Moved {
+  function movedSince(token: string | undefined, readable: ReadableFeeds): Moved {
     const { total, print, serial } = known.state
     const ofReadable = readable.print
-    const next = writeToken({ total, print, ofReadable, thread: writer, serial })
+    const next = writeToken({ total, print, ofReadable, thread, serial })
     const before = token === undefined ? undefined : readToken(token)
     const names = before?.ofReadable === ofReadable ? known.changedSince(before) : 'all'
     if (names === 'all') return { keys: [...readable.byName.values()], next }
@@ -82,15 +82,14 @@ export function movedFeeds(
   return {
     async since(token, readable) {
       await bringUpToDate(token)
-      // Nodes of the previous version refuse a token that names a thread.
-      return movedSince(token, readable, undefined)
+      return movedSince(token, readable)
     },
     async wait(token, readable, atMostMs, signal) {
       const untilMs = performance.now() + atMostMs
       for (;;) {
         await bringUpToDate(token)
         // Nothing is learnt between this and the beginning of the wait.
-        const moved = movedSince(token, readable, thread)
+        const moved = movedSince(token, readable)
         const leftMs = untilMs - performance.now()
         if (moved.keys.length > 0 || leftMs <= 0 || signal.aborted || isEnding) return moved
         await waiting.nextChange(readable, leftMs, signal)

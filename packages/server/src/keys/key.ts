@@ -88,8 +88,7 @@ export interface KeyRecord {
 
 /**
  * A grant's scopes in the form that stores and people see: `contact:read` with limits is the one word
- * `contact:read(roles=vendor;fields=kind)`. A version that knows no limits does not know this word either, so there the key reads no
- * contacts, rather than all.
+ * `contact:read(roles=vendor;fields=kind)`.
  */
 export function scopeWords({ scopes, contact }: Pick<Grant, 'scopes' | 'contact'>): readonly string[] {
   if (contact === undefined) return scopes

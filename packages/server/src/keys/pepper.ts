@@ -39,8 +39,8 @@ export type Peppers = readonly [Pepper, ...Pepper[]]
  * The pepper from the configuration, or else from the file `pepper` in the folder, which is created on first use (32 random bytes in
  * hexadecimal, mode 0600). Many processes can call this at once: all of them return the same pepper. Without a folder
  * the pepper lives as long as the process. `old`, or else the file `pepper.old`, is the previous pepper, which is being replaced. If the
- * configuration contains the text of such a file, it means the pepper of that file. Earlier versions treated it like any other text, so
- * keys made with that text work too. Throws a `PepperRefusal`, or the file system's own error.
+ * configuration contains the text of such a file, it means the pepper of that file. Throws a `PepperRefusal`, or the file system's own
+ * error.
  */
 export function loadPeppers(options: PepperPlace): Peppers {
   const peppers = findPeppers(options)
@@ -58,25 +58,24 @@ export interface PepperPlace {
 
 /** Like `loadPeppers`, but never creates a pepper: `undefined` if there is none yet. */
 export function findPeppers({ folder, given, old }: PepperPlace): Peppers | undefined {
-  const peppers = given === undefined ? inFile(folder, pepperFileName, false) : ofText(given, false)
-  if (peppers === undefined) return undefined
+  const pepper = given === undefined ? inFile(folder, pepperFileName, false) : ofText(given, false)
+  if (pepper === undefined) return undefined
   const before = old === undefined ? inFile(folder, oldPepperFileName, true) : ofText(old, true)
-  return [...peppers, ...(before ?? [])]
+  return before === undefined ? [pepper] : [pepper, before]
 }
 
-function ofText(given: string, isOld: boolean): Peppers {
+function ofText(given: string, isOld: boolean): Pepper {
   if (given.length < minimumPepperLength) {
     throw new PepperRefusal(
       `The ${isOld ? 'old ' : ''}key pepper has ${given.length} characters; give at least ${minimumPepperLength} random ones.`,
     )
   }
-  const asText = pepperOf(Buffer.from(given, 'utf8'), isOld)
   // A mounted secret file usually ends with a line feed.
   const text = given.trim()
-  return fileText.test(text) ? [pepperOf(Buffer.from(text, 'hex'), isOld), asText] : [asText]
+  return pepperOf(fileText.test(text) ? Buffer.from(text, 'hex') : Buffer.from(given, 'utf8'), isOld)
 }
 
-function inFile(folder: string | undefined, name: string, isOld: boolean): Peppers | undefined {
+function inFile(folder: string | undefined, name: string, isOld: boolean): Pepper | undefined {
   const path = folder === undefined ? undefined : join(folder, name)
   if (path === undefined || !existsSync(path)) return undefined
   const text = readFileSync(path, 'utf8').trim()
@@ -85,7 +84,7 @@ function inFile(folder: string | undefined, name: string, isOld: boolean): Peppe
       `${path} does not hold a pepper (64 hexadecimal digits). Put the file back from a backup: without it no key of this store works.`,
     )
   }
-  return [pepperOf(Buffer.from(text, 'hex'), isOld)]
+  return pepperOf(Buffer.from(text, 'hex'), isOld)
 }
 
 const fileText = /^[0-9a-f]{64}$/

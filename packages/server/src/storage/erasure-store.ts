@@ -134,7 +134,7 @@ export interface ErasureStore {
    * no node.
    */
   acknowledge(erasureId: string, nodeId: string | undefined): Promise<'unreachable' | 'waiting'>
-  /** What keys had been sent by then; `undefined`: it is not `unreachable`, or became so with a version that did not record this. */
+  /** What keys had been sent by then; `undefined`: it is not `unreachable`. */
   sentBefore(erasureId: string): Promise<SentBefore | undefined>
   /**
    * The `unreachable` erasures of every tenant, the oldest first: their rows are reduced, and free space may still hold the old bytes.

@@ -15,8 +15,8 @@ export interface Tenant {
 /** How a new tenant comes about. */
 export interface NewTenantOptions {
   /**
-   * `refused` by default: people identify tenants by their names. `allowed` for a tenant from another store, because stores made before
-   * names were unique may hold several tenants with one name.
+   * `refused` by default: people identify tenants by their names. `allowed` for a tenant from another store: each store has
+   * its own names, and two may have the same.
    */
   readonly sameName?: 'refused' | 'allowed'
 }

@@ -93,7 +93,7 @@ describe('what a limited key is given of contacts', () => {
     )
   })
 
-  it('is kept in the word of its scope, which a program that knows no limits does not know (D11)', () => {
+  it('is kept in the word of its scope (D11)', () => {
     fc.assert(
       fc.property(limits, (contact) => {
         const grant = { tenantId: 't', scopes: ['property:read', 'contact:read'] as const, contact }

@@ -101,7 +101,7 @@ describe('compacting a database', () => {
       return filesWithCanary(server.dataFolder)
     }
     try {
-      // As a store of an earlier build may have been sampled.
+      // As an administrator of the database may have it sampled.
       await statistics(100)
       const erased = await publishCanary(service)
       await changeCanary(service, erased)

@@ -121,7 +121,7 @@ async function untilForgotten(session: Session, barrier: string, ofCatalog: bool
 }
 
 /**
- * ANALYZE has kept samples of values in stores of earlier builds, and keeps them when it is told to take no more. A column that is given
+ * ANALYZE takes samples of the values of hashes, and of any column that it is told to; it keeps them when it is told to take no more. A column that is given
  * its own type again loses them; nothing is rewritten for that, and the column's other settings are set again.
  */
 const sampled = `
