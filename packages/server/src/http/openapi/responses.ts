@@ -52,7 +52,7 @@ export const bodyProblems = [
   'unsupported_content_encoding',
 ] as const satisfies readonly ProblemCode[]
 
-/** Problems of an operation that changes a feed, if an event is not published, for which there are more. */
+/** Problems of every operation that changes what a feed holds, or what is kept about it. */
 export const changeProblems = ['tenant_moving', 'maintenance'] as const satisfies readonly ProblemCode[]
 
 /** Problems of an operation that reads one feed, with further ones of its own. */

@@ -3,9 +3,11 @@ import { statement } from '../../sql/database.ts'
 import type { Sql } from '../../sql/database.ts'
 import { isBeingMoved, moveStateOf } from '../../storage/move-store.ts'
 import type { DeletionRefusal } from './deletion.ts'
+import { isAdmitted, standingOf } from '../standing.ts'
 
 interface Obstacles {
-  readonly in_use: boolean | number
+  readonly suspended: boolean | number
+  readonly reading_ends_ms: number | null
   readonly holds: number
   readonly held_until: number | null
   readonly erasing: boolean | number
@@ -20,13 +22,12 @@ const heldNow = 'hold WHERE tenant = $1 AND ended_ms IS NULL AND until_ms > $2'
 const obstacles = statement<Obstacles>('deletion-obstacles', (dialect) => {
   const ofTenant =
     dialect === 'sqlite' ? 'feed_no IN (SELECT feed_no FROM feed WHERE tenant = $1)' : 'tenant = $1'
-  return `SELECT
-      EXISTS (SELECT 1 FROM tenant t LEFT JOIN leaving_tenant l ON l.tenant = t.tenant
-        WHERE t.tenant = $1 AND NOT t.suspended AND coalesce(l.reading_ends_ms > $2, true)) AS in_use,
+  return `SELECT t.suspended, l.reading_ends_ms,
       (SELECT count(*) FROM ${heldNow}) AS holds,
       (SELECT max(until_ms) FROM ${heldNow}) AS held_until,
       EXISTS (SELECT 1 FROM erasure WHERE ${ofTenant} AND state = 'reducing')
-        OR EXISTS (SELECT 1 FROM restriction WHERE tenant = $1 AND state IN ('hiding', 'lifting')) AS erasing`
+        OR EXISTS (SELECT 1 FROM restriction WHERE tenant = $1 AND state IN ('hiding', 'lifting')) AS erasing
+    FROM tenant t LEFT JOIN leaving_tenant l ON l.tenant = t.tenant WHERE t.tenant = $1`
 })
 
 /** `undefined`: nothing does, or it is being deleted. */
@@ -37,9 +38,13 @@ export async function deletionRefusal(sql: Sql, tenantId: string): Promise<Delet
   if (moves.some(isBeingMoved)) return { kind: 'tenantMoving' }
   const nowMs = await sql.nowMs()
   const [found] = await sql.rows(obstacles(tenantId, nowMs))
-  if (found?.in_use) return { kind: 'inUse' }
-  if (found !== undefined && found.holds > 0) {
-    return { kind: 'onHold', holds: found.holds, untilMs: found.held_until ?? nowMs }
-  }
-  return found?.erasing ? { kind: 'erasing' } : undefined
+  if (found === undefined) return { kind: 'unknownTenant' }
+  const { suspended, reading_ends_ms: readingEndsMs, holds, held_until: untilMs } = found
+  const standing = standingOf(
+    { suspended: Boolean(suspended), readingEndsMs: readingEndsMs ?? undefined },
+    nowMs,
+  )
+  if (isAdmitted(standing)) return { kind: 'inUse' }
+  if (holds > 0) return { kind: 'onHold', holds, untilMs: untilMs ?? nowMs }
+  return found.erasing ? { kind: 'erasing' } : undefined
 }
