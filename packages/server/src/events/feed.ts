@@ -1,5 +1,5 @@
 /** Whether a feed takes a change (PROTOCOL §5): decided in this file alone, of the feed's row, where the counter is locked. */
-import type { MoveState } from '../storage/move-store.ts'
+import type { MoveState } from '../tenants/move/move.ts'
 
 /** What decides, of the row. */
 export interface FeedState {

@@ -16,6 +16,8 @@ import { retentionRuleStore } from '../privacy/retention/store.ts'
 import { momentStore } from '../reading/moment/store.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { deletionStore } from '../tenants/deletion/store.ts'
+import type { TenantExport } from '../tenants/move/move.ts'
+import { moveStore } from '../tenants/move/store.ts'
 import { leavingStore } from '../tenants/leaving/store.ts'
 import { tenantStore } from '../tenants/store.ts'
 import { usageStore } from '../usage/store.ts'
@@ -23,6 +25,7 @@ import type { StoreAccess } from './database.ts'
 
 /** What features ask of the log, each engine in its own way. */
 export interface LogWork {
+  readonly exporting: TenantExport
   readonly restricting: Restricting
   readonly thinning: Thinning
 }
@@ -42,6 +45,7 @@ export function featureStores(
   | 'ledger'
   | 'leaving'
   | 'moments'
+  | 'moves'
   | 'names'
   | 'publications'
   | 'restrictions'
@@ -63,6 +67,7 @@ export function featureStores(
     leaving: leavingStore(access),
     ledger: disclosureStore(access),
     moments: momentStore(access),
+    moves: { ...moveStore(access), ...log.exporting },
     names: nameStore(access),
     publications: publicationStore(access),
     silence: silenceStore(access),

@@ -1,14 +1,7 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
 import type { Thinning } from '../privacy/retention/retention.ts'
 import { StorageFailure } from './storage.ts'
-import type {
-  BranchViewStore,
-  ErasureStore,
-  MoveStore,
-  NodeStore,
-  Restricting,
-  StorageRefusal,
-} from './storage.ts'
+import type { BranchViewStore, ErasureStore, NodeStore, Restricting, StorageRefusal } from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects only with a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
@@ -97,14 +90,6 @@ export function guardedNodes(
     live: () => guard(() => verbs.live()),
     pepperId: () => guard(() => verbs.pepperId()),
     finishPepper: (pepperId, actor) => guard(() => verbs.finishPepper(pepperId, actor)),
-  }
-}
-
-export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveStore {
-  return {
-    states: () => guard(() => verbs.states()),
-    change: (tenantId, from, to, actor) => guard(() => verbs.change(tenantId, from, to, actor)),
-    exportTenant: (tenantId, held, take) => guard(() => verbs.exportTenant(tenantId, held, take)),
   }
 }
 

@@ -15,7 +15,7 @@ import type {
   StorageEngine,
   Tenant,
 } from '../storage/storage.ts'
-import { moveKeys } from './move-keys.ts'
+import { moveKeys } from './move/keys.ts'
 import { withoutThinning } from './compare.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 

@@ -4,7 +4,7 @@ import { sqlOn, sqlOver } from '../../sql/postgres.ts'
 import type { OnHold } from '../storage.ts'
 import { erasureBegun } from '../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
-import { moveStateOf } from '../move-store.ts'
+import { moveStateOf } from '../../tenants/move/move.ts'
 import { StorageFailure } from '../storage.ts'
 import type {
   BeginErasureOutcome,

@@ -1,5 +1,4 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
-import { feedNames } from '@property-events/protocol'
 import { postgresAccess } from '../../sql/postgres.ts'
 import { featureStores } from '../../sql/stores.ts'
 import type { SharedClock } from '../clock.ts'
@@ -7,14 +6,13 @@ import {
   countedRuns,
   guardedBranchViews,
   guardedErasures,
-  guardedMoves,
   guardedNodes,
   guardedRestricting,
   guardedThinning,
   storeGuard,
 } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { FeedKey, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { FeedKey, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
@@ -28,7 +26,7 @@ import { feedLines } from './feed-lines.ts'
 import { readHeldSnapshots } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
-import { changeMove, exportTenant, moveStates } from './moves.ts'
+import { exportTenant } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
@@ -100,12 +98,14 @@ function engineOver(
   return {
     settings,
     ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
+      exporting: {
+        exportTenant: (...asked) => guarded(() => exportTenant(database, parts.givenFloor(), ...asked)),
+      },
       restricting: guardedRestricting(databaseRestricting(parts), guarded),
       thinning: guardedThinning(databaseThinning(parts), guarded),
     }),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
-    moves: guardedMoves(databaseMoves(parts), guarded),
     erasures: guardedErasures(databaseErasures(parts, settings.storeId), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
@@ -150,16 +150,4 @@ function tellChanged({ remembered, changes, watching }: EngineParts, keys: reado
 async function pingBothWays(database: Database): Promise<void> {
   await database.read(ping, [])
   await database.write((session) => session.query(ping, []))
-}
-
-function databaseMoves({ database, changes, givenFloor, note }: EngineParts): MoveStore {
-  return {
-    states: () => moveStates(database),
-    async change(tenantId, from, to, actor) {
-      const outcome = await changeMove(database, note, tenantId, from, to, actor)
-      changes.send(feedNames.map((feed) => ({ tenantId, feed })))
-      return outcome
-    },
-    exportTenant: (tenantId, held, take) => exportTenant(database, givenFloor(), tenantId, held, take),
-  }
 }

@@ -1,6 +1,6 @@
 import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
-import { moveStateOf } from '../move-store.ts'
+import { moveStateOf } from '../../tenants/move/move.ts'
 import { expiringAfter, expiringOf } from '../../privacy/contact-expiry/store.ts'
 import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
 import { sqlOver } from '../../sql/postgres.ts'

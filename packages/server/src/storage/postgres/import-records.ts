@@ -1,6 +1,6 @@
 import { storeFilled } from '../../audit/changes.ts'
 import type { Actor, FeedKey } from '../storage.ts'
-import { moveText } from '../move-store.ts'
+import { moveText } from '../../tenants/move/move.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { bigints, booleans, texts, uuids } from './array.ts'

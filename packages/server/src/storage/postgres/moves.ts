@@ -1,13 +1,10 @@
-/** Moves one tenant: its state, and its records for the other store. */
+/** The records of one tenant, for another store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import { tenantMoved } from '../../audit/changes.ts'
-import { moveStateOf, moveText } from '../move-store.ts'
-import type { Actor, FeedKey, MoveState, MoveStore } from '../storage.ts'
+import type { FeedKey, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { FeedRecord, StoreRecord } from '../store-records.ts'
 import { uuids } from './array.ts'
-import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Statement } from './connection.ts'
 import {
   eventRecord,
@@ -22,16 +19,6 @@ import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
-const selectStates: Statement = {
-  name: 'move-states',
-  text: 'SELECT DISTINCT tenant, move FROM feed WHERE move IS NOT NULL',
-}
-/** Takes the counters as an append does, so it waits for those under way, and later ones see what it has written. */
-const lockTenant: Statement = {
-  name: 'move-lock',
-  text: 'SELECT move FROM feed WHERE tenant = $1 ORDER BY tenant, feed FOR NO KEY UPDATE',
-}
-const setState: Statement = { name: 'move-set', text: 'UPDATE feed SET move = $2 WHERE tenant = $1' }
 /** No window of the feed was answered after `floor`, because each raises the floor first. $3: replaces the clock, for tests. */
 const readCounter: Statement = {
   name: 'move-counter',
@@ -62,28 +49,6 @@ const readSkipped: Statement = {
     ORDER BY tenant, feed, skipped, id LIMIT ${recordsPerPiece}`,
 }
 const leastId = '00000000-0000-0000-0000-000000000000'
-
-export async function moveStates(database: Database): Promise<ReadonlyMap<string, MoveState>> {
-  const rows = await database.read<{ tenant: string; move: string }>(selectStates, [])
-  return new Map(rows.map(({ tenant, move }) => [tenant, moveStateOf(move)]))
-}
-
-export function changeMove(
-  database: Database,
-  note: NoteChanges,
-  tenantId: string,
-  from: MoveState,
-  to: MoveState,
-  actor: Actor,
-): Promise<'done' | 'otherState'> {
-  return database.transaction(async (session) => {
-    const rows = await session.query<{ move: string | null }>(lockTenant, [tenantId])
-    if (rows.length === 0 || rows.some(({ move }) => moveStateOf(move) !== from)) return 'otherState'
-    await session.query(setState, [tenantId, moveText(to)])
-    await note(session, tenantMoved(tenantId, from, to), actor)
-    return 'done'
-  })
-}
 
 /** In short statements, each at its own moment: these records never change, and no old snapshot is held. */
 export async function exportTenant(

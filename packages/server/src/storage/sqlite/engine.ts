@@ -7,7 +7,6 @@ import type { SharedClock } from '../clock.ts'
 import {
   guardedBranchViews,
   guardedErasures,
-  guardedMoves,
   guardedNodes,
   guardedRestricting,
   guardedThinning,
@@ -15,7 +14,7 @@ import {
 } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
@@ -30,7 +29,7 @@ import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { readMaintenance } from './maintenance.ts'
-import { exportTenant, moveStates } from './moves.ts'
+import { exportTenant } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
@@ -107,11 +106,13 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
+      exporting: {
+        exportTenant: (...given) => guarded(() => exportTenant(file, clock, ...given)),
+      },
       restricting: guardedRestricting(fileRestricting(db, link, watching), guarded),
       thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
     }),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
-    moves: guardedMoves(fileMoves(db, parts), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
@@ -148,14 +149,6 @@ function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<Omit
     announce: (node) => link.call('announceNode', node),
     retire: (nodeId) => link.call('retireNode', nodeId),
     finishPepper: (pepperId, actor) => link.call('finishPepper', pepperId, actor),
-  }
-}
-
-function fileMoves(db: Connection, { file, clock, link }: EngineParts): Unguarded<MoveStore> {
-  return {
-    states: moveStates(db),
-    change: (tenantId, from, to, actor) => link.call('changeMove', tenantId, from, to, actor),
-    exportTenant: (tenantId, held, take) => exportTenant(file, clock, tenantId, held, take),
   }
 }
 

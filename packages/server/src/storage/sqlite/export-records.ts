@@ -1,6 +1,6 @@
 import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
-import { moveStateOf } from '../move-store.ts'
+import { moveStateOf } from '../../tenants/move/move.ts'
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-records.ts'
 import type { EventRecord, IdRecord, ReducedPlace, StoreRecord } from '../store-records.ts'

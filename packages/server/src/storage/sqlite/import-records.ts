@@ -1,7 +1,7 @@
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import { storeFilled } from '../../audit/changes.ts'
 import type { Actor } from '../../audit/audit.ts'
-import { moveText } from '../move-store.ts'
+import { moveText } from '../../tenants/move/move.ts'
 import { positionFault } from '../store-records.ts'
 import type {
   EventRecord,

@@ -1,14 +1,12 @@
-/** Moves one tenant: its state, and its records for the other store. */
+/** The records of one tenant, for another store. */
 import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
-import { tenantMoved } from '../../audit/changes.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
-import { moveStateOf, moveText } from '../move-store.ts'
-import type { Actor, FeedKey, MoveState, MoveStore } from '../storage.ts'
+import { moveStateOf } from '../../tenants/move/move.ts'
+import type { FeedKey, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
-import type { NoteChanges } from '../../sql/sqlite.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { eventRecordOf, expiringRecords, holdRecords, idRecordOf, reductions } from './export-records.ts'
@@ -17,28 +15,6 @@ import { restrictionRecords } from './restricting.ts'
 import { readReservation } from './stored-reservation.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
-
-/** On the writer's connection, which is alone in its transaction. */
-export function moveChanger(
-  db: Connection,
-  note: NoteChanges,
-): (tenantId: string, from: MoveState, to: MoveState, actor: Actor) => 'done' | 'otherState' {
-  const update = db.prepare('UPDATE feed SET move = ? WHERE tenant = ? AND move IS ?')
-  const change = db.transaction((tenantId: string, from: MoveState, to: MoveState, actor: Actor) => {
-    const { changes } = update.run(moveText(to), tenantId, moveText(from))
-    if (changes === 0) return 'otherState'
-    note(tenantMoved(tenantId, from, to), actor)
-    return 'done'
-  })
-  return (tenantId, from, to, actor) => change.immediate(tenantId, from, to, actor)
-}
-
-export function moveStates(db: Connection): () => ReadonlyMap<string, MoveState> {
-  const select = db.prepare<[], { tenant: string; move: string }>(
-    'SELECT DISTINCT tenant, move FROM feed WHERE move IS NOT NULL',
-  )
-  return () => new Map(select.all().map(({ tenant, move }) => [tenant, moveStateOf(move)]))
-}
 
 /** On a separate connection, and in short reads: nothing prevents the WAL from being moved into the file. */
 export async function exportTenant(

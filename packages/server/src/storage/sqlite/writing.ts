@@ -16,7 +16,6 @@ import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
-import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
 import { packOutcomes, unpackBatches } from './packed-append.ts'
 import { restrictionWrites } from './restriction-writes.ts'
@@ -77,7 +76,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     overrideClockCheck,
   })
   const note = changeNoter(db, clock)
-  const changeMove = moveChanger(db, note)
   const importRecords = recordImporter(db, note)
   const forgetSkippedIds = skippedIdRemover(db)
   const reservation = storedReservation(db, clock)
@@ -101,11 +99,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     },
     acceptHistory: (actor) => acceptHistory(db, note, actor),
     setMaintenance: maintenanceWriter(db, note),
-    changeMove(tenantId, from, to, actor) {
-      const outcome = changeMove(tenantId, from, to, actor)
-      changes.raise(undefined)
-      return outcome
-    },
     importRecords(records, actor) {
       line.commit(() => importRecords(records, actor))
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)

@@ -1,7 +1,7 @@
 /** What prevents a tenant from being deleted. */
 import { statement } from '../../sql/database.ts'
 import type { Sql } from '../../sql/database.ts'
-import { isBeingMoved, moveStateOf } from '../../storage/move-store.ts'
+import { isBeingMoved, moveStateOf } from '../../tenants/move/move.ts'
 import type { DeletionRefusal } from './deletion.ts'
 import { isAdmitted, standingOf } from '../standing.ts'
 

@@ -17,6 +17,7 @@ import type {
 } from './deletion.ts'
 import { deletionOf, insertDeletion, putDeletion } from './record.ts'
 import type { DeletionRow } from './record.ts'
+import { lockedStates, setState } from '../move/store.ts'
 import { deletionRefusal } from './refusal.ts'
 import { ownedTables } from './owned-rows.ts'
 import { removeRows, withoutEvents, withoutRest } from './removal.ts'
@@ -50,12 +51,6 @@ const list = statement<DeletionRow>(
 )
 /** Before every id. */
 const first = '00000000-0000-0000-0000-000000000000'
-/** Takes the counters as an append does: it waits for appends under way, and later ones find the tenant closed. */
-const lockFeeds = statement(
-  'deletion-lock-feeds',
-  'SELECT move FROM feed WHERE tenant = $1 ORDER BY tenant, feed FOR NO KEY UPDATE',
-)
-const close = statement('deletion-close', `UPDATE feed SET move = 'deleting' WHERE tenant = $1`)
 const nameOf = statement<{ readonly name: string }>(
   'deletion-name',
   'SELECT name FROM tenant WHERE tenant = $1',
@@ -103,7 +98,7 @@ const begin = defineWrite(
     }
     const known = await again()
     if (known !== undefined) return known
-    await tx.rows(lockFeeds(tenantId))
+    await lockedStates(tx, tenantId)
     // Another session may have been first.
     const meanwhile = await again()
     if (meanwhile !== undefined) return meanwhile
@@ -123,9 +118,8 @@ const begin = defineWrite(
       deletedMs: undefined,
     }
     await tx.rows(insertDeletion(deletion))
-    await tx.rows(close(tenantId))
+    await setState(tx, tenantId, 'deleting')
     await tx.note(deletionBegun(request), actor)
-    changed(tx, tenantId)
     return { kind: 'begun', isNew: true, deletion }
   },
 )

@@ -1,8 +1,8 @@
-/** The port's part for moving one tenant from one store to another (docs/decisions/0019). */
+/** Moving one tenant from one store to another (docs/decisions/0019). */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
-import type { FeedKey } from './feed-key.ts'
-import type { StoreRecord } from './store-records.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
+import type { StoreRecord } from '../../storage/store-records.ts'
 
 /**
  * The state of a tenant in this store. Nothing can be published to its feeds in any state except `open`.
@@ -23,7 +23,7 @@ export interface HeldPart {
   readonly skippedUntil: Ticks
 }
 
-export interface MoveStore {
+export interface MoveStore extends TenantExport {
   /** Tenants in a state other than `open`. */
   states(): Promise<ReadonlyMap<string, MoveState>>
   /**
@@ -32,6 +32,10 @@ export interface MoveStore {
    * does not exist; nothing was changed.
    */
   change(tenantId: string, from: MoveState, to: MoveState, actor: Actor): Promise<'done' | 'otherState'>
+}
+
+/** The log's part. */
+export interface TenantExport {
   /**
    * Yields what the tenant's feeds hold beyond what the other store has: events together with their ids and subjects, so that each piece
    * may be the last; skipped ids; finally each feed's counter as it was when the feed was begun. No snapshot is held meanwhile. A

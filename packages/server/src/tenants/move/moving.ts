@@ -1,16 +1,16 @@
 /** Moves one tenant into a store that holds others, while both are in use (docs/decisions/0019). */
 import { randomUUID } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
-import type { Peppers } from '../keys/index.ts'
-import { StorageFailure } from '../storage/storage.ts'
-import type { Actor, FeedKey, MoveState, StorageEngine, Tenant } from '../storage/storage.ts'
-import type { StoreRecord } from '../storage/store-records.ts'
-import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
-import type { CopiedFeed, FeedComparison } from './compare.ts'
-import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
-import { endedEarly, movingFault, referenceFault, reopeningFault } from './move-refusals.ts'
-import type { MoveStage } from './move-refusals.ts'
-import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
+import type { Peppers } from '../../keys/index.ts'
+import { StorageFailure } from '../../storage/storage.ts'
+import type { Actor, FeedKey, MoveState, StorageEngine, Tenant } from '../../storage/storage.ts'
+import type { StoreRecord } from '../../storage/store-records.ts'
+import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from '../compare.ts'
+import type { CopiedFeed, FeedComparison } from '../compare.ts'
+import { keysOfTenant, moveKeys, refuseForeignKeys } from './keys.ts'
+import { endedEarly, movingFault, referenceFault, reopeningFault } from './refusals.ts'
+import type { MoveStage } from './refusals.ts'
+import { copyLeaving, copyRecords, copyRules } from '../copy-settings.ts'
 
 export interface MoveOptions {
   readonly from: StorageEngine
