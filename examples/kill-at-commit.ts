@@ -1,5 +1,6 @@
 /** Loaded before an example: ends the process, as kill -9 does, before or after its n-th COMMIT. For the tests. */
 import { DatabaseSync } from 'node:sqlite'
+import Database from 'better-sqlite3'
 import { Client } from 'pg'
 
 const [moment, number] = (process.env['KILL_AT_COMMIT'] ?? '').split(' ')
@@ -30,4 +31,5 @@ function watch(prototype: object, name: string): void {
 }
 
 watch(DatabaseSync.prototype, 'exec')
+watch(Database.prototype, 'exec')
 watch(Client.prototype, 'query')

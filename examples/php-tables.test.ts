@@ -4,7 +4,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import Database from 'better-sqlite3'
 import { after, before, describe, it } from 'node:test'
 import { createClient } from '@property-events/client'
 import type { Publication } from '@property-events/client'
@@ -112,9 +112,9 @@ function comparable(row: Row, columns: readonly string[]): Row {
 const own = new Set(['is_stale'])
 
 function assertSame(place: Place, file: string): void {
-  const database = new DatabaseSync(file)
+  const database = new Database(file)
   const [listings = [], media = [], removed = []] = ['listings', 'listing_media', 'listing_removed'].map(
-    (table) => database.prepare(`SELECT * FROM ${table} ORDER BY reference, 3, 4`).all(),
+    (table) => database.prepare<[], Row>(`SELECT * FROM ${table} ORDER BY reference, 3, 4`).all(),
   )
   database.close()
   const byKey = (rows: readonly Row[]) => rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))

@@ -1,9 +1,9 @@
 /** Tables in an SQLite file, which a website reads meanwhile. */
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { takeFileLock } from '@property-events/server/plain'
 import type { FileLock } from '@property-events/server/plain'
+import Database from 'better-sqlite3'
 import { plainText } from '@property-events/protocol'
 import { TablesRefusal } from './refusal.ts'
 import { heldOf, lockedByAnother } from './listing-tables.ts'
@@ -12,7 +12,7 @@ import { migrateTables, versionQuery } from './migrate-tables.ts'
 import type { SchemaSession } from './migrate-tables.ts'
 import { migrations, sqliteDialect } from './migrations.ts'
 import { busyMs, guarded, sqliteError } from './sqlite-failure.ts'
-import { numberOf, prepareStatements, referencesAtOnce, writeBatch } from './sqlite-write.ts'
+import { numberOf, prepareStatements, prepared, referencesAtOnce, writeBatch } from './sqlite-write.ts'
 import { tableNames } from './table-names.ts'
 import type { TableNames } from './table-names.ts'
 
@@ -31,14 +31,14 @@ export async function openSqliteTables(file: string, prefix: string): Promise<Li
   }
 }
 
-function tablesOf(db: DatabaseSync, names: TableNames, file: string, lock: FileLock): ListingTables {
+function tablesOf(db: Database.Database, names: TableNames, file: string, lock: FileLock): ListingTables {
   const statements = prepareStatements(db, names)
   /** Of each tenant, as it was loaded or written last. */
   const writes = new Map<string, number>()
   return {
     load: (tenant) =>
       guarded(file, () => {
-        const row = statements.load.get(tenant)
+        const row = statements.load.get({ tenant })
         writes.set(tenant, Number(row?.['writes'] ?? 0))
         if (row === undefined) return undefined
         return {
@@ -88,9 +88,10 @@ function takeLock(file: string, prefix: string): FileLock {
     const lock = takeFileLock(`${realFile(file)}.${prefix}sync.lock`, 0o600)
     if (lock !== undefined) return lock
   } catch (error) {
-    const known = sqliteError(file, error)
-    if (known !== error) throw known
-    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
+    // A disk that is full or broken is one for the tables as well.
+    const isLocking =
+      error instanceof Error && 'code' in error && /^SQLITE_(?!FULL$|IOERR_WRITE$)/.test(String(error.code))
+    if (!isLocking) throw sqliteError(file, error)
     throw new TablesRefusal(
       `${plainText(file)} cannot be locked (${plainText(error.message)}), so a second sync could get in the way. Use a local disk.`,
       { cause: error },
@@ -108,14 +109,14 @@ function realFile(file: string): string {
   }
 }
 
-function open(file: string): DatabaseSync {
+function open(file: string): Database.Database {
   try {
     refuseReadOnly(file)
-    const db = new DatabaseSync(file, { timeout: busyMs })
+    const db = new Database(file, { timeout: busyMs })
     // What is deleted becomes zeros in the file, which an erasure needs. A batch that a power cut takes is read again.
     db.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;')
     // With a write-ahead log readers wait for nobody. A file that holds tables of others keeps its way.
-    const isNew = numberOf(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()) === 0
+    const isNew = numberOf(prepared(db, 'SELECT count(*) AS n FROM sqlite_schema').get()) === 0
     if (isNew) db.exec('PRAGMA journal_mode = WAL')
     return db
   } catch (error) {
@@ -131,23 +132,21 @@ function refuseReadOnly(file: string): void {
   if (existsSync(file)) closeSync(openSync(file, 'r+'))
 }
 
-function schemaSession(db: DatabaseSync, names: TableNames): SchemaSession {
+function schemaSession(db: Database.Database, names: TableNames): SchemaSession {
   return {
     async existing(all) {
-      const rows = db
-        .prepare(
-          'SELECT lower(name) AS name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))',
-        )
-        .all(JSON.stringify(all))
+      const rows = prepared(
+        db,
+        'SELECT lower(name) AS name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))',
+      ).all(JSON.stringify(all))
       return rows.map((row) => String(row['name']))
     },
     async version() {
-      const columns = db
-        .prepare('SELECT name FROM pragma_table_info(?)')
+      const columns = prepared(db, 'SELECT name FROM pragma_table_info(?)')
         .all(names.all[0] ?? '')
         .map((row) => row['name'])
       if (!columns.includes('program') || !columns.includes('version')) return undefined
-      const version = db.prepare(versionQuery(names)).get()?.['version']
+      const version = prepared(db, versionQuery(names)).get()?.['version']
       return typeof version === 'number' ? version : undefined
     },
     async transaction(statements) {
@@ -158,19 +157,19 @@ function schemaSession(db: DatabaseSync, names: TableNames): SchemaSession {
   }
 }
 
-function inTransaction(db: DatabaseSync, run: () => void): void {
+function inTransaction(db: Database.Database, run: () => void): void {
   db.exec('BEGIN IMMEDIATE')
   try {
     run()
     db.exec('COMMIT')
   } catch (error) {
     // A full disk may have ended the transaction already.
-    if (db.isTransaction) db.exec('ROLLBACK')
+    if (db.inTransaction) db.exec('ROLLBACK')
     throw error
   }
 }
 
 /** Where a reader still needs what the log has, a later writing empties it. */
-function emptyLog(db: DatabaseSync): void {
+function emptyLog(db: Database.Database): void {
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }

@@ -1,5 +1,5 @@
 /** The statements of a set of tables in SQLite, and how a batch is written with them. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Database, Statement } from 'better-sqlite3'
 import type { JsonValue } from './clean-value.ts'
 import { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 import type { ColumnKind } from './columns.ts'
@@ -12,50 +12,67 @@ import type { TableNames } from './table-names.ts'
 /** So many are read at a time. */
 export const referencesAtOnce = 10_000
 
+/** Its rows have their columns by name. */
+type TableStatement = Statement<unknown[], Readonly<Record<string, unknown>>>
+
+export function prepared(db: Database, text: string): TableStatement {
+  return db.prepare<unknown[], Readonly<Record<string, unknown>>>(text)
+}
+
+/** What a column is written with. */
+type Value = string | number | null
+
 export type Statements = ReturnType<typeof prepareStatements>
 
-export function prepareStatements(db: DatabaseSync, names: TableNames) {
+export function prepareStatements(db: Database, names: TableNames) {
   const { listings, media, removed, sync } = names
   const ofOne = 'WHERE tenant = ? AND reference = ?'
   return {
-    load: db.prepare(
+    load: prepared(
+      db,
       `SELECT checkpoint, writes, rows_version,
-        NOT is_empty AND NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = ?1) AS is_lost
-      FROM ${sync} WHERE tenant = ?1`,
+        NOT is_empty AND NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = :tenant) AS is_lost
+      FROM ${sync} WHERE tenant = :tenant`,
     ),
     // Columns by name: a website may have added one.
-    saveNew: db.prepare(
+    saveNew: prepared(
+      db,
       `INSERT INTO ${sync} (tenant, checkpoint, writes, rows_version, is_empty, changed_at) VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
-    save: db.prepare(
+    save: prepared(
+      db,
       `UPDATE ${sync} SET checkpoint = ?, writes = writes + 1, rows_version = ?, is_empty = ?, changed_at = ? WHERE tenant = ? AND writes = ?`,
     ),
-    caughtUp: db.prepare(`UPDATE ${sync} SET caught_up_at = ? WHERE tenant = ?`),
-    count: db.prepare(`SELECT count(*) AS n FROM ${listings} WHERE tenant = ?`),
-    isEmpty: db.prepare(`SELECT NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = ?) AS n`),
-    holds: db.prepare(
+    caughtUp: prepared(db, `UPDATE ${sync} SET caught_up_at = ? WHERE tenant = ?`),
+    count: prepared(db, `SELECT count(*) AS n FROM ${listings} WHERE tenant = ?`),
+    isEmpty: prepared(db, `SELECT NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = ?) AS n`),
+    holds: prepared(
+      db,
       `SELECT count(*) AS n FROM ${listings} WHERE tenant = ? AND reference IN (SELECT value FROM json_each(?))`,
     ),
-    held: db.prepare(
+    held: prepared(
+      db,
       `SELECT reference, sequence_number FROM ${listings} WHERE tenant = ? AND reference > ? ORDER BY reference LIMIT ${referencesAtOnce}`,
     ),
-    references: db.prepare(
+    references: prepared(
+      db,
       `SELECT reference FROM ${listings} WHERE tenant = ? AND reference > ? ORDER BY reference LIMIT ${referencesAtOnce}`,
     ),
     putListing: preparedUpsert(db, listingUpsert(names)),
     putMedium: preparedUpsert(db, mediaUpsert(names)),
     putRemoved: preparedUpsert(db, removedUpsert(names)),
-    cutMedia: db.prepare(
+    cutMedia: prepared(
+      db,
       `DELETE FROM ${media} ${ofOne} AND (kind, position) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
     ),
-    forgetRemoved: db.prepare(`DELETE FROM ${removed} ${ofOne}`),
-    removeListing: db.prepare(`DELETE FROM ${listings} ${ofOne}`),
-    removeMedia: db.prepare(`DELETE FROM ${media} ${ofOne}`),
+    forgetRemoved: prepared(db, `DELETE FROM ${removed} ${ofOne}`),
+    removeListing: prepared(db, `DELETE FROM ${listings} ${ofOne}`),
+    removeMedia: prepared(db, `DELETE FROM ${media} ${ofOne}`),
   } as const
 }
 
-function preparedUpsert(db: DatabaseSync, { insert, values, onConflict }: Upsert): StatementSync {
-  return db.prepare(`${insert} VALUES (${values.map((column) => `:${column}`).join(', ')}) ${onConflict}`)
+function preparedUpsert(db: Database, { insert, values, onConflict }: Upsert): TableStatement {
+  return prepared(db, `${insert} VALUES (${values.map((column) => `:${column}`).join(', ')}) ${onConflict}`)
 }
 
 /**
@@ -94,13 +111,13 @@ export function writeBatch(statements: Statements, batch: TableBatch, writesBefo
 function cells(
   row: Readonly<Record<string, JsonValue>>,
   kinds: Readonly<Record<string, ColumnKind>>,
-): Record<string, SQLInputValue> {
+): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [column, cell(value, kinds[column])]),
   )
 }
 
-function cell(value: JsonValue, kind: ColumnKind | undefined): SQLInputValue {
+function cell(value: JsonValue, kind: ColumnKind | undefined): Value {
   if (value === null) return null
   if (typeof value === 'boolean' && kind === 'boolean') return value ? 1 : 0
   if (kind !== 'json' && (typeof value === 'number' || typeof value === 'string')) return value

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import Database from 'better-sqlite3'
 import { after, before, describe, it } from 'node:test'
 import type { Checkpoint } from '@property-events/client'
 import { startTestService } from '../../server/test/support/test-service.ts'
@@ -231,7 +231,7 @@ function casesOf(engine: TableEngine): void {
   it('holds nothing of a listing that was erased but that it went', async () => {
     const canary = `canary-of-${engine}`
     // A website that has the file open: without one, the log would go when the sync closes the file.
-    const website = engine === 'sqlite' ? new DatabaseSync(place.file) : undefined
+    const website = engine === 'sqlite' ? new Database(place.file) : undefined
     website?.prepare('SELECT count(*) FROM listings').get()
     await publish([
       house(base + 3, 99_000, {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import Database from 'better-sqlite3'
 import { Client } from 'pg'
 import { sharedDatabases } from '../../../server/test/postgres/test-databases.ts'
 import { listingColumns, mediaColumns, removedColumns } from '../../src/columns.ts'
@@ -71,8 +71,8 @@ export function openPlace(engine: TableEngine): Promise<TablePlace> {
 function openSqlite(): TablePlace {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-tables-'))
   const file = join(folder, 'website.db')
-  const withDatabase = <T>(run: (database: DatabaseSync) => T): T => {
-    const database = new DatabaseSync(file, { timeout: 10_000 })
+  const withDatabase = <T>(run: (database: Database.Database) => T): T => {
+    const database = new Database(file, { timeout: 10_000 })
     try {
       return run(database)
     } finally {
@@ -83,8 +83,8 @@ function openSqlite(): TablePlace {
     engine: 'sqlite',
     target: `sqlite:${file}`,
     file,
-    rows: async (query) => withDatabase((database) => database.prepare(query).all().map(rowOf)),
-    run: async (statements) => withDatabase((database) => database.exec(statements)),
+    rows: async (query) => withDatabase((database) => database.prepare<[], Row>(query).all().map(rowOf)),
+    run: async (statements) => withDatabase((database) => void database.exec(statements)),
     isLeft: async () => true,
     close: async () => rmSync(folder, { recursive: true, force: true }),
   }
