@@ -2,7 +2,7 @@
 import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit.ts'
 import type { Deletion, DeletionRequest } from '../tenants/deletion/deletion.ts'
-import type { ErasureRequest } from '../storage/erasure-store.ts'
+import type { ErasureRequest } from '../privacy/erasure/erasure.ts'
 import type { FeedKey } from '../storage/feed-key.ts'
 import type { Hold, HoldRequest } from '../privacy/hold/hold.ts'
 import type { Grant, KeyRate, KeyRecord } from '../keys/key.ts'

@@ -35,7 +35,7 @@ const find = statement<VersionRow>('version-at', (dialect) =>
   dialect === 'sqlite'
     ? `SELECT at, ${columns}, v.place = (f.feed_no << 40) | s.position AS latest,
           EXISTS (SELECT 1 FROM erasure AS e
-            WHERE e.feed_no = f.feed_no AND e.subject = of_subject AND e.closing_sequence > number) AS erased
+            WHERE e.tenant = f.tenant AND e.feed = f.feed AND e.subject = of_subject AND e.closing_sequence > number) AS erased
         FROM ${given(dialect)}
         CROSS JOIN feed_key AS f ON f.tenant = of_tenant AND f.feed = ${feedNumbers.property}
         LEFT JOIN event AS v ON v.place = (SELECT e.place FROM event AS e INDEXED BY event_subject

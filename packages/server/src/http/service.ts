@@ -2,7 +2,7 @@
 import { collectAtRest } from '../collect-at-rest.ts'
 import { collectWhenTold } from '../relieve-memory.ts'
 import { carryOutDeletions } from '../tenants/deletion/worker.ts'
-import { carryOutErasures } from '../feed/erasing.ts'
+import { carryOutErasures } from '../privacy/erasure/worker.ts'
 import { ageNotes } from '../usage/worker.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../privacy/hold/worker.ts'

@@ -9,6 +9,8 @@ import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { disclosureStore } from '../privacy/disclosure/store.ts'
 import { publicationStore } from '../publications/store.ts'
+import type { Erasing } from '../privacy/erasure/erasure.ts'
+import { erasureStore } from '../privacy/erasure/store.ts'
 import type { Restricting } from '../privacy/restriction/restriction.ts'
 import { restrictionStore } from '../privacy/restriction/store.ts'
 import type { Thinning } from '../privacy/retention/retention.ts'
@@ -25,7 +27,10 @@ import type { StoreAccess } from './database.ts'
 
 /** What features ask of the log, each engine in its own way. */
 export interface LogWork {
+  /** Of the store that the log is in: the audit says which was rewritten. */
+  readonly storeId: string
   readonly exporting: TenantExport
+  readonly erasing: Erasing
   readonly restricting: Restricting
   readonly thinning: Thinning
 }
@@ -39,6 +44,7 @@ export function featureStores(
   | 'consoleSessions'
   | 'consumers'
   | 'deletions'
+  | 'erasures'
   | 'expiry'
   | 'holds'
   | 'keys'
@@ -55,6 +61,7 @@ export function featureStores(
   | 'usage'
 > {
   return {
+    erasures: { ...erasureStore(access, log.storeId), ...log.erasing },
     restrictions: { ...restrictionStore(access), ...log.restricting },
     retention: { ...retentionRuleStore(access), ...log.thinning },
     audit: auditStore(access),

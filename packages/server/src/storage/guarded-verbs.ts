@@ -1,7 +1,7 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
 import type { Thinning } from '../privacy/retention/retention.ts'
 import { StorageFailure } from './storage.ts'
-import type { BranchViewStore, ErasureStore, NodeStore, Restricting, StorageRefusal } from './storage.ts'
+import type { BranchViewStore, Erasing, NodeStore, Restricting, StorageRefusal } from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects only with a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
@@ -102,21 +102,12 @@ export function guardedRestricting(verbs: Unguarded<Restricting>, guard: Guard):
   }
 }
 
-export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): ErasureStore {
+export function guardedErasing(verbs: Unguarded<Erasing>, guard: Guard): Erasing {
   return {
     begin: (request) => guard(() => verbs.begin(request)),
     beginUnchanged: (request, position) => guard(() => verbs.beginUnchanged(request, position)),
     count: (key, target) => guard(() => verbs.count(key, target)),
     reduce: (erasureId, limit) => guard(() => verbs.reduce(erasureId, limit)),
-    open: () => guard(() => verbs.open()),
-    acknowledge: (erasureId, nodeId) => guard(() => verbs.acknowledge(erasureId, nodeId)),
-    sentBefore: (erasureId) => guard(() => verbs.sentBefore(erasureId)),
-    waiting: () => guard(() => verbs.waiting()),
-    markOverwritten: (erasureIds, actor) => guard(() => verbs.markOverwritten(erasureIds, actor)),
-    find: (tenantId, erasureId) => guard(() => verbs.find(tenantId, erasureId)),
-    list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
-    reductions: (key, afterRevision, limit, branches) =>
-      guard(() => verbs.reductions(key, afterRevision, limit, branches)),
   }
 }
 

@@ -6,7 +6,7 @@ import { sentOfText } from '../../src/privacy/disclosure/store.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Session, Statement, Value } from '../../src/storage/postgres/connection.ts'
 import { placesOfStatement } from '../../src/storage/postgres/subject-places.ts'
-import { sentOfErasedStatement } from '../../src/storage/postgres/sent-before.ts'
+import { sentOfErasedText } from '../../src/privacy/erasure/sent-before.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -43,7 +43,8 @@ describe('recipients on PostgreSQL', () => {
       assert.ok(places < 60, `${places} pages for 20 places among 20,000`)
       // Events of p stand in two of the 200 blocks.
       const erasure = [uuid('erasure'), tenantA, 2, 480_000, uuid('p'), 20_000]
-      const copied = await pagesOf(session, sentOfErasedStatement, erasure, /"sent_block"/)
+      const ofErased = { name: 'erasure-sent-blocks', text: sentOfErasedText('postgres') }
+      const copied = await pagesOf(session, ofErased, erasure, /"sent_block"/)
       assert.ok(copied < 300, `${copied} pages for 100 pieces among ${2 * keyCount}`)
     })
     await database.close()

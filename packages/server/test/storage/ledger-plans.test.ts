@@ -7,7 +7,7 @@ import { recipientsOf } from '../../src/feed/recipients.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { sentOfText } from '../../src/privacy/disclosure/store.ts'
 import { storeFileOf } from '../../src/storage/sqlite/connection.ts'
-import { sentOfErasedStatement } from '../../src/storage/sqlite/erasure-writes.ts'
+import { sentOfErasedText } from '../../src/privacy/erasure/sent-before.ts'
 import { placesOfStatement } from '../../src/storage/sqlite/subject-places.ts'
 import { feedKey, tenantA, tenantB } from './support/drafts.ts'
 import { withTenants } from './support/stores.ts'
@@ -39,8 +39,10 @@ describe('recipients on SQLite', () => {
       planOf(sentOfText, block)[0]?.detail ?? '',
       /sent_block \(tenant=\? AND feed=\? AND block=\? AND/,
     )
-    const erasure = { erasure: '', tenant: '', feed: 2, feedNo: 1, subject: null, position: 1, fromHour: 0 }
-    const copying = db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sentOfErasedStatement}`)
+    const erasure = Object.fromEntries(['', tenantA, 2, 0, null, 1].map((value, at) => [at + 1, value]))
+    const copying = db.prepare<[object], { detail: string }>(
+      `EXPLAIN QUERY PLAN ${sentOfErasedText('sqlite')}`,
+    )
     const steps = copying.all(erasure).map(({ detail }) => detail)
     assert.ok(
       steps.some((step) => /sent_block \(tenant=\? AND feed=\? AND block=\? AND hour>\?\)/.test(step)),

@@ -6,7 +6,7 @@
 import type { RestrictionReason } from '@property-events/protocol'
 import type { AppendOutcome } from '../../storage/append-batch.ts'
 import type { Actor } from '../../audit/audit.ts'
-import type { ReduceOutcome } from '../../storage/erasure-store.ts'
+import type { ReduceOutcome } from '../erasure/erasure.ts'
 import type { ReadSubjectQuery, StoredEvent } from '../../storage/event-store.ts'
 import type { FeedKey } from '../../storage/feed-key.ts'
 

@@ -338,7 +338,8 @@ CREATE TABLE node (
 
 CREATE TABLE erasure (
   erasure TEXT PRIMARY KEY,        -- UUIDv7, so they lie in the order in which they were begun
-  feed_no INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  feed INTEGER NOT NULL,           -- 1: property, 2: contact
   subject BLOB,                    -- agent_ref or contact_ref, 16 bytes; NULL where one event was erased
   event_id BLOB,                   -- of that event; NULL where a subject was erased
   reason TEXT NOT NULL,            -- a code of PROTOCOL §5.7
@@ -360,7 +361,7 @@ CREATE TABLE erasure (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX erasure_open ON erasure (erasure) WHERE state IN ('reducing', 'reduced');
 -- From a tenant to its receipts, without walking through those of others.
-CREATE INDEX erasure_feed ON erasure (feed_no, erasure);
+CREATE INDEX erasure_tenant ON erasure (tenant, erasure);
 
 -- Nodes that hold nothing any more that they read of the feed before.
 CREATE TABLE erasure_node (
@@ -610,16 +611,18 @@ CREATE TABLE consumer_result (
 
 -- An erasure takes what consumers have said, which may have been made of the payloads: their words, and addresses of pages. That of one
 -- event takes what was said of that version by any number: up to the property's next event.
-CREATE TRIGGER erasure_takes_results AFTER INSERT ON erasure BEGIN
+CREATE TRIGGER erasure_takes_results AFTER INSERT ON erasure WHEN NEW.feed = 1 BEGIN
+  DELETE FROM consumer_result WHERE tenant = NEW.tenant AND subject = NEW.subject;
   DELETE FROM consumer_result
-  WHERE tenant = (SELECT tenant FROM feed WHERE feed_no = NEW.feed_no AND feed = 'property') AND subject = NEW.subject;
-  DELETE FROM consumer_result
-  WHERE NEW.subject IS NULL AND tenant = (SELECT tenant FROM feed WHERE feed_no = NEW.feed_no AND feed = 'property')
-    AND subject = (SELECT subject FROM event WHERE place = (NEW.feed_no << 40) | NEW.last_position)
-    AND sequence >= (SELECT sequence FROM event WHERE place = (NEW.feed_no << 40) | NEW.last_position)
-    AND sequence < coalesce((SELECT later.sequence FROM event AS later INDEXED BY event_subject
-      WHERE later.feed_no = NEW.feed_no AND later.place > (NEW.feed_no << 40) | NEW.last_position
-        AND later.subject = (SELECT subject FROM event WHERE place = (NEW.feed_no << 40) | NEW.last_position)
+  WHERE NEW.subject IS NULL AND tenant = NEW.tenant
+    AND subject = (SELECT subject FROM event WHERE place =
+      (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1))
+    AND sequence >= (SELECT sequence FROM event WHERE place =
+      (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1))
+    AND sequence < coalesce((SELECT later.sequence FROM event AS taken
+      JOIN event AS later INDEXED BY event_subject
+        ON later.feed_no = taken.feed_no AND later.subject = taken.subject AND later.place > taken.place
+      WHERE taken.place = (SELECT feed_no << 40 | NEW.last_position FROM feed_key WHERE tenant = NEW.tenant AND feed = 1)
       ORDER BY later.place LIMIT 1), 1 << 53);
 END;
 

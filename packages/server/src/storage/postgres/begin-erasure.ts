@@ -3,7 +3,7 @@ import { activeHold, onHoldOf } from '../../privacy/hold/store.ts'
 import { sqlOn, sqlOver } from '../../sql/postgres.ts'
 import type { OnHold } from '../storage.ts'
 import { erasureBegun } from '../../audit/changes.ts'
-import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
+import { begunErasure, closingBatch, refusalOfClosing } from '../../privacy/erasure/begin.ts'
 import { moveStateOf } from '../../tenants/move/move.ts'
 import { StorageFailure } from '../storage.ts'
 import type {
@@ -16,8 +16,7 @@ import type {
 import { appendHeld, takeCounters } from './append.ts'
 import type { Row, Session, Statement, Value } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-row.ts'
-import type { ErasureRow } from './erasure-row.ts'
+import { erasureOf, erasureWithId, insertErasure } from '../../privacy/erasure/store.ts'
 import { feedNumbers } from '../../sql/database.ts'
 import { endRestrictions, lockRestrictions } from '../../privacy/restriction/store.ts'
 import { readLatestKept, setKeptCode } from './kept-events.ts'
@@ -42,10 +41,6 @@ const findEvent: Statement = {
 export const markClosing: Statement = {
   name: 'erasure-mark-closing',
   text: `UPDATE event SET state = 'erased' WHERE tenant = $1 AND feed = $2 AND position = $3`,
-}
-const readNow: Statement = {
-  name: 'erasure-now',
-  text: `SELECT coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now`,
 }
 
 interface EventRow extends Row {
@@ -156,10 +151,10 @@ async function beginOnce(
   givenMs: number | null,
   onlyAt: number | undefined,
 ): Promise<BeginErasureOutcome | 'unvouched'> {
-  const [known] = await session.query<ErasureRow & Row>(readErasure, [request.erasureId])
+  const sql = sqlOn(session)
+  const [known] = await sql.rows(erasureWithId(request.erasureId))
   if (known !== undefined) return { kind: 'begun', erasure: erasureOf(known) }
-  const [{ now } = { now: '0' }] = await session.query<{ now: string }>(readNow, [givenMs])
-  const nowMs = Number(now)
+  const nowMs = givenMs ?? (await sql.nowMs())
   const { target } = request
   if (target.kind === 'subject')
     return beginSubject(session, parts, request, { subjectId: target.subjectId, nowMs, onlyAt })
@@ -172,7 +167,7 @@ async function beginOnce(
   if (moveStateOf(found.move) !== 'open') return { kind: 'tenantMoving' }
   const { position, revision } = found
   const erasure = begunErasure({ request, events: 1, closing: undefined, revision, nowMs })
-  await session.query(insertErasure, erasureValues(position, position, erasure))
+  await sql.rows(insertErasure(erasure, position, position))
   await parts.note(session, erasureBegun(request), request.actor)
   return { kind: 'begun', erasure }
 }
@@ -221,7 +216,7 @@ async function beginSubject(
     revision: reading.revision,
     nowMs,
   })
-  await session.query(insertErasure, erasureValues(1, lastPosition - 1, erasure))
+  await sql.rows(insertErasure(erasure, 1, lastPosition - 1))
   await note(session, erasureBegun(request), request.actor)
   return { kind: 'begun', erasure }
 }

@@ -5,7 +5,7 @@ import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
   guardedBranchViews,
-  guardedErasures,
+  guardedErasing,
   guardedNodes,
   guardedRestricting,
   guardedThinning,
@@ -18,7 +18,7 @@ import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
-import { databaseErasures } from './erasures.ts'
+import { databaseErasing } from './erasing.ts'
 import { databaseEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
@@ -98,15 +98,16 @@ function engineOver(
   return {
     settings,
     ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
+      storeId: settings.storeId,
       exporting: {
         exportTenant: (...asked) => guarded(() => exportTenant(database, parts.givenFloor(), ...asked)),
       },
+      erasing: guardedErasing(databaseErasing(parts), guarded),
       restricting: guardedRestricting(databaseRestricting(parts), guarded),
       thinning: guardedThinning(databaseThinning(parts), guarded),
     }),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
-    erasures: guardedErasures(databaseErasures(parts, settings.storeId), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),

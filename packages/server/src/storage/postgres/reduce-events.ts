@@ -1,13 +1,13 @@
 /**
  * One step of an erasure: read on this node, reduced here, and written with one call that checks that nobody else has changed anything.
  */
-import { bytesPerReduction } from '../erasure-store.ts'
+import { bytesPerReduction } from '../../privacy/erasure/erasure.ts'
 import { reducedEventJson } from '../reduced-event.ts'
 import type { ReduceOutcome } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
-import { erasureOf, readErasure } from './erasure-row.ts'
-import type { ErasureRow } from './erasure-row.ts'
+import { erasureOf } from '../../privacy/erasure/store.ts'
+import type { ErasureRow } from '../../privacy/erasure/store.ts'
 
 const ofSubject: Statement = {
   name: 'erasure-next-events',
@@ -41,19 +41,17 @@ interface EventRow extends Row {
 
 export async function reduceEvents(
   database: Database,
-  erasureId: string,
+  row: ErasureRow,
   limit: number,
   nowMs: number | null,
 ): Promise<ReduceOutcome> {
-  const [row] = await database.read<ErasureRow & Row>(readErasure, [erasureId])
-  if (row?.state !== 'reducing') return { kind: 'finished' }
   const { events, isLast } = await nextEvents(database, row, limit)
   const full = events.filter(({ state }) => state !== 'erased' && state !== 'restricted')
   const kept = events.filter(({ state }) => state === 'restricted')
   const { feed } = erasureOf(row).key
-  const next = isLast ? Number(row.last_position) + 1 : Number(events.at(-1)?.position) + 1
+  const next = isLast ? row.last_position + 1 : Number(events.at(-1)?.position) + 1
   const values = [
-    erasureId,
+    row.erasure,
     row.next_position,
     next,
     isLast,
@@ -92,11 +90,12 @@ async function nextEvents(
   limit: number,
 ): Promise<{ readonly events: readonly EventRow[]; readonly isLast: boolean }> {
   const feed = [row.tenant, row.feed] as const
-  const { subject, next_position: next, last_position: last } = row
-  if (subject === null) {
+  const { next_position: next, last_position: last } = row
+  const { target } = erasureOf(row)
+  if (target.kind === 'event') {
     return { events: await database.read<EventRow>(atPosition, [...feed, next]), isLast: true }
   }
-  const found = await database.read<EventRow>(ofSubject, [...feed, subject, next, last, limit + 1])
+  const found = await database.read<EventRow>(ofSubject, [...feed, target.subjectId, next, last, limit + 1])
   let bytes = 0
   let taken = 0
   for (const { json } of found) {

@@ -2,7 +2,7 @@
 import { restrictionOf, restrictionWithId } from '../../privacy/restriction/store.ts'
 import type { RestrictionRow } from '../../privacy/restriction/store.ts'
 import { sqlOver } from '../../sql/postgres.ts'
-import { bytesPerReduction } from '../erasure-store.ts'
+import { bytesPerReduction } from '../../privacy/erasure/erasure.ts'
 import { erasedEventJson } from '../reduced-event.ts'
 import type { FeedKey, ReduceOutcome, Restricting } from '../storage.ts'
 import { bigints, texts } from './array.ts'

@@ -6,7 +6,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   guardedBranchViews,
-  guardedErasures,
+  guardedErasing,
   guardedNodes,
   guardedRestricting,
   guardedThinning,
@@ -24,7 +24,7 @@ import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { epochReads } from './epoch-need.ts'
-import { fileErasures } from './erasures.ts'
+import { fileErasing } from './erasing.ts'
 import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
@@ -106,14 +106,15 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
+      storeId: settings.storeId,
       exporting: {
         exportTenant: (...given) => guarded(() => exportTenant(file, clock, ...given)),
       },
+      erasing: guardedErasing(fileErasing(db, parts, watching), guarded),
       restricting: guardedRestricting(fileRestricting(db, link, watching), guarded),
       thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
     }),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
-    erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>

@@ -1,15 +1,18 @@
 /** One step of an erasure: a few events lose their payloads, and the feed's revision rises, in one commit. */
-import { uuidOfBytes } from '@property-events/protocol/plain'
+import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
-import { bytesPerReduction } from '../erasure-store.ts'
+import { refusalOf } from '../../events/feed.ts'
+import { bytesPerReduction } from '../../privacy/erasure/erasure.ts'
 import { reducedEventJson } from '../reduced-event.ts'
 import type { ReducedState } from '../reduced-event.ts'
-import type { ReduceOutcome } from '../storage.ts'
+import type { ErasureTarget, ReduceOutcome } from '../storage.ts'
+import { erasureOf, erasureWithId } from '../../privacy/erasure/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, eventChecksum } from './event-checksum.ts'
+import { feedReader } from './feed-row.ts'
 import { keptEvents } from './kept-events.ts'
-import { erasureOf, erasureReader } from './erasure-row.ts'
-import type { ErasureRow } from './erasure-row.ts'
+import { revisionRaiser } from './restriction-steps.ts'
 
 export interface EventRow {
   readonly position: number
@@ -25,40 +28,37 @@ export function reducer(
   db: Connection,
   nowMs: () => number,
 ): (erasureId: string, limit: number) => ReduceOutcome {
-  const read = erasureReader(db)
+  const run = statementRunner(db)
+  const feedOf = feedReader(db)
   const nextEvents = eventsReader(db)
   const reduceEvent = eventReducer(db)
   const { drop } = keptEvents(db)
-  const isClosed = db.prepare<[number], number>('SELECT move IS NOT NULL FROM feed WHERE feed_no = ?').pluck()
-  const raise = db
-    .prepare<[number], number>('UPDATE feed SET revision = revision + 1 WHERE feed_no = ? RETURNING revision')
-    .pluck()
-  const note = db.prepare(
-    'INSERT INTO reduced_event (feed_no, revision, position, sequence) VALUES (?, ?, ?, ?)',
-  )
+  const raise = revisionRaiser(db)
   const advance = db.prepare(
     `UPDATE erasure SET next_position = ?, reduced = reduced + ?, revision = coalesce(?, revision),
       state = ?, reduced_ms = ? WHERE erasure = ?`,
   )
   const step = db.transaction((erasureId: string, limit: number): ReduceOutcome => {
-    const row = read(erasureId)
+    const [row] = run(erasureWithId(erasureId))
     if (row?.state !== 'reducing') return { kind: 'finished' }
+    const { key, target } = erasureOf(row)
+    const feed = feedOf(key)
     // What another store has already taken over must not change here.
-    if (isClosed.get(row.feed_no) === 1) return { kind: 'busy' }
-    const { rows, isLast } = nextEvents(row, limit)
-    const { feed } = erasureOf(row).key
+    if (feed === undefined || refusalOf(feed, 'nothing') !== undefined) return { kind: 'busy' }
+    const { feedNo } = feed
+    const { next_position: next, last_position: last } = row
+    const { rows, isLast } = nextEvents(feedNo, target, next, last, limit)
     const full = rows.filter(({ state }) => state !== 'erased')
     const shown = full.filter(({ state }) => state !== 'restricted')
-    const revision = shown.length === 0 ? undefined : raise.get(row.feed_no)
+    const revision = raise(feedNo, shown)
     for (const event of full) {
-      reduceEvent(row.feed_no, feed, event, 'erased')
+      reduceEvent(feedNo, key.feed, event, 'erased')
       // What was kept is removed without a trace: the event is still shown as before.
-      if (event.state === 'restricted') drop(row.feed_no, event.subject, event.position)
-      else note.run(row.feed_no, revision, event.position, event.sequence)
+      if (event.state === 'restricted') drop(feedNo, event.subject, event.position)
     }
-    const next = isLast ? row.last_position + 1 : (rows.at(-1)?.position ?? row.last_position) + 1
+    const done = isLast ? last : (rows.at(-1)?.position ?? last)
     const [state, reducedMs] = isLast ? ['reduced', nowMs()] : ['reducing', null]
-    advance.run(next, rows.length, revision ?? null, state, reducedMs, erasureId)
+    advance.run(done + 1, rows.length, revision ?? null, state, reducedMs, erasureId)
     return { kind: 'reduced', events: rows.length }
   })
   return (erasureId, limit) => step.immediate(erasureId, limit)
@@ -75,11 +75,14 @@ function eventsReader(db: Connection) {
     `SELECT ${columns} FROM event WHERE place = (? << 40) | ?`,
   )
   return (
-    erasure: ErasureRow,
+    feedNo: number,
+    target: ErasureTarget,
+    next: number,
+    last: number,
     limit: number,
   ): { readonly rows: readonly EventRow[]; readonly isLast: boolean } => {
-    const { feed_no: feedNo, subject, next_position: next, last_position: last } = erasure
-    if (subject === null) return { rows: atPlace.all(feedNo, next), isLast: true }
+    if (target.kind === 'event') return { rows: atPlace.all(feedNo, next), isLast: true }
+    const subject = bytesOfUuid(target.subjectId)
     const rows: EventRow[] = []
     let bytes = 0
     for (const row of ofSubject.iterate(feedNo, subject, feedNo, next, feedNo, last)) {

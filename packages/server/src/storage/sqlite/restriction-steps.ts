@@ -3,17 +3,20 @@ import { bytesOfUuid } from '@property-events/protocol/plain'
 import { refusalOf } from '../../events/feed.ts'
 import { putRestriction, restrictionOf, restrictionWithId } from '../../privacy/restriction/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
-import { bytesPerReduction } from '../erasure-store.ts'
+import { bytesPerReduction } from '../../privacy/erasure/erasure.ts'
 import type { ReduceOutcome } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { feedReader } from './feed-row.ts'
 import { keptEvents } from './kept-events.ts'
 import type { KeptRow, ShownRow } from './kept-events.ts'
 
-/** Raises a feed's revision for events whose shown form has changed, and notes which. */
+/** Raises a feed's revision for events whose shown form has changed, and notes which. The new revision, if there are any. */
 export function revisionRaiser(
   db: Connection,
-): (feedNo: number, events: readonly { readonly position: number; readonly sequence: number }[]) => void {
+): (
+  feedNo: number,
+  events: readonly { readonly position: number; readonly sequence: number }[],
+) => number | undefined {
   const raise = db
     .prepare<[number], number>('UPDATE feed SET revision = revision + 1 WHERE feed_no = ? RETURNING revision')
     .pluck()
@@ -21,9 +24,10 @@ export function revisionRaiser(
     'INSERT INTO reduced_event (feed_no, revision, position, sequence) VALUES (?, ?, ?, ?)',
   )
   return (feedNo, events) => {
-    if (events.length === 0) return
+    if (events.length === 0) return undefined
     const revision = raise.get(feedNo)
     for (const { position, sequence } of events) note.run(feedNo, revision, position, sequence)
+    return revision
   }
 }
 

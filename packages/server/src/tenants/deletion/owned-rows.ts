@@ -65,11 +65,10 @@ export async function ownedTables(sql: Sql): Promise<{
   for (const owner of owners.toReversed()) {
     for (const row of columns) if (row.column === owner) found.set(row.table, row)
   }
-  const ofErasures = conditionOf(found.get('erasure')?.column ?? 'tenant')
   const table = ({ table: name, column, key }: FoundColumn): OwnedTable => {
     const condition = (tenant: string): string =>
       column === 'erasure'
-        ? `erasure IN (SELECT erasure FROM erasure WHERE ${ofErasures(tenant)})`
+        ? `erasure IN (SELECT erasure FROM erasure WHERE tenant = ${tenant})`
         : conditionOf(column)(tenant)
     return { name, counted: counted[name], ...statementsOf(name, key ?? 'rowid', condition) }
   }

@@ -18,17 +18,15 @@ const movesOf = statement<{ readonly move: string | null }>(
   'SELECT move FROM feed WHERE tenant = $1',
 )
 const heldNow = 'hold WHERE tenant = $1 AND ended_ms IS NULL AND until_ms > $2'
-/** SQLite names the feed of an erasure by one number. */
-const obstacles = statement<Obstacles>('deletion-obstacles', (dialect) => {
-  const ofTenant =
-    dialect === 'sqlite' ? 'feed_no IN (SELECT feed_no FROM feed WHERE tenant = $1)' : 'tenant = $1'
-  return `SELECT t.suspended, l.reading_ends_ms,
+const obstacles = statement<Obstacles>(
+  'deletion-obstacles',
+  `SELECT t.suspended, l.reading_ends_ms,
       (SELECT count(*) FROM ${heldNow}) AS holds,
       (SELECT max(until_ms) FROM ${heldNow}) AS held_until,
-      EXISTS (SELECT 1 FROM erasure WHERE ${ofTenant} AND state = 'reducing')
+      EXISTS (SELECT 1 FROM erasure WHERE tenant = $1 AND state = 'reducing')
         OR EXISTS (SELECT 1 FROM restriction WHERE tenant = $1 AND state IN ('hiding', 'lifting')) AS erasing
-    FROM tenant t LEFT JOIN leaving_tenant l ON l.tenant = t.tenant WHERE t.tenant = $1`
-})
+    FROM tenant t LEFT JOIN leaving_tenant l ON l.tenant = t.tenant WHERE t.tenant = $1`,
+)
 
 /** `undefined`: nothing does, or it is being deleted. */
 export async function deletionRefusal(sql: Sql, tenantId: string): Promise<DeletionRefusal | undefined> {

@@ -1,6 +1,6 @@
 /** How an erasure begins on every engine (P12): the event that closes the subject, and the row of the erasure. */
-import type { AppendBatch, AppendOutcome } from './append-batch.ts'
-import type { BeginErasureOutcome, Erasure, ErasureRequest } from './erasure-store.ts'
+import type { AppendBatch, AppendOutcome } from '../../storage/append-batch.ts'
+import type { BeginErasureOutcome, Erasure, ErasureRequest } from './erasure.ts'
 
 /** The publication that closes a subject. */
 export function closingBatch({ key, closingEventId }: ErasureRequest, subjectId: string): AppendBatch {

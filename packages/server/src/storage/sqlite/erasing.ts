@@ -1,19 +1,21 @@
-/** The port's part for erasing, on a file: reads on this thread, writes on the writer's. */
+/** Erasing, on a file: counts on this thread, writes on the writer's. */
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import type { ErasureStore } from '../storage.ts'
+import type { Erasing } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
-import { erasureReads } from './erasure-reads.ts'
+import { erasedRangeReader } from './erased-range.ts'
 import type { WriterLink } from './writer-link.ts'
 
-export function fileErasures(
+export function fileErasing(
   db: Connection,
   { clock, link }: { readonly clock: SharedClock | undefined; readonly link: WriterLink },
   watching: Watchers,
-): Unguarded<ErasureStore> {
+): Unguarded<Erasing> {
+  const rangeOf = erasedRangeReader(db, () => millisecondsOfTicks(readClock(clock)))
   return {
-    ...erasureReads(db, clock),
     async begin(request) {
       const outcome = await link.call('beginErasure', request)
       if (outcome.kind === 'begun') watching.tell(request.key)
@@ -24,12 +26,14 @@ export function fileErasures(
       if (outcome.kind === 'begun') watching.tell(request.key)
       return outcome
     },
+    count(key, target) {
+      const found = rangeOf(key, target)
+      return 'kind' in found ? found : { kind: 'counted', events: found.events }
+    },
     async reduce(erasureId, limit) {
       const outcome = await link.call('reduceErased', erasureId, limit)
       if (outcome.kind === 'reduced') watching.tell(undefined)
       return outcome
     },
-    acknowledge: (erasureId, nodeId) => link.call('acknowledgeErasure', erasureId, nodeId),
-    markOverwritten: (erasureIds, actor) => link.call('markOverwritten', erasureIds, actor),
   }
 }

@@ -3,10 +3,10 @@
  * in steps that any node can continue, so that no step holds a feed's counter for longer than a moment.
  */
 import type { ErasureReason } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
-import type { FeedKey } from './feed-key.ts'
-import type { OnHold } from '../privacy/hold/hold.ts'
-import type { SentPiece } from '../privacy/disclosure/disclosure.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { FeedKey } from '../../storage/feed-key.ts'
+import type { OnHold } from '../hold/hold.ts'
+import type { SentPiece } from '../disclosure/disclosure.ts'
 
 /** Everything about one property or contact, or one event that is not its subject's latest. Lower-case UUIDs. */
 export type ErasureTarget =
@@ -101,31 +101,8 @@ export interface Reduction {
   readonly sequenceNumbers: readonly number[]
 }
 
-export interface ErasureStore {
-  /**
-   * Begins an erasure in one commit, durable when it resolves. For a subject it appends the event that closes it, itself without a
-   * payload. It covers the subject's events up to that one, and none that is published later.
-   */
-  begin(request: ErasureRequest): Promise<BeginErasureOutcome>
-  /**
-   * Like `begin` for a subject, if the event at this position is still its latest. `changed`: it is not, and nothing was begun. For
-   * erasures that nobody requested.
-   */
-  beginUnchanged(
-    request: ErasureRequest,
-    position: number,
-  ): Promise<BeginErasureOutcome | { readonly kind: 'changed' }>
-  /** How many events `begin` would reduce. Nothing is changed. */
-  count(
-    key: FeedKey,
-    target: ErasureTarget,
-  ): Promise<{ readonly kind: 'counted'; readonly events: number } | ErasureRefusal>
-  /**
-   * Reduces the next events of an erasure, at most `limit` and fewer if they are large, in one commit that raises the feed's revision.
-   * Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes are removed. If nothing is left, the erasure
-   * becomes `reduced`.
-   */
-  reduce(erasureId: string, limit: number): Promise<ReduceOutcome>
+/** The records of erasures, the nodes that have said that they hold nothing from before, and what was reduced. */
+export interface ErasureRecords {
   /** Erasures that are `reducing` or `reduced`, the oldest first, with the nodes that have said that they hold nothing from before. */
   open(): Promise<readonly OpenErasure[]>
   /**
@@ -160,6 +137,36 @@ export interface ErasureStore {
     branches?: readonly string[],
   ): Promise<readonly Reduction[]>
 }
+
+/** What reduces events, in the log. */
+export interface Erasing {
+  /**
+   * Begins an erasure in one commit, durable when it resolves. For a subject it appends the event that closes it, itself without a
+   * payload. It covers the subject's events up to that one, and none that is published later.
+   */
+  begin(request: ErasureRequest): Promise<BeginErasureOutcome>
+  /**
+   * Like `begin` for a subject, if the event at this position is still its latest. `changed`: it is not, and nothing was begun. For
+   * erasures that nobody requested.
+   */
+  beginUnchanged(
+    request: ErasureRequest,
+    position: number,
+  ): Promise<BeginErasureOutcome | { readonly kind: 'changed' }>
+  /** How many events `begin` would reduce. Nothing is changed. */
+  count(
+    key: FeedKey,
+    target: ErasureTarget,
+  ): Promise<{ readonly kind: 'counted'; readonly events: number } | ErasureRefusal>
+  /**
+   * Reduces the next events of an erasure, at most `limit` and fewer if they are large, in one commit that raises the feed's revision.
+   * Ids, numbers, times, types and categories stay, and the ids stay taken; content hashes are removed. If nothing is left, the erasure
+   * becomes `reduced`.
+   */
+  reduce(erasureId: string, limit: number): Promise<ReduceOutcome>
+}
+
+export interface ErasureStore extends ErasureRecords, Erasing {}
 
 export interface WaitingErasure {
   readonly erasureId: string
