@@ -96,7 +96,8 @@ export function writeRunner(
   }
 }
 
-function sqlOver(db: Connection, clock: SharedClock | undefined): Sql {
+/** What features ask, on a connection. */
+export function sqlOver(db: Connection, clock: SharedClock | undefined): Sql {
   const run = statementRunner(db)
   return {
     rows: async <Row extends object>(query: Query<Row>) => run(query),

@@ -1,17 +1,16 @@
 import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../../tenants/move/move.ts'
-import { expiringAfter, expiringOf } from '../../privacy/contact-expiry/store.ts'
-import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
 import { sqlOver } from '../../sql/postgres.ts'
+import type { Ask } from '../../sql/postgres.ts'
+import { decisionsOf, reductionsOf } from '../../tenants/move/records.ts'
 import type { FeedKey } from '../storage.ts'
-import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-records.ts'
+import { recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { eventAt } from './event-at.ts'
-import { exportRestrictions } from './export-restrictions.ts'
+import { exportKept } from './export-kept.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
 export function exportRecords(
@@ -108,92 +107,11 @@ async function exportFeed(
   for await (const rows of pages<SubjectRow>('subject', 'subject', 'uuid')) {
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
-  await exportReductions((...asked) => session.query(...asked), key, take)
-  await exportRestrictions((...asked) => session.query(...asked), key, take)
-  await take(await holdRecords((...asked) => session.query(...asked), key))
-  await exportExpiring((...asked) => session.query(...asked), key, take)
+  const ask: Ask = (...asked) => session.query(...asked)
+  for await (const records of reductionsOf(sqlOver(ask), key)) await take(records)
+  await exportKept(ask, key, take)
+  for await (const records of decisionsOf(sqlOver(ask), key)) await take(records)
   await take([feedRecord(key, row)])
-}
-
-const readReductions: Statement = {
-  name: 'export-reductions',
-  text: `SELECT r.revision, r.position, r.sequence, e.state FROM reduced_event r
-    ${eventAt('r.position', 'state')}
-    WHERE r.tenant = $1 AND r.feed = $2 AND (r.revision, r.position) > ($3, $4)
-    ORDER BY r.tenant, r.feed, r.revision, r.position LIMIT ${recordsPerPiece}`,
-}
-
-interface ReducedRow extends Row {
-  readonly revision: string
-  readonly position: string
-  readonly sequence: string
-  readonly state: string
-}
-
-const readThinned: Statement = {
-  name: 'export-thinned',
-  text: `SELECT thinned, position FROM thinned_event
-    WHERE tenant = $1 AND feed = $2 AND (thinned, position) > ($3, $4)
-    ORDER BY tenant, feed, thinned, position LIMIT ${recordsPerPiece}`,
-}
-
-interface ThinnedRow extends Row {
-  readonly thinned: string
-  readonly position: string
-}
-
-type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
-type Take = (records: readonly StoreRecord[]) => Promise<void>
-
-/** What steps of erasures and of retention have reduced, piece by piece. */
-export async function exportReductions(ask: Ask, key: FeedKey, take: Take): Promise<void> {
-  await exportErased(ask, key, take)
-  for (let [thinned, position] = [0, 0]; ;) {
-    const values = [key.tenantId, feedNumbers[key.feed], thinned, position]
-    const found = (await ask<ThinnedRow>(readThinned, values)).map((row) => {
-      return { thinned: Number(row.thinned), position: Number(row.position) }
-    })
-    const last = found.at(-1)
-    if (last === undefined) return
-    await take(thinningRecords(key, found))
-    ;[thinned, position] = [last.thinned, last.position]
-  }
-}
-
-async function exportErased(ask: Ask, key: FeedKey, take: Take): Promise<void> {
-  for (let [revision, position] = [0, 0]; ;) {
-    const values = [key.tenantId, feedNumbers[key.feed], revision, position]
-    const found = (await ask<ReducedRow>(readReductions, values)).map((row) => ({
-      revision: Number(row.revision),
-      position: Number(row.position),
-      sequenceNumber: Number(row.sequence),
-      state: row.state,
-    }))
-    const last = found.at(-1)
-    if (last === undefined) return
-    await take(reductionRecords(key, found))
-    ;[revision, position] = [last.revision, last.position]
-  }
-}
-
-export async function holdRecords(ask: Ask, key: FeedKey): Promise<readonly StoreRecord[]> {
-  const rows = await sqlOver(ask).rows(holdsOfFeed(key))
-  return rows.map((row) => ({ kind: 'hold', ...holdOf(row) }))
-}
-
-export async function exportExpiring(
-  ask: Ask,
-  key: FeedKey,
-  take: (records: readonly StoreRecord[]) => Promise<void>,
-): Promise<void> {
-  if (key.feed !== 'contact') return
-  for (let after: string | undefined; ;) {
-    const rows = await sqlOver(ask).rows(expiringAfter(key.tenantId, after))
-    const records = rows.map((row) => expiringOf(key, row))
-    after = records.at(-1)?.subjectId
-    if (after === undefined) return
-    await take(records)
-  }
 }
 
 export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {

@@ -7,11 +7,9 @@ import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { putExpiring } from '../../privacy/contact-expiry/store.ts'
-import { putHold } from '../../privacy/hold/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'
 import { importKept } from './import-kept.ts'
-import { putRestriction } from '../../privacy/restriction/store.ts'
+import { putDecisions } from '../../tenants/move/records.ts'
 import { importReduction, importThinning } from './import-reductions.ts'
 import { raiseFloorToReservation } from './witness.ts'
 
@@ -167,15 +165,14 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       for (const record of run) if (record.kind === 'kept') await importKept(session, record)
       break
     case 'restriction':
-      for (const record of run)
-        if (record.kind === 'restriction') await sqlOn(session).rows(putRestriction(record, record))
-      break
     case 'hold':
-      for (const record of run) if (record.kind === 'hold') await sqlOn(session).rows(putHold(record))
+    case 'expiring': {
+      const decisions = run.filter(
+        (record) => record.kind === 'restriction' || record.kind === 'hold' || record.kind === 'expiring',
+      )
+      for (const query of putDecisions(decisions)) await sqlOn(session).rows(query)
       break
-    case 'expiring':
-      await sqlOn(session).rows(putExpiring(run.filter((record) => record.kind === 'expiring')))
-      break
+    }
     case 'thinning':
       for (const record of run) if (record.kind === 'thinning') await importThinning(session, record)
       break

@@ -6,17 +6,12 @@ import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { FeedRecord, StoreRecord } from '../store-records.ts'
 import { uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
-import {
-  eventRecord,
-  exportReductions,
-  feedRecord,
-  exportExpiring,
-  holdRecords,
-  idRecord,
-  subjectRecord,
-} from './export-records.ts'
+import { eventRecord, feedRecord, idRecord, subjectRecord } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
-import { exportRestrictions } from './export-restrictions.ts'
+import { sqlOver } from '../../sql/postgres.ts'
+import type { Ask } from '../../sql/postgres.ts'
+import { decisionsOf, reductionsOf } from '../../tenants/move/records.ts'
+import { exportKept } from './export-kept.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
 /** No window of the feed was answered after `floor`, because each raises the floor first. $3: replaces the clock, for tests. */
@@ -68,10 +63,10 @@ export async function exportTenant(
       position = Math.min(position + recordsPerPiece, counter.lastPosition)
     }
     await exportSkipped(database, key, held(key).skippedUntil, take)
-    await exportReductions((...asked) => database.read(...asked), key, take)
-    await exportRestrictions((...asked) => database.read(...asked), key, take)
-    await take(await holdRecords((...asked) => database.read(...asked), key))
-    await exportExpiring((...asked) => database.read(...asked), key, take)
+    const ask: Ask = (...asked) => database.read(...asked)
+    for await (const records of reductionsOf(sqlOver(ask), key)) await take(records)
+    await exportKept(ask, key, take)
+    for await (const records of decisionsOf(sqlOver(ask), key)) await take(records)
     await take([counter])
   }
 }

@@ -2,16 +2,15 @@ import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import { moveStateOf } from '../../tenants/move/move.ts'
 import type { FeedKey } from '../storage.ts'
-import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-records.ts'
-import type { EventRecord, IdRecord, ReducedPlace, StoreRecord } from '../store-records.ts'
+import { recordsPerPiece } from '../store-records.ts'
+import type { EventRecord, IdRecord, StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
-import { expiringAfter, expiringOf } from '../../privacy/contact-expiry/store.ts'
-import { holdOf, holdsOfFeed } from '../../privacy/hold/store.ts'
-import { statementRunner } from '../../sql/sqlite.ts'
+import { sqlOver } from '../../sql/sqlite.ts'
+import { decisionsOf, reductionsOf } from '../../tenants/move/records.ts'
 import { metaOf } from './meta.ts'
-import { restrictionRecords } from './restricting.ts'
+import { keptRecords } from './restricting.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
 import { readReservation } from './stored-reservation.ts'
@@ -26,7 +25,7 @@ export async function exportRecords(
   try {
     db.exec('BEGIN')
     let piece: StoreRecord[] = []
-    for (const record of allRecords(db, after)) {
+    for await (const record of allRecords(db, after)) {
       piece.push(record)
       if (piece.length < recordsPerPiece) continue
       await take(piece)
@@ -52,7 +51,8 @@ interface FeedRow {
   readonly stamp_floor: string | null
 }
 
-function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator<StoreRecord> {
+async function* allRecords(db: Connection, after: (key: FeedKey) => number): AsyncGenerator<StoreRecord> {
+  const sql = sqlOver(db, undefined)
   const feeds = db
     .prepare<[], FeedRow>(
       `SELECT feed_no, tenant, feed, epoch, offset, revision, thinned, last_position, needs_epoch, move,
@@ -66,10 +66,9 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* events(db, key, row.feed_no, after(key))
     yield* ids(db, key, row.feed_no)
     yield* subjects(db, key, row.feed_no)
-    yield* reductions(db, key, row.feed_no)
-    yield* restrictionRecords(db, key, row.feed_no)
-    yield* holdRecords(db, key)
-    yield* expiringRecords(db, key)
+    for await (const records of reductionsOf(sql, key)) yield* records
+    yield* keptRecords(db, key, row.feed_no)
+    for await (const records of decisionsOf(sql, key)) yield* records
     const { epoch, offset, revision, thinned, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
     const stampFloor = BigInt(row.stamp_floor ?? 0)
@@ -81,62 +80,6 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     firstOffset: Number(meta.get('first_offset')),
     needsEpoch: meta.get('needs_epoch') === '1',
     reservedUntil: readReservation(db),
-  }
-}
-
-export function holdRecords(db: Connection, key: FeedKey): readonly StoreRecord[] {
-  return statementRunner(db)(holdsOfFeed(key)).map((row) => ({ kind: 'hold', ...holdOf(row) }))
-}
-
-export function* expiringRecords(db: Connection, key: FeedKey): Generator<StoreRecord> {
-  if (key.feed !== 'contact') return
-  const run = statementRunner(db)
-  for (let after: string | undefined; ;) {
-    const records = run(expiringAfter(key.tenantId, after)).map((row) => expiringOf(key, row))
-    yield* records
-    after = records.at(-1)?.subjectId
-    if (after === undefined) return
-  }
-}
-
-/** What erasures and retention have reduced, piece by piece. */
-export function* reductions(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
-  yield* erasedSteps(db, key, feedNo)
-  yield* thinnedSteps(db, key, feedNo)
-}
-
-function* thinnedSteps(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
-  const select = db.prepare<
-    [number, number, number, number],
-    { readonly thinned: number; readonly position: number }
-  >(
-    `SELECT thinned, position FROM thinned_event
-      WHERE feed_no = ? AND (thinned, position) > (?, ?) ORDER BY thinned, position LIMIT ?`,
-  )
-  for (let [thinned, position] = [0, 0]; ;) {
-    const rows = select.all(feedNo, thinned, position, recordsPerPiece)
-    yield* thinningRecords(key, rows)
-    const last = rows.at(-1)
-    if (last === undefined) return
-    ;[thinned, position] = [last.thinned, last.position]
-  }
-}
-
-function* erasedSteps(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
-  const select = db.prepare<
-    [number, number, number, number],
-    ReducedPlace & { readonly revision: number; readonly state: string }
-  >(
-    `SELECT revision, position, reduced_event.sequence AS sequenceNumber, event.state FROM reduced_event
-      JOIN event ON event.place = (reduced_event.feed_no << 40) | position
-      WHERE reduced_event.feed_no = ? AND (revision, position) > (?, ?) ORDER BY revision, position LIMIT ?`,
-  )
-  for (let [revision, position] = [0, 0]; ;) {
-    const rows = select.all(feedNo, revision, position, recordsPerPiece)
-    yield* reductionRecords(key, rows)
-    const last = rows.at(-1)
-    if (last === undefined) return
-    ;[revision, position] = [last.revision, last.position]
   }
 }
 

@@ -18,9 +18,7 @@ import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
-import { putExpiring } from '../../privacy/contact-expiry/store.ts'
-import { putHold } from '../../privacy/hold/store.ts'
-import { putRestriction } from '../../privacy/restriction/store.ts'
+import { putDecisions } from '../../tenants/move/records.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { keptEvents } from './kept-events.ts'
 import { metaOf } from './meta.ts'
@@ -123,13 +121,9 @@ function putOfFeed(
       putKept(statements, feedNo, record)
       break
     case 'restriction':
-      statements.run(putRestriction(record, record))
-      break
     case 'hold':
-      statements.run(putHold(record))
-      break
     case 'expiring':
-      statements.run(putExpiring([record]))
+      for (const query of putDecisions([record])) statements.run(query)
       break
     case 'thinning':
       putThinning(statements, feedNo, record)

@@ -7,11 +7,13 @@ import { moveStateOf } from '../../tenants/move/move.ts'
 import type { FeedKey, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
+import { sqlOver } from '../../sql/sqlite.ts'
+import { decisionsOf, reductionsOf } from '../../tenants/move/records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { eventRecordOf, expiringRecords, holdRecords, idRecordOf, reductions } from './export-records.ts'
+import { eventRecordOf, idRecordOf } from './export-records.ts'
 import type { EventRow, IdRow } from './export-records.ts'
-import { restrictionRecords } from './restricting.ts'
+import { keptRecords } from './restricting.ts'
 import { readReservation } from './stored-reservation.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
@@ -28,6 +30,7 @@ export async function exportTenant(
   try {
     const counterOf = counterReader(db, clock)
     const partOf = partReader(db)
+    const sql = sqlOver(db, undefined)
     for (const feed of feedNames) {
       const key = { tenantId, feed }
       const counter = counterOf(key)
@@ -39,10 +42,9 @@ export async function exportTenant(
         position = Math.min(position + recordsPerPiece, counter.record.lastPosition)
       }
       await take(partOf.skipped(key, counter.feedNo, held(key).skippedUntil))
-      for (const record of reductions(db, key, counter.feedNo)) await take([record])
-      for (const record of restrictionRecords(db, key, counter.feedNo)) await take([record])
-      await take(holdRecords(db, key))
-      await takeInPieces(expiringRecords(db, key), take)
+      for await (const records of reductionsOf(sql, key)) await take(records)
+      await takeInPieces(keptRecords(db, key, counter.feedNo), take)
+      for await (const records of decisionsOf(sql, key)) await take(records)
       await take([counter.record])
     }
   } finally {

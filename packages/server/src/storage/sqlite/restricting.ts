@@ -1,10 +1,8 @@
 /** Restricting contacts, on a file; and what is kept of them, for another store. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
-import { restrictionOf, restrictionProgress, restrictionsOfFeed } from '../../privacy/restriction/store.ts'
-import { statementRunner } from '../../sql/sqlite.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { FeedKey, Restricting } from '../storage.ts'
-import type { KeptRecord, RestrictionRecord } from '../store-records.ts'
+import type { KeptRecord } from '../store-records.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
@@ -49,12 +47,8 @@ export function fileRestricting(
   }
 }
 
-/** What is kept in a feed, what is shown again, and the restrictions: for another store. */
-export function* restrictionRecords(
-  db: Connection,
-  key: FeedKey,
-  feedNo: number,
-): Generator<KeptRecord | RestrictionRecord> {
+/** What is kept in a feed, and what is shown again: for another store. */
+export function* keptRecords(db: Connection, key: FeedKey, feedNo: number): Generator<KeptRecord> {
   type Row = KeptRow & { readonly hash: Uint8Array | null }
   const hidden = db.prepare<[number], Row>(
     `SELECT kept_event.position, kept_event.sequence, kept_event.subject, kept_event.json, kept_event.checksum,
@@ -78,8 +72,5 @@ export function* restrictionRecords(
       const subjectId = uuidOfBytes(subject)
       yield { kind: 'kept', key, position, subjectId, json: json.toString('utf8'), contentHash, isHidden }
     }
-  }
-  for (const row of statementRunner(db)(restrictionsOfFeed(key))) {
-    yield { kind: 'restriction', ...restrictionOf(row), ...restrictionProgress(row) }
   }
 }

@@ -1,12 +1,11 @@
-/** What is kept of restricted contacts, what is shown again, and the restrictions: for another store. */
+/** What is kept of restricted contacts, and what is shown again: for another store. */
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece } from '../store-records.ts'
 import type { StoreRecord } from '../store-records.ts'
-import type { Row, Statement, Value } from './connection.ts'
+import type { Row, Statement } from './connection.ts'
 import { eventAt } from './event-at.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { restrictionOf, restrictionProgress, restrictionsOfFeed } from '../../privacy/restriction/store.ts'
-import { sqlOver } from '../../sql/postgres.ts'
+import type { Ask } from '../../sql/postgres.ts'
 
 const hashOf = (event: string): string =>
   `(SELECT i.content_hash FROM event_id i WHERE i.tenant = ${event}.tenant AND i.feed = ${event}.feed AND i.id = ${event}.id) AS hash`
@@ -32,10 +31,9 @@ interface KeptRow extends Row {
   readonly hash: Buffer | null
 }
 
-type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
 type Take = (records: readonly StoreRecord[]) => Promise<void>
 
-export async function exportRestrictions(ask: Ask, key: FeedKey, take: Take): Promise<void> {
+export async function exportKept(ask: Ask, key: FeedKey, take: Take): Promise<void> {
   // Only contacts are restricted.
   if (key.feed !== 'contact') return
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
@@ -57,8 +55,4 @@ export async function exportRestrictions(ask: Ask, key: FeedKey, take: Take): Pr
     await take(recordsOf(rows, false))
     position = last.position
   }
-  const restrictions = await sqlOver(ask).rows(restrictionsOfFeed(key))
-  await take(
-    restrictions.map((row) => ({ kind: 'restriction', ...restrictionOf(row), ...restrictionProgress(row) })),
-  )
 }
