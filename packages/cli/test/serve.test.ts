@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
-import { uuidV5 } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import { makeTenant } from './support/make-tenant.ts'
 import {
   listEvents,

@@ -1,12 +1,6 @@
 /** Fills a store with the demo market, through the service's own publisher and with its own times (D25). */
-import {
-  feedNames,
-  parseCreatedDate,
-  sandboxTenantId,
-  uuidV5,
-  memberOf,
-  memberText,
-} from '@property-events/protocol'
+import { feedNames, parseCreatedDate, sandboxTenantId, memberOf, memberText } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import type { FeedName } from '@property-events/protocol'
 import { defaultPublicationLimits, readPublication } from '@property-events/server'
 import type { Publisher, StorageEngine } from '@property-events/server'

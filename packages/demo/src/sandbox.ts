@@ -1,6 +1,7 @@
 /** Keeps the market of the sandbox moving while test keys are in use. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sandboxTenantId, uuidV5 } from '@property-events/protocol'
+import { sandboxTenantId } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import type { Publisher, StorageEngine } from '@property-events/server'
 import type { PropertyBody } from './market/market-event.ts'
 import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from './market/sandbox-market.ts'

@@ -8,8 +8,8 @@ import {
   type ContactPayload,
   parseCreatedDate,
   type PropertyPayload,
-  uuidV5,
 } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import { demoMarket, lastSaleMs } from '../src/market/demo-market.ts'
 import { marketData } from '../src/market/load-data.ts'
 import type { MarketEvent } from '../src/market/market-event.ts'

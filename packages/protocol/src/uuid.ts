@@ -91,66 +91,7 @@ function nextRandomBytes(): Uint8Array {
   return randomPool.subarray(randomUsed - uuidRandomBytes, randomUsed)
 }
 
-/**
- * A UUID version 5 (RFC 9562): the same namespace and name give the same UUID for ever (D16, derived events). `digest`: SHA-1,
- * where the platform has a faster one.
- */
-export function uuidV5(
-  namespace: string,
-  name: string,
-  digest: (message: Uint8Array) => Uint8Array = sha1,
-): string {
-  const nameBytes = new TextEncoder().encode(name)
-  const input = new Uint8Array(16 + nameBytes.length)
-  input.set(bytesOfUuid(namespace))
-  input.set(nameBytes, 16)
-  return stamp(digest(input).slice(0, 16), 5)
-}
-
-/** SHA-1 (FIPS 180-4). Web Crypto has it only as a promise, and version 5 ids are needed inside a transaction. */
-function sha1(message: Uint8Array): Uint8Array {
-  const bitLength = message.length * 8
-  const padded = new Uint8Array((((message.length + 8) >> 6) << 6) + 64)
-  padded.set(message)
-  padded[message.length] = 0x80
-  const view = new DataView(padded.buffer)
-  view.setUint32(padded.length - 8, Math.floor(bitLength / 2 ** 32))
-  view.setUint32(padded.length - 4, bitLength >>> 0)
-  const state = new Uint32Array([0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0])
-  const words = new Uint32Array(80)
-  for (let block = 0; block < padded.length; block += 64) {
-    for (let index = 0; index < 16; index += 1) words[index] = view.getUint32(block + index * 4)
-    for (let index = 16; index < 80; index += 1) {
-      words[index] = rotateLeft(
-        at(words, index - 3) ^ at(words, index - 8) ^ at(words, index - 14) ^ at(words, index - 16),
-        1,
-      )
-    }
-    let [a, b, c, d, e] = [at(state, 0), at(state, 1), at(state, 2), at(state, 3), at(state, 4)]
-    for (let index = 0; index < 80; index += 1) {
-      const [mixed, constant] = sha1Round(index, b, c, d)
-      const next = (rotateLeft(a, 5) + mixed + e + constant + at(words, index)) >>> 0
-      ;[e, d, c, b, a] = [d, c, rotateLeft(b, 30), a, next]
-    }
-    for (const [index, value] of [a, b, c, d, e].entries()) state[index] = (at(state, index) + value) >>> 0
-  }
-  const digest = new Uint8Array(20)
-  const out = new DataView(digest.buffer)
-  for (let index = 0; index < 5; index += 1) out.setUint32(index * 4, at(state, index))
-  return digest
-}
-
-function sha1Round(index: number, b: number, c: number, d: number): readonly [number, number] {
-  if (index < 20) return [(b & c) | (~b & d), 0x5a827999]
-  if (index < 40) return [b ^ c ^ d, 0x6ed9eba1]
-  if (index < 60) return [(b & c) | (b & d) | (c & d), 0x8f1bbcdc]
-  return [b ^ c ^ d, 0xca62c1d6]
-}
-
-function rotateLeft(word: number, bits: number): number {
-  return ((word << bits) | (word >>> (32 - bits))) >>> 0
-}
-
-function at(words: Uint32Array, index: number): number {
-  return words[index] ?? 0
+/** The UUID version 5 (RFC 9562) of a SHA-1. */
+export function uuidOfSha1(digest: Uint8Array): string {
+  return stamp(digest.slice(0, 16), 5)
 }

@@ -94,7 +94,7 @@ describe('the sources of a service', () => {
     )
     assert.ok(named.length > 5)
     for (const { path, name } of named) {
-      if (name === 'sha1') assert.equal(path, 'server/src/storage/plan-append.ts')
+      if (name === 'sha1') assert.equal(path, 'server/src/uuid-v5.ts')
       else assert.equal(name, 'sha256', path)
     }
   })

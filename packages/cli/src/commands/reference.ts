@@ -1,13 +1,34 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
-import { categories, isUuid, parseUuid, subjectReference } from '@property-events/protocol'
-import type { OwnReference } from '@property-events/protocol'
+import { categories, isUuid, parseUuid } from '@property-events/protocol'
+import type { Category } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
+
+/** What distinguishes one property of a tenant from all others, in the publisher's words. */
+interface OwnReference {
+  /** Lower-case UUID. */
+  readonly tenantId: string
+  /** Empty where references are unique in the whole agency. */
+  readonly branch: string
+  /** A home both for sale and to let is two subjects. */
+  readonly channel: Category
+  readonly reference: string
+}
+
+/**
+ * The `agent_ref` of a property whose own reference is not a UUID: the UUID version 5 (RFC 9562) whose namespace is the
+ * tenant's id and whose name is branch, channel and reference with a line feed between them, in UTF-8. The same parts
+ * give the same UUID for ever, in any program. No part may contain a line feed.
+ */
+export function subjectReference({ tenantId, branch, channel, reference }: OwnReference): string {
+  return uuidV5(tenantId, [branch, channel, reference].join('\n'))
+}
 
 /** Longer than any system's references; a whole file on one line is not a reference. */
 const maxLength = 200

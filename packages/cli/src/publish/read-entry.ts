@@ -1,4 +1,5 @@
-import { compactJson, parseUuid, readJson, setMembers, uuidV5, memberOf } from '@property-events/protocol'
+import { compactJson, parseUuid, readJson, setMembers, memberOf } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import type { Piece } from './split-lines.ts'
 import { isWhiteSpaceByte, maxPieceBytes } from './split-lines.ts'
 

@@ -1,5 +1,6 @@
 /** The market that a new demo store is filled with: the same events for the same options, on every machine. */
-import { type Category, uuidV5 } from '@property-events/protocol'
+import type { Category } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import { type ContactPlan, contactStory } from './contact-story.ts'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'

@@ -1,4 +1,4 @@
-import { uuidV5 } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
 import { type ListingSize, usualSize } from './listing.ts'

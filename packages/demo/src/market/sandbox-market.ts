@@ -2,7 +2,7 @@
  * The market of the sandbox that test keys open. It depends only on the time: each step of half a minute has one change of one home,
  * which is the same on every node. A fixed number of homes comes to the market, is edited, reduced and removed, and comes back.
  */
-import { uuidV5 } from '@property-events/protocol'
+import { uuidV5 } from '@property-events/server/plain'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
 import { usualSize } from './listing.ts'

@@ -1,7 +1,7 @@
 import { nameKind, showValue } from './describe-value.ts'
 import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
-import { ownReferenceRemedy } from '../subject-reference.ts'
+import { ownReferenceRemedy } from '../own-reference-remedy.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
 export type PayloadFaultCode =

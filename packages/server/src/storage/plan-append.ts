@@ -4,8 +4,9 @@
  * published yet" (D12).
  */
 import { hash } from 'node:crypto'
-import { eventTypeNumber, setMembers, standardCode, uuidV5 } from '@property-events/protocol/plain'
+import { eventTypeNumber, setMembers, standardCode } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import { uuidV5 } from '../uuid-v5.ts'
 import { remarksOf } from './append-remarks.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
 import { restrictedEvent, stateToPlanFrom, withRestriction } from '../privacy/restriction/plan-restricted.ts'
@@ -161,7 +162,7 @@ function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {
 
 /** The id of the event derived for the event `id`. It follows from that id, so that a repeat finds the whole first result. */
 function derivedId(id: string): string {
-  return uuidV5(id, 'derived', (message) => hash('sha1', message, 'buffer'))
+  return uuidV5(id, 'derived')
 }
 
 function latestOf(

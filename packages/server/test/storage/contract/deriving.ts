@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogues, uuidV5 } from '@property-events/protocol'
+import { catalogues } from '@property-events/protocol'
 import { batch, draft, feedKey, removal, tenantA, uuid } from '../support/drafts.ts'
 import type { DraftWords } from '../support/drafts.ts'
 import { codes, list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
+import { uuidV5 } from '../../../src/uuid-v5.ts'
 
 /** What one subject's events become, one request each, and all in one. */
 const histories: readonly { says: string; events: readonly Omit<DraftWords, 'subject'>[]; codes: string }[] =
