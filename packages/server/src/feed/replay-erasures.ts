@@ -23,7 +23,7 @@ import type {
 } from '../storage/storage.ts'
 import type { ListedErasure } from './erasure-list.ts'
 
-type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds' | 'moves'>
+type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds'>
 
 export interface Replay {
   /** Erased again, under the ids of their old receipts. */
@@ -159,14 +159,14 @@ const eventsPerStep = 200
 const lookEveryMs = 100
 
 /** Until no row has a payload any more. A node that serves the store may be working on the same ones. */
-async function reduceOpen({ erasures, moves }: Store): Promise<void> {
-  for (const { erasureId, key, state } of await erasures.open()) {
+async function reduceOpen({ erasures }: Store): Promise<void> {
+  for (const { erasureId, state } of await erasures.open()) {
     for (let isReduced = state !== 'reducing'; !isReduced;) {
-      const { kind } = await erasures.reduce(erasureId, eventsPerStep)
-      isReduced = kind === 'finished'
-      if (kind === 'busy') {
-        // Otherwise another node is doing it, which does not take long.
-        if ((await moves.states()).has(key.tenantId)) break
+      const outcome = await erasures.reduce(erasureId, eventsPerStep)
+      if (isFeedRefusal(outcome)) break
+      isReduced = outcome.kind === 'finished'
+      if (outcome.kind === 'busy') {
+        // Another node is doing it, which does not take long.
         await delay(lookEveryMs)
         const open = await erasures.open()
         isReduced = !open.some((one) => one.erasureId === erasureId && one.state === 'reducing')

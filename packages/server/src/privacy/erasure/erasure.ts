@@ -3,6 +3,7 @@
  * in steps that any node can continue, so that no step holds a feed's counter for longer than a moment.
  */
 import type { ErasureReason } from '@property-events/protocol'
+import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/audit.ts'
 import type { FeedKey } from '../../storage/feed-key.ts'
 import type { OnHold } from '../hold/hold.ts'
@@ -59,8 +60,7 @@ export type BeginErasureOutcome =
   | { readonly kind: 'begun'; readonly erasure: Erasure }
   | ErasureRefusal
   /** As for an append: nothing was begun. */
-  | { readonly kind: 'epochRequired' }
-  | { readonly kind: 'tenantMoving' }
+  | FeedRefusal
   | { readonly kind: 'clockBehind'; readonly headCreated: bigint; readonly now: bigint }
 
 export type ErasureRefusal =
@@ -78,8 +78,10 @@ export type ReduceOutcome =
   | { readonly kind: 'reduced'; readonly events: number }
   /** Nothing of it is left to reduce; the erasure is `reduced`, or further. */
   | { readonly kind: 'finished' }
-  /** Another node is working on it, or the tenant is being moved to another store, or has been (`MoveState`). */
+  /** Another node is working on it. */
   | { readonly kind: 'busy' }
+  /** What another store has already taken over must not change here. */
+  | FeedRefusal
 
 /**
  * What keys had been sent of the feed when an erasure became `unreachable`. Anything sent after that has no payload any more, and the

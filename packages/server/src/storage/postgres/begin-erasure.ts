@@ -4,7 +4,8 @@ import { sqlOn, sqlOver } from '../../sql/postgres.ts'
 import type { OnHold } from '../storage.ts'
 import { erasureBegun } from '../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../../privacy/erasure/begin.ts'
-import { moveStateOf } from '../../tenants/move/move.ts'
+import { refusalOf } from '../../events/feed.ts'
+import type { FeedState } from '../../events/feed.ts'
 import { StorageFailure } from '../storage.ts'
 import type {
   BeginErasureOutcome,
@@ -90,12 +91,10 @@ async function countSubject(ask: Ask, key: FeedKey, subjectId: string, after: nu
   return row && { events: Number(row.events), last: Number(row.last ?? after) }
 }
 
-interface FoundEvent {
+interface FoundEvent extends FeedState {
   readonly kind: 'found'
   readonly position: number
   readonly revision: number
-  readonly move: string | null
-  readonly needsEpoch: boolean
 }
 
 async function eventOf(
@@ -112,8 +111,14 @@ async function eventOf(
   if (row.position === row.latest || row.position === kept?.position) return { kind: 'eventIsLatest' }
   const onHold = await holdOn(ask, key, row.subject, nowMs)
   if (onHold !== undefined) return onHold
-  const { move, needs_epoch: needsEpoch } = row
-  return { kind: 'found', position: Number(row.position), revision: Number(row.revision), move, needsEpoch }
+  const { move: closedBy, needs_epoch: needsEpoch } = row
+  return {
+    kind: 'found',
+    position: Number(row.position),
+    revision: Number(row.revision),
+    closedBy,
+    needsEpoch,
+  }
 }
 
 type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'note'>
@@ -163,8 +168,8 @@ async function beginOnce(
   const ask: Ask = (...asked) => session.query(...asked)
   const found = await eventOf(ask, request.key, target.eventId, nowMs)
   if (found.kind !== 'found') return found
-  if (found.needsEpoch) return { kind: 'epochRequired' }
-  if (moveStateOf(found.move) !== 'open') return { kind: 'tenantMoving' }
+  const refusal = refusalOf(found, 'event')
+  if (refusal !== undefined) return refusal
   const { position, revision } = found
   const erasure = begunErasure({ request, events: 1, closing: undefined, revision, nowMs })
   await sql.rows(insertErasure(erasure, position, position))

@@ -3,7 +3,10 @@
  */
 import { bytesPerReduction } from '../../privacy/erasure/erasure.ts'
 import { reducedEventJson } from '../reduced-event.ts'
-import type { ReduceOutcome } from '../storage.ts'
+import { refusalOf } from '../../events/feed.ts'
+import type { FeedRefusal, FeedState } from '../../events/feed.ts'
+import { feedNumbers } from '../../sql/database.ts'
+import type { FeedKey, ReduceOutcome } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { erasureOf } from '../../privacy/erasure/store.ts'
@@ -30,6 +33,11 @@ const takeKept: Statement = {
   text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
 }
 
+const closedBy: Statement = {
+  name: 'reduce-closed-by',
+  text: 'SELECT move AS "closedBy" FROM feed WHERE tenant = $1 AND feed = $2',
+}
+
 interface EventRow extends Row {
   readonly position: string
   readonly sequence: string
@@ -48,7 +56,7 @@ export async function reduceEvents(
   const { events, isLast } = await nextEvents(database, row, limit)
   const full = events.filter(({ state }) => state !== 'erased' && state !== 'restricted')
   const kept = events.filter(({ state }) => state === 'restricted')
-  const { feed } = erasureOf(row).key
+  const { key } = erasureOf(row)
   const next = isLast ? row.last_position + 1 : Number(events.at(-1)?.position) + 1
   const values = [
     row.erasure,
@@ -59,12 +67,13 @@ export async function reduceEvents(
     bigints(full.map(({ position }) => BigInt(position))),
     uuids(full.map(({ id }) => id)),
     bigints(full.map(({ sequence }) => BigInt(sequence))),
-    texts(full.map(({ subject, json }) => reducedEventJson('erased', feed, subject, json))),
+    texts(full.map(({ subject, json }) => reducedEventJson('erased', key.feed, subject, json))),
     nowMs,
   ]
   const reduce = async (session: Session): Promise<ReduceOutcome> => {
     const [answer] = await session.query<{ status: string }>(call, values)
-    return answer?.status === 'reduced' ? { kind: 'reduced', events: events.length } : { kind: 'busy' }
+    if (answer?.status === 'reduced') return { kind: 'reduced', events: events.length }
+    return notReduced(session, key)
   }
   if (kept.length === 0) return database.write(reduce)
   return database.transaction(async (session) => {
@@ -81,6 +90,18 @@ export async function reduceEvents(
     }
     return outcome
   })
+}
+
+/** Why a step has changed nothing: the feed takes no change, or another session is at it. */
+export async function notReduced(
+  session: Session,
+  { tenantId, feed }: FeedKey,
+): Promise<FeedRefusal | { readonly kind: 'busy' }> {
+  const [state] = await session.query<Pick<FeedState, 'closedBy'> & Row>(closedBy, [
+    tenantId,
+    feedNumbers[feed],
+  ])
+  return refusalOf(state, 'nothing') ?? { kind: 'busy' }
 }
 
 /** The events of one step, and whether they are the last. */

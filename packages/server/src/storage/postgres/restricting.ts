@@ -8,6 +8,7 @@ import type { FeedKey, ReduceOutcome, Restricting } from '../storage.ts'
 import { bigints, texts } from './array.ts'
 import { beginRestriction, liftRestriction } from './begin-restriction.ts'
 import type { Database, Row, Statement } from './connection.ts'
+import { notReduced } from './reduce-events.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
@@ -101,6 +102,7 @@ async function step(database: Database, row: RestrictionRow, limit: number): Pro
   ]
   return database.write(async (session) => {
     const [answer] = await session.query<{ status: string }>(call, values)
-    return answer?.status === 'reduced' ? { kind: 'reduced', events: taken.length } : { kind: 'busy' }
+    if (answer?.status === 'reduced') return { kind: 'reduced', events: taken.length }
+    return notReduced(session, key)
   })
 }

@@ -44,7 +44,8 @@ export function reducer(
     const { key, target } = erasureOf(row)
     const feed = feedOf(key)
     // What another store has already taken over must not change here.
-    if (feed === undefined || refusalOf(feed, 'nothing') !== undefined) return { kind: 'busy' }
+    const refusal = refusalOf(feed, 'nothing')
+    if (feed === undefined || refusal !== undefined) return refusal ?? { kind: 'unknownFeed' }
     const { feedNo } = feed
     const { next_position: next, last_position: last } = row
     const { rows, isLast } = nextEvents(feedNo, target, next, last, limit)

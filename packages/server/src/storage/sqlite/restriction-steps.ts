@@ -60,7 +60,8 @@ export function restrictionStepper(db: Connection): (restrictionId: string, limi
     const restriction = restrictionOf(row)
     const feed = feedOf(restriction.key)
     // What another store has already taken over must not change here.
-    if (feed === undefined || refusalOf(feed, 'nothing') !== undefined) return { kind: 'busy' }
+    const refusal = refusalOf(feed, 'nothing')
+    if (feed === undefined || refusal !== undefined) return refusal ?? { kind: 'unknownFeed' }
     const { feedNo } = feed
     const { next_position: next, last_position: lastPosition } = row
     const subject = bytesOfUuid(restriction.subjectId)

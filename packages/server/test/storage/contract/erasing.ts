@@ -206,6 +206,15 @@ export function erasingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.erasures.reductions(feedKey(tenantB), 0, 10), [])
     })
 
+    it('waits in the middle while the tenant is moving, and then goes on (D13, D17)', async () => {
+      await using store = await storeWithCanary(await factory.create())
+      const { erasureId } = await begin(store, subject('p'))
+      await store.moves.change(tenantA, 'open', 'leaving', 'cli:test')
+      assert.deepEqual(await store.erasures.reduce(erasureId, 1), { kind: 'tenantMoving' })
+      await store.moves.change(tenantA, 'leaving', 'open', 'cli:test')
+      assert.deepEqual(await store.erasures.reduce(erasureId, 1), { kind: 'reduced', events: 1 })
+    })
+
     it('begins nothing if there is nothing, or if publishing waits (D13, D17)', async () => {
       await using store = await storeWithCanary(await factory.create())
       const begun = async (...given: Parameters<typeof erasureOf>) =>
