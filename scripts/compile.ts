@@ -7,8 +7,6 @@ export const root = join(import.meta.dirname, '..')
 
 /** What a release says of all packages. */
 export interface ReleaseFacts {
-  /** In place of the version that package.json has. */
-  readonly version?: string | undefined
   /** Address of the repository that the release is made from: with it the package can be published with provenance. */
   readonly repository?: string | undefined
 }

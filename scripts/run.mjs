@@ -25,7 +25,6 @@ const tasks = {
   pack: { needs: 'everything', lines: [[join(root, 'scripts/pack.ts'), ...rest]] },
   'wordpress-zip': { needs: 'everything', lines: [[join(root, 'scripts/wordpress-zip.ts'), ...rest]] },
   'wordpress-pot': { needs: 'everything', lines: [[join(root, 'scripts/wordpress-pot.ts'), ...rest]] },
-  release: { needs: 'everything', lines: [[join(root, 'scripts/release.ts'), ...rest]] },
   sbom: { needs: 'program', lines: [[join(root, 'scripts/sbom.mjs'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
   schema: { needs: 'everything', lines: [[join(root, 'scripts/write-schema.ts')]] },

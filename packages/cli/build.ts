@@ -138,7 +138,7 @@ function exportsOf(exports: unknown): Readonly<Record<string, unknown>> {
 
 function writeManifests(folder: string, needed: ReadonlySet<string>, release: ReleaseFacts): void {
   const own = readManifest(here)
-  const version = release.version ?? own['version']
+  const { version } = own
   const versions = versionsOf(needed)
   for (const name of bundled) {
     const { exports } = readManifest(join(packages, name))

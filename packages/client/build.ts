@@ -40,7 +40,7 @@ function publishedManifest(release: ReleaseFacts): Manifest {
   const exported = Object.entries(entries).map(([name, file]) => [name, conditionsOf(file)])
   return {
     ...source,
-    version: release.version ?? version,
+    version,
     // For tools that know no `exports`.
     main: './cjs/index.js',
     types: './cjs/index.d.ts',

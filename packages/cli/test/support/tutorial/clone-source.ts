@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { root } from '../documents.ts'
 
 /** Not part of the project, or too large for a copy that only the tutorial reads. */
-const leftOut = /^(?:node_modules|\.git|data|release|isolate-.*|.*\.log)$/
+const leftOut = /^(?:node_modules|\.git|data|isolate-.*|.*\.log)$/
 
 /** Makes a repository in the folder, which must not exist yet. */
 export function makeCloneSource(folder: string): void {
