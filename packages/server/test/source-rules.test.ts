@@ -108,6 +108,26 @@ describe('the sources of a service', () => {
     assert.deepEqual(filesWith(compared), ['protocol/src/event-types.ts'])
   })
 
+  it('decide in one file whether a feed takes a change, and in one how a tenant stands (PROTOCOL §5, D7)', () => {
+    // The state of a tenant that is moved or deleted is also changed, and named for the operator, where that is done.
+    const ofState = /^server\/src\/(?:tenants\/|audit\/changes\.ts)/
+    const compared =
+      /\bclosedBy\s*[!=]==?|\bmove IS (?:NOT )?NULL|[!=]== '(?:leaving|left|abandoned)'|startsWith\('arriving/
+    assert.deepEqual(
+      filesWith(compared).filter((path) => !ofState.test(path)),
+      ['server/src/events/feed.ts'],
+    )
+    // Whoever is refused passes the refusal on; a deletion has one of its own, and a replay counts them.
+    const named = /\bkind: 'tenantMoving'|[!=]== '(?:tenantMoving|tenant_moving)'/
+    const toSay = ['server/src/feed/replay-erasures.ts', 'server/src/http/operations/admin/deletions.ts']
+    assert.deepEqual(
+      filesWith(named, toSay).filter((path) => !ofState.test(path)),
+      ['server/src/events/feed.ts'],
+    )
+    const stood = /\breadingEndsMs\s*[<>]|[^=][<>]=?\s*readingEndsMs|\bsuspended\s*(?:\|\||&&)/
+    assert.deepEqual(filesWith(stood), ['server/src/tenants/standing.ts'])
+  })
+
   it('work in the background in one loop, which reports, waits and stops for all', () => {
     const repeats =
       /while \([^)]*![\w.]*(?:aborted|[cC]losed|[sS]topped)|for \(;;\) \{\s*await (?:pause|delay|wait)\b|\bsetInterval\(|\bsetTimeout\(\(\) => (?:void |\{\s*\w+\(\))/
