@@ -8,8 +8,8 @@ import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { startWorker } from '../runtime/worker-loop.ts'
 import type { Wait } from '../runtime/worker-loop.ts'
-import { nodeSilenceMs } from '../storage/node-store.ts'
-import type { NodeStore } from '../storage/node-store.ts'
+import { nodeSilenceMs } from '../nodes/node.ts'
+import type { NodeStore } from '../nodes/node.ts'
 import type { Pepper } from './pepper.ts'
 
 /** What a node knows of itself and the others. */

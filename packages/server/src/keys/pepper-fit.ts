@@ -1,6 +1,6 @@
 /** Compares a node's peppers with those that the keys of its store were made with (D11). */
 import type { KeyStore } from './key.ts'
-import type { NodeStore } from '../storage/node-store.ts'
+import type { NodeStore } from '../nodes/node.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface PepperUse {

@@ -12,8 +12,9 @@ import {
   rateSet,
 } from '../audit/changes.ts'
 import { among, defineWrite, noteLockWaitMs, rowsFrom, statement } from '../sql/database.ts'
-import type { Dialect, Query, Sql, StoreAccess, Transaction } from '../sql/database.ts'
+import type { Query, Sql, StoreAccess, Transaction } from '../sql/database.ts'
 import type { Actor } from '../audit/audit.ts'
+import { currentPepper } from '../nodes/store.ts'
 import { grantColumns } from './granted-branches.ts'
 import { grantRows, insertKeys, recordOf, selectKeys } from './key-rows.ts'
 import type { KeyNumber, KeyRow } from './key-rows.ts'
@@ -21,9 +22,6 @@ import { changedKey, rotatedKeys, wordsOf } from './key.ts'
 import type { ChangeKeyOutcome, FreshKey, Grant, KeyChange } from './key.ts'
 import type { KeyRate, KeyRecord, KeyStore, RotateKeyOutcome } from './key.ts'
 
-/** Where the store says something about itself. */
-const currentPepper = (dialect: Dialect) =>
-  dialect === 'sqlite' ? `(SELECT value FROM meta WHERE name = 'pepper_id')` : '(SELECT pepper_id FROM store)'
 const one = statement<KeyRow & { readonly current_pepper_id: string | null }>(
   'key',
   (dialect) =>

@@ -5,6 +5,7 @@ import { consoleSessionStore } from '../console/store.ts'
 import { consumerStore } from '../consumers/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { keyStore } from '../keys/store.ts'
+import { nodeStore } from '../nodes/store.ts'
 import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
 import { disclosureStore } from '../privacy/disclosure/store.ts'
@@ -29,6 +30,8 @@ import type { StoreAccess } from './database.ts'
 export interface LogWork {
   /** Of the store that the log is in: the audit says which was rewritten. */
   readonly storeId: string
+  /** Whether several nodes may serve it at the same time. */
+  readonly isShared: boolean
   readonly exporting: TenantExport
   readonly erasing: Erasing
   readonly restricting: Restricting
@@ -53,6 +56,7 @@ export function featureStores(
   | 'moments'
   | 'moves'
   | 'names'
+  | 'nodes'
   | 'publications'
   | 'restrictions'
   | 'retention'
@@ -76,6 +80,7 @@ export function featureStores(
     moments: momentStore(access),
     moves: { ...moveStore(access), ...log.exporting },
     names: nameStore(access),
+    nodes: nodeStore(access, log.isShared),
     publications: publicationStore(access),
     silence: silenceStore(access),
     tenants: tenantStore(access),

@@ -1,7 +1,7 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
 import type { Thinning } from '../privacy/retention/retention.ts'
 import { StorageFailure } from './storage.ts'
-import type { BranchViewStore, Erasing, NodeStore, Restricting, StorageRefusal } from './storage.ts'
+import type { BranchViewStore, Erasing, Restricting, StorageRefusal } from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects only with a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
@@ -76,21 +76,6 @@ export type Unguarded<Part> = {
   readonly [Verb in keyof Part]: Part[Verb] extends (...given: infer Given) => Promise<infer Answer>
     ? (...given: Given) => Answer | Promise<Answer>
     : never
-}
-
-export function guardedNodes(
-  verbs: Unguarded<Omit<NodeStore, 'isShared'>>,
-  guard: Guard,
-  isShared: boolean,
-): NodeStore {
-  return {
-    isShared,
-    announce: (node) => guard(() => verbs.announce(node)),
-    retire: (nodeId) => guard(() => verbs.retire(nodeId)),
-    live: () => guard(() => verbs.live()),
-    pepperId: () => guard(() => verbs.pepperId()),
-    finishPepper: (pepperId, actor) => guard(() => verbs.finishPepper(pepperId, actor)),
-  }
 }
 
 export function guardedRestricting(verbs: Unguarded<Restricting>, guard: Guard): Restricting {

@@ -2,8 +2,7 @@
  * Nodes that hold nothing any more that they read of a feed before an erasure, or before a restriction: both have ids of their own, and
  * are noted in one table.
  */
-import type { StatementText } from '../../sql/database.ts'
-import { nodeSilenceMs } from '../../storage/node-store.ts'
+import { nodeSilenceMs } from '../../nodes/node.ts'
 
 /** Notes a node, `$2`, with a row of the table that has the id `$1`, and what else must hold for it. */
 export function noteNode(table: 'erasure' | 'restriction', condition: string): string {
@@ -15,16 +14,12 @@ export function noteNode(table: 'erasure' | 'restriction', condition: string): s
  * The text of a statement on one of these tables, which ends with a condition: every node has said so that has announced itself within
  * the time before `$2`, in milliseconds.
  */
-export function onceForgotten(table: 'erasure' | 'restriction', text: string, returning = ''): StatementText {
-  // Times of nodes are milliseconds in SQLite alone.
-  return (dialect) => {
-    const seen = dialect === 'sqlite' ? 'seen_ms' : '(extract(epoch FROM seen) * 1000)'
-    return `${text} AND NOT EXISTS (
-      SELECT 1 FROM node WHERE ${seen} > CAST($2 AS bigint) - ${nodeSilenceMs} AND NOT EXISTS (
+export function onceForgotten(table: 'erasure' | 'restriction', text: string, returning = ''): string {
+  return `${text} AND NOT EXISTS (
+      SELECT 1 FROM node WHERE seen_ms > CAST($2 AS bigint) - ${nodeSilenceMs} AND NOT EXISTS (
         SELECT 1 FROM erasure_node AS noted WHERE noted.erasure = ${table}.${table} AND noted.node = node.node
       )
     ) ${returning}`
-  }
 }
 
 /** A column, after the columns of a row: the nodes that have been noted with it. For `nodesOf`. */

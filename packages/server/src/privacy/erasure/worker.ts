@@ -6,7 +6,7 @@ import { reported } from '../../background-task.ts'
 import type { TaskReport } from '../../background-task.ts'
 import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
 import type { StepEnd, Worker } from '../../runtime/worker-loop.ts'
-import { nodeSilenceMs } from '../../storage/node-store.ts'
+import { nodeSilenceMs } from '../../nodes/node.ts'
 import type { ErasureList } from '../../feed/erasure-list.ts'
 import type {
   FeedKey,

@@ -321,8 +321,8 @@ INSERT INTO keys_version VALUES (0);
 CREATE TABLE node (
   node uuid PRIMARY KEY,           -- random, another one with each start
   place text NOT NULL,             -- machine and process id
-  pepper_ids text[] NOT NULL,      -- of the peppers it knows
-  seen timestamptz NOT NULL,
+  pepper_ids text NOT NULL,        -- of the peppers it knows, separated by spaces
+  seen_ms bigint NOT NULL,         -- when it last announced itself
   ignores_proxy boolean NOT NULL DEFAULT false, -- clients come to it through a proxy that it does not trust
   console_url text                 -- where people reach its console; NULL: it serves none
 );

@@ -329,7 +329,7 @@ CREATE TABLE node (
   node TEXT PRIMARY KEY,         -- random, another one with each start
   place TEXT NOT NULL,           -- machine and process id
   pepper_ids TEXT NOT NULL,      -- of the peppers it knows, separated by spaces
-  seen_ms INTEGER NOT NULL,
+  seen_ms INTEGER NOT NULL,      -- when it last announced itself
   ignores_proxy INTEGER NOT NULL DEFAULT 0, -- 1: clients come through a proxy that the process does not trust
   console_url TEXT               -- where people reach its console; NULL: it serves none
 ) STRICT;

@@ -6,7 +6,6 @@ import {
   countedRuns,
   guardedBranchViews,
   guardedErasing,
-  guardedNodes,
   guardedRestricting,
   guardedThinning,
   storeGuard,
@@ -27,7 +26,6 @@ import { readHeldSnapshots } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { exportTenant } from './export-tenant.ts'
-import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
 import { databaseThinning } from './retention.ts'
@@ -99,6 +97,7 @@ function engineOver(
     settings,
     ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
       storeId: settings.storeId,
+      isShared: true,
       exporting: {
         exportTenant: (...asked) => guarded(() => exportTenant(database, parts.givenFloor(), ...asked)),
       },
@@ -107,7 +106,6 @@ function engineOver(
       thinning: guardedThinning(databaseThinning(parts), guarded),
     }),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
-    nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),

@@ -1,7 +1,7 @@
 /** Examines a database for an operator who is looking for a fault. It changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { nodeSilenceMs } from '../node-store.ts'
+import { nodeSilenceMs } from '../../nodes/node.ts'
 import type { HeldSnapshot, Maintenance, WaitingErasures } from '../storage.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
@@ -195,7 +195,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
       (SELECT count(*) FROM hold
         WHERE ended_ms IS NULL AND until_ms <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint)::integer AS "expiredHolds",
       ARRAY(SELECT place FROM node
-        WHERE ignores_proxy AND seen > clock_timestamp() - interval '${nodeSilenceMs} milliseconds' ORDER BY place) AS "proxyIgnoredBy",
+        WHERE ignores_proxy AND seen_ms > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${nodeSilenceMs} ORDER BY place) AS "proxyIgnoredBy",
       (SELECT count(*) FROM erasure WHERE state = 'unreachable')::integer AS waiting,
       (SELECT min(unreachable_ms) FROM erasure WHERE state = 'unreachable')::float8 AS "oldestMs"
     FROM store`)

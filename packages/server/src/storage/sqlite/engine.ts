@@ -7,14 +7,12 @@ import type { SharedClock } from '../clock.ts'
 import {
   guardedBranchViews,
   guardedErasing,
-  guardedNodes,
   guardedRestricting,
   guardedThinning,
   storeGuard,
 } from '../guarded-verbs.ts'
-import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
@@ -30,7 +28,6 @@ import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { readMaintenance } from './maintenance.ts'
 import { exportTenant } from './export-tenant.ts'
-import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
 import { fileRestricting } from './restricting.ts'
@@ -107,6 +104,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     settings,
     ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
       storeId: settings.storeId,
+      isShared: false,
       exporting: {
         exportTenant: (...given) => guarded(() => exportTenant(file, clock, ...given)),
       },
@@ -114,7 +112,6 @@ function engineOver(parts: EngineParts): StorageEngine {
       restricting: guardedRestricting(fileRestricting(db, link, watching), guarded),
       thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
     }),
-    nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
@@ -141,15 +138,6 @@ function engineOver(parts: EngineParts): StorageEngine {
       }),
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<Omit<NodeStore, 'isShared'>> {
-  return {
-    ...nodeReads(db, clock),
-    announce: (node) => link.call('announceNode', node),
-    retire: (nodeId) => link.call('retireNode', nodeId),
-    finishPepper: (pepperId, actor) => link.call('finishPepper', pepperId, actor),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Examines a store's file for an operator who is looking for a fault. It changes nothing, not even an old schema. */
 import { existsSync, statSync } from 'node:fs'
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
-import { nodeSilenceMs } from '../node-store.ts'
+import { nodeSilenceMs } from '../../nodes/node.ts'
 import { connectForReading, storeFileOf } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { readMaintenance } from './maintenance.ts'

@@ -6,7 +6,7 @@ import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
-type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch' | 'pepper_id'
+type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch'
 
 /** A value that exists only while something is under way. */
 type PassingName = 'maintenance'

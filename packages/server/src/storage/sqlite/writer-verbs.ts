@@ -6,13 +6,11 @@ import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { BranchViewWrites } from './branch-views.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
-import type { NodeWrites } from './nodes.ts'
 import type { PackedBatch, PackedOutcome } from './packed-append.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
 
-export interface WriterVerbs
-  extends NodeWrites, BranchViewWrites, ErasureWrites, RestrictionWrites, RetentionWrites {
+export interface WriterVerbs extends BranchViewWrites, ErasureWrites, RestrictionWrites, RetentionWrites {
   append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
   /** Runs a write of a feature. */
   write(name: string, args: readonly unknown[]): Promise<Written<unknown>>

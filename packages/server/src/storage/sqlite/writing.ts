@@ -16,7 +16,6 @@ import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
-import { nodeWrites } from './nodes.ts'
 import { packOutcomes, unpackBatches } from './packed-append.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
@@ -80,7 +79,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const forgetSkippedIds = skippedIdRemover(db)
   const reservation = storedReservation(db, clock)
   return {
-    ...nodeWrites(db, clock, note),
     ...branchViewWrites(db, clock),
     ...featureWrites(db, clock, note, changes),
     ...erasureWrites(db, clock, { appending, note, line, changes }),

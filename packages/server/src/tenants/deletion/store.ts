@@ -4,8 +4,8 @@ import { deletionBegun, tenantDeleted } from '../../audit/changes.ts'
 import type { Actor } from '../../audit/audit.ts'
 import { feedsOfTenant } from '../../events/tenant-feeds.ts'
 import { defineWrite, statement } from '../../sql/database.ts'
-import type { Dialect, Sql, StoreAccess, Transaction } from '../../sql/database.ts'
-import { nodeSilenceMs } from '../../storage/node-store.ts'
+import type { Sql, StoreAccess, Transaction } from '../../sql/database.ts'
+import { nodeSilenceMs } from '../../nodes/node.ts'
 import { firstDigest, noCounts, withCounts } from './deletion.ts'
 import type {
   BeginDeletionOutcome,
@@ -55,15 +55,12 @@ const nameOf = statement<{ readonly name: string }>(
   'deletion-name',
   'SELECT name FROM tenant WHERE tenant = $1',
 )
-/** PostgreSQL keeps when a node was last seen as a time. */
-function isLive(dialect: Dialect, sinceMs: string): string {
-  return dialect === 'sqlite' ? `n.seen_ms > ${sinceMs}` : `n.seen > to_timestamp(${sinceMs}::float8 / 1000)`
-}
-const takeExport = statement('deletion-take-export', (dialect) => {
-  return `UPDATE tenant_deletion SET exporter = $2 WHERE deletion = $1 AND state = 'exporting' AND NOT EXISTS (
-      SELECT 1 FROM node n WHERE n.node = tenant_deletion.exporter AND n.node <> $2 AND ${isLive(dialect, '$3')}
-    ) RETURNING deletion`
-})
+const takeExport = statement(
+  'deletion-take-export',
+  `UPDATE tenant_deletion SET exporter = $2 WHERE deletion = $1 AND state = 'exporting' AND NOT EXISTS (
+      SELECT 1 FROM node n WHERE n.node = tenant_deletion.exporter AND n.node <> $2 AND n.seen_ms > $3
+    ) RETURNING deletion`,
+)
 const insertNode = statement(
   'deletion-node',
   'INSERT INTO tenant_deletion_node (deletion, node) VALUES ($1, $2) ON CONFLICT DO NOTHING',
@@ -71,7 +68,7 @@ const insertNode = statement(
 const removeNodes = statement('deletion-remove-nodes', 'DELETE FROM tenant_deletion_node WHERE deletion = $1')
 const anyMissing = statement(
   'deletion-missing',
-  (dialect) => `SELECT n.node FROM node n WHERE ${isLive(dialect, '$2')}
+  `SELECT n.node FROM node n WHERE n.seen_ms > $2
     AND NOT EXISTS (SELECT 1 FROM tenant_deletion_node a WHERE a.deletion = $1 AND a.node = n.node) LIMIT 1`,
 )
 const countKeys = statement<{ readonly keys: number; readonly grants: number }>(

@@ -1,4 +1,4 @@
-/** The port's part for the nodes that serve one store, and what they have to agree on: the pepper of keys (D11). */
+/** The nodes that serve one store, and what they have to agree on: the pepper of keys (D11). */
 import type { Actor } from '../audit/audit.ts'
 
 export interface NodeAnnouncement {
