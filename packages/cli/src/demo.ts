@@ -1,14 +1,6 @@
 /** What `demo` does once its service listens: loads the market, announces it, and keeps it changing and read. */
 import { feeds, parseKeyText } from '@property-events/protocol'
-import {
-  createDemoTenants,
-  findMarket,
-  isDemoLoaded,
-  lastSaleMs,
-  loadDemo,
-  marketTenants,
-  nowhere,
-} from '@property-events/demo'
+import { createDemoTenants, findMarket, isDemoLoaded, loadDemo, marketTenants } from '@property-events/demo'
 import type { LoadedMarket } from '@property-events/demo'
 import { demoKeys } from '@property-events/demo/keys'
 import type { DemoKeys } from '@property-events/demo/keys'
@@ -39,14 +31,14 @@ export const demo: ServeStage = async (
     )
   }
   const mediaUrl = `${service.url}/pictures`
-  const found = await findMarket(storage, mediaUrl)
-  if (found !== 'earlierVersion' && !(await isDemoLoaded(storage, found))) {
+  const market = await findMarket(storage, mediaUrl)
+  if (!(await isDemoLoaded(storage, market))) {
     const progress = createProgress(output, 'events loaded')
     if (!output.json) output.say('Loading the demo market …')
     const refused = await loadDemo({
       storage,
       publisher: service.publisher,
-      market: found,
+      market,
       signal,
       onProgress: (loaded) => progress.update(loaded, undefined),
     })
@@ -61,7 +53,6 @@ export const demo: ServeStage = async (
       ? undefined
       : await consoleLink(storage, parseKeyText(keys.adminKey)?.keyId ?? '', publicUrl ?? service.url)
   await announce(output, service, keys, { store, data, link })
-  const market = found === 'earlierVersion' ? { untilMs: lastSaleMs, mediaUrl: nowhere } : found
   if (!output.json && market.mediaUrl !== mediaUrl) output.say(picturesElsewhere(market))
   if (flags['live'] === false) return
   // Loaded only now, when everything is announced: a start takes no longer for it.
@@ -79,10 +70,6 @@ export const demo: ServeStage = async (
 }
 
 function picturesElsewhere({ mediaUrl }: LoadedMarket): string {
-  if (mediaUrl === nowhere) {
-    const fresh = commandLine('demo --data ./new-demo')
-    return `This market was made by an earlier version: it ends in 2022, and its photographs lead nowhere. For an up-to-date one: ${fresh}`
-  }
   const { origin, port } = new URL(mediaUrl)
   return `The photographs of this market are at ${origin}, where it was first started. To see them, start it there again (--port ${port === '' ? 80 : port}), or start a new one in an empty folder (--data).`
 }

@@ -13,7 +13,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
-import { uuidV5 } from '@property-events/server/plain'
 import { makeTenant } from './support/make-tenant.ts'
 import {
   listEvents,
@@ -445,28 +444,6 @@ describe('demo', () => {
     const { code, stderr } = await running.stop()
     assert.equal(code, 0)
     assert.match(stderr, new RegExp(`photographs of this market are at ${new URL(address).origin}`))
-  })
-
-  it('serves the market of an earlier version unchanged, and says how to get a new one', async () => {
-    const old = join(root, 'old')
-    const running = await start(['demo', '--no-live', '--data', old])
-    const [tenant] = running.line.tenants ?? []
-    const id = uuidV5(tenant?.tenantId ?? '', 'demo/property/0')
-    const published = await fetch(`${running.line.url}/v1/property-events`, {
-      method: 'POST',
-      headers: { 'x-api-key': tenant?.publishKey ?? '', 'content-type': 'application/json' },
-      body: JSON.stringify({ id, payload: { agent_ref: id, published: true } }),
-    })
-    assert.equal(published.status, 201)
-    const count = async (url: string): Promise<number> =>
-      (await listEvents(url, tenant?.readKey ?? '', 'pageSize=1')).body.availableCount
-    const before = await count(running.line.url)
-    assert.equal((await running.stop()).code, 0)
-    const again = await startUntil(['demo', '--no-live', '--data', old], /^eval .*\n$/m)
-    assert.equal(await count(/http:\S+/.exec(again.text)?.[0] ?? ''), before)
-    const { code, stderr } = await again.stop()
-    assert.equal(code, 0)
-    assert.match(stderr, /made by an earlier version.* demo --data \.\/new-demo/)
   })
 
   it('does not mingle with a store that holds tenants of its own', async () => {

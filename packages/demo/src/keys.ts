@@ -93,7 +93,10 @@ export function readKeptDemo(folder: string): KeptDemo | undefined {
   const kept = readKept(folder)
   const url = memberText(kept, 'url')
   const written = memberOf(kept, 'tenants')
-  if (url === undefined || !URL.canParse(url) || !Array.isArray(written)) return undefined
+  const adminKey = memberText(kept, 'adminKey')
+  if (url === undefined || !URL.canParse(url) || adminKey === undefined || !Array.isArray(written)) {
+    return undefined
+  }
   const tenants = written.flatMap((tenant) => {
     const [tenantId, name, readKey, publishKey] = ['tenantId', 'name', 'readKey', 'publishKey'].map(
       (member) => memberText(tenant, member),
@@ -102,8 +105,7 @@ export function readKeptDemo(folder: string): KeptDemo | undefined {
       return []
     return [{ tenantId, name, readKey, publishKey }]
   })
-  // A demo of an earlier version has none until it is started again.
-  return { url, adminKey: memberText(kept, 'adminKey') ?? '', tenants }
+  return { url, adminKey, tenants }
 }
 
 function readKept(folder: string): unknown {

@@ -41,22 +41,12 @@ export async function createDemoTenants(storage: StorageEngine): Promise<'create
 
 /**
  * What the store's market is generated from: the first tenant's time of creation, and the address of its first photograph or, if there is
- * none yet, `mediaUrl`. `earlierVersion`: the store has the market of a version that generated a different one.
+ * none yet, `mediaUrl`.
  */
-export async function findMarket(
-  storage: StorageEngine,
-  mediaUrl: string,
-): Promise<LoadedMarket | 'earlierVersion'> {
+export async function findMarket(storage: StorageEngine, mediaUrl: string): Promise<LoadedMarket> {
   const tenants = await storage.tenants.tenants()
   const first = tenants.find(({ tenantId }) => tenantId === tenantIdOf(0))
   const untilMs = first?.createdMs ?? Date.now()
-  for (const tenant of marketTenants.keys()) {
-    for (const feed of feedNames) {
-      const id = uuidV5(tenantIdOf(tenant), `demo/${feed}/0`)
-      const event = await storage.events.readEvent({ tenantId: tenantIdOf(tenant), feed }, id)
-      if (event !== undefined) return 'earlierVersion'
-    }
-  }
   return { untilMs, mediaUrl: (await loadedMediaUrl(storage)) ?? mediaUrl }
 }
 
