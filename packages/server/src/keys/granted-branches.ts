@@ -34,12 +34,6 @@ function isStorable(text: string): boolean {
   return text.isWellFormed() && !/[\0\n]/.test(text)
 }
 
-/**
- * Precedes each scope of a limited grant in the column `scopes`. A node of a version that knows no branches finds no scope that it knows,
- * and refuses the key instead of showing it everything.
- */
-const limited = 'branches/'
-
 /** A grant in the columns of a store. */
 export interface GrantColumns {
   readonly scopes: string
@@ -49,21 +43,14 @@ export interface GrantColumns {
 
 export function grantColumns(grant: Grant): GrantColumns {
   const { branches } = grant
-  if (branches === undefined) return { scopes: scopeWords(grant).join(' '), branches: null }
-  return {
-    scopes: scopeWords(grant)
-      .map((scope) => `${limited}${scope}`)
-      .join(' '),
-    branches: JSON.stringify(branches),
-  }
+  const scopes = scopeWords(grant).join(' ')
+  return { scopes, branches: branches === undefined ? null : JSON.stringify(branches) }
 }
 
 /** From columns: the scopes that this program knows, in their stored order. */
 export function grantOf(tenantId: string, { scopes, branches }: GrantColumns): Grant {
-  if (branches === null) return grantOfScopes(tenantId, scopes)
-  // An older program may have given the grant other scopes, without the mark. The branches still apply.
-  const words = scopes.split(' ').map((word) => word.replace(limited, ''))
-  return { ...grantOfScopes(tenantId, words.join(' ')), branches: textsOf(branches) }
+  const grant = grantOfScopes(tenantId, scopes)
+  return branches === null ? grant : { ...grant, branches: textsOf(branches) }
 }
 
 function textsOf(json: string): readonly string[] {
