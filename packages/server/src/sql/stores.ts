@@ -5,6 +5,7 @@ import { consoleSessionStore } from '../console/store.ts'
 import { consumerStore } from '../consumers/store.ts'
 import { silenceStore } from '../consumers/silence/store.ts'
 import { keyStore } from '../keys/store.ts'
+import { maintenanceStore } from '../maintenance/store.ts'
 import { nodeStore } from '../nodes/store.ts'
 import { contactExpiryStore } from '../privacy/contact-expiry/store.ts'
 import { holdStore } from '../privacy/hold/store.ts'
@@ -52,6 +53,7 @@ export function featureStores(
   | 'holds'
   | 'keys'
   | 'ledger'
+  | 'maintenance'
   | 'leaving'
   | 'moments'
   | 'moves'
@@ -60,6 +62,7 @@ export function featureStores(
   | 'publications'
   | 'restrictions'
   | 'retention'
+  | 'setMaintenance'
   | 'silence'
   | 'tenants'
   | 'usage'
@@ -77,6 +80,7 @@ export function featureStores(
     keys: keyStore(access),
     leaving: leavingStore(access),
     ledger: disclosureStore(access),
+    ...maintenanceStore(access),
     moments: momentStore(access),
     moves: { ...moveStore(access), ...log.exporting },
     names: nameStore(access),

@@ -17,7 +17,7 @@ import type { HoldStore } from '../privacy/hold/hold.ts'
 import type { KeyStore } from '../keys/key.ts'
 import type { LeavingStore } from '../tenants/leaving/leaving.ts'
 import type { LedgerStore } from '../privacy/disclosure/disclosure.ts'
-import type { Maintenance } from './maintenance.ts'
+import type { MaintenanceStore } from '../maintenance/maintenance.ts'
 import type { MomentStore } from '../reading/moment/moment.ts'
 import type { MoveStore } from '../tenants/move/move.ts'
 import type { NameStore } from '../audit/names/names.ts'
@@ -51,7 +51,7 @@ export * from '../keys/key.ts'
 export type * from '../tenants/leaving/leaving.ts'
 export * from '../privacy/disclosure/disclosure.ts'
 export type { LiveQuery, LiveStep, LiveSubject } from './live-subjects.ts'
-export * from './maintenance.ts'
+export * from '../maintenance/maintenance.ts'
 export * from '../reading/moment/moment.ts'
 export type * from '../tenants/move/move.ts'
 export * from '../audit/names/names.ts'
@@ -105,7 +105,7 @@ export interface LostNumbers {
 /** The feeds to which publishing is refused until a new epoch begins (D13): none, some, or all. */
 export type EpochNeed = 'none' | 'some' | 'all'
 
-export interface StorageEngine extends AsyncDisposable {
+export interface StorageEngine extends AsyncDisposable, MaintenanceStore {
   readonly events: EventStore
   readonly keys: KeyStore
   readonly tenants: TenantStore
@@ -151,13 +151,6 @@ export interface StorageEngine extends AsyncDisposable {
   onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
   /** Where `append` answers `epochRequired` now. Like `ping`, it rejects if the store does not answer. */
   epochNeed(): Promise<EpochNeed>
-  /**
-   * The maintenance that an operator has begun and not ended; it survives restarts. The store itself continues to accept appends: nodes
-   * refuse publications while it is on (`feed/maintenance.ts`).
-   */
-  maintenance(): Promise<Maintenance | undefined>
-  /** Begins maintenance, or changes its values; `undefined` ends it. */
-  setMaintenance(maintenance: Maintenance | undefined, actor: Actor): Promise<void>
   /**
    * Rewrites everything that ever held a payload, so that the store's own files no longer hold payloads that are in no row: neither in
    * free space nor, on SQLite, in the write-ahead log. Publishing waits meanwhile, and on PostgreSQL reading as well. Rejects with the

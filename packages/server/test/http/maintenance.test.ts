@@ -5,7 +5,7 @@ import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { until } from '../support/until.ts'
 
-// How long a node uses what it knows is a test of its own (feed/maintenance.test.ts): here it would be a second for each change.
+// How long a node uses what it knows is a test of its own (maintenance/watch.test.ts): here it would be a second for each change.
 onEngines('maintenance', { maintenanceFreshMs: 50 }, (service) => {
   const post = ({ query = '', body = JSON.stringify({ payload: property() }) } = {}) =>
     call(service(), `/v1/property-events${query}`, {

@@ -23,6 +23,7 @@ const left: Readonly<Record<string, string>> = {
   key: 'is removed with the grants',
   meta: 'is of the store',
   store: 'is of the store',
+  maintenance: 'is of the store',
   answered_until: 'is of the store',
   time_reservation: 'is of the store',
   keys_version: 'is of the store',

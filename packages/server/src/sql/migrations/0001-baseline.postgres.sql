@@ -28,9 +28,14 @@ CREATE TABLE store (
   incarnation text NOT NULL,       -- the place and the timeline that numbers were last given on: see incarnation()
   replicated boolean NOT NULL,     -- since then every commit waited for a standby, so that a promotion loses nothing
   unfinished text[] NOT NULL DEFAULT '{}', -- names of what is still to be done of the steps up to `schema_version`
-  pepper_id text,                  -- the pepper that new keys are made with, once `pepper finish` has said so; NULL: that of the keys there are
-  maintenance_since timestamptz,   -- publishing is stopped by an operator, for planned work; NULL: it is not
-  maintenance_retry_after integer
+  pepper_id text                   -- the pepper that new keys are made with, once `pepper finish` has said so; NULL: that of the keys there are
+);
+
+-- Publishing is stopped by an operator, for planned work. Without a row it is not.
+CREATE TABLE maintenance (
+  only_row boolean PRIMARY KEY CHECK (only_row),
+  since_ms bigint NOT NULL,
+  retry_after integer NOT NULL     -- seconds
 );
 
 -- ── Tenants ────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,6 +17,13 @@ CREATE TABLE meta (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Publishing is stopped by an operator, for planned work. Without a row it is not.
+CREATE TABLE maintenance (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  since_ms INTEGER NOT NULL,
+  retry_after INTEGER NOT NULL   -- seconds
+) STRICT;
+
 -- ── Tenants ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 CREATE TABLE tenant (

@@ -24,7 +24,6 @@ import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
 import { readHeldSnapshots } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
-import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { exportTenant } from './export-tenant.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
@@ -111,9 +110,6 @@ function engineOver(
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
     acceptHistory: (actor) => guarded(() => acceptHistory(database, note, actor)),
     waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
-    maintenance: () => guarded(() => readMaintenance(database)),
-    setMaintenance: (maintenance, actor) =>
-      guarded(() => database.transaction((session) => writeMaintenance(session, note, maintenance, actor))),
     onLoss: (listener) => history.onLoss(listener),
     epochNeed: () => guarded(() => epochNeed(database, history)),
     rewrite: () => guarded(() => rewriteTables(database)),

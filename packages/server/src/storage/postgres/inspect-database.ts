@@ -187,7 +187,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
       split_part(incarnation, '/', 1) <> (SELECT concat_ws('.', system_identifier, d.oid, to_regclass('store')::oid)
         FROM pg_control_system(), pg_database d WHERE d.datname = current_database()) AS "movedCluster",
       (SELECT count(*) FROM feed WHERE feed.needs_epoch)::integer AS "waitingFeeds",
-      (extract(epoch FROM maintenance_since) * 1000)::float8 AS "sinceMs", maintenance_retry_after AS "retryAfterSeconds",
+      (SELECT since_ms FROM maintenance)::float8 AS "sinceMs", (SELECT retry_after FROM maintenance) AS "retryAfterSeconds",
       (SELECT attcompression = 'l' FROM pg_attribute
         WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
       (SELECT max(last_created) / 10000 FROM feed)::float8 AS "newestMs",

@@ -12,6 +12,7 @@ type Right = (typeof removes)[number]
 export const nodeRights: Readonly<Record<string, readonly Right[]>> = {
   // The store
   store: writes,
+  maintenance: removes,
   // Tenants
   tenant: writes,
   leaving_tenant: removes,

@@ -1,12 +1,13 @@
 import { newEpochId } from '../epoch-id.ts'
-import { epochStarted, historyAccepted } from '../../audit/changes.ts'
+import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
+import { endMaintenance } from '../../maintenance/store.ts'
+import { sqlOn } from '../../sql/postgres.ts'
 import { removeRowsOfPlace } from '../rows-of-place.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import { smallints, texts, uuids } from './array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { writeMaintenance } from './maintenance.ts'
 
 /** Waits for commits under way and lets no new one begin; reads continue. */
 const lock: Statement = { name: 'epoch-lock', text: 'LOCK TABLE feed IN EXCLUSIVE MODE' }
@@ -105,7 +106,8 @@ async function leavePlace(
   const isCopy = (await session.query(findCopy, [])).length > 0
   if (!isCopy && !isEverywhere) return
   for (const text of removeRowsOfPlace(isCopy)) await session.query({ name: `epoch: ${text}`, text }, [])
-  if (isCopy) await writeMaintenance(session, note, undefined, actor)
+  const ended = isCopy ? await sqlOn(session).rows(endMaintenance()) : []
+  if (ended.length > 0) await note(session, maintenanceSet(undefined), actor)
 }
 
 async function startEverywhere(session: Session, continueAfter: number): Promise<void> {

@@ -26,7 +26,6 @@ import { fileErasing } from './erasing.ts'
 import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
-import { readMaintenance } from './maintenance.ts'
 import { exportTenant } from './export-tenant.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
@@ -118,8 +117,6 @@ function engineOver(parts: EngineParts): StorageEngine {
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
     acceptHistory: (actor) => guarded(() => link.call('acceptHistory', actor)),
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
-    maintenance: () => guarded(() => readMaintenance(db)),
-    setMaintenance: (maintenance, actor) => guarded(() => link.call('setMaintenance', maintenance, actor)),
     // A process that holds the file cannot lose any of it.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),

@@ -1,10 +1,11 @@
 /** Examines a store's file for an operator who is looking for a fault. It changes nothing, not even an old schema. */
 import { existsSync, statSync } from 'node:fs'
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { maintenanceOf, readMaintenance } from '../../maintenance/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import { nodeSilenceMs } from '../../nodes/node.ts'
 import { connectForReading, storeFileOf } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { readMaintenance } from './maintenance.ts'
 import { isMadeBefore, knownSchemaVersion } from './migrate.ts'
 import type { Maintenance, WaitingErasures } from '../storage.ts'
 
@@ -66,7 +67,7 @@ export function inspectStore(
         knownSchemaVersion,
         damages: damages.filter((line) => line !== 'ok'),
         needsEpoch: needsEpoch.get() === '1',
-        maintenance: readMaintenance(db),
+        maintenance: maintenanceOf(statementRunner(db)(readMaintenance())),
         newestEventMs: newest == null ? undefined : millisecondsOfTicks(newest),
         pepperIds: peppers.all(),
         expiredHolds: expiredHolds(db),

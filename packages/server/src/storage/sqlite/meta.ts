@@ -8,18 +8,14 @@ import type { Connection } from './connection.ts'
 
 type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch'
 
-/** A value that exists only while something is under way. */
-type PassingName = 'maintenance'
-
 /** Ticks: windows may have been answered up to this time (P3). Missing if none was. */
 type ReservationName = 'reserved_until'
 
 export interface Meta {
   get(name: MetaName): string
   /** For a value that not every store has. */
-  find(name: MetaName | PassingName | ReservationName): string | undefined
-  set(name: MetaName | PassingName | ReservationName, value: string): void
-  remove(name: PassingName): void
+  find(name: MetaName | ReservationName): string | undefined
+  set(name: MetaName | ReservationName, value: string): void
 }
 
 export function metaOf(db: Connection): Meta {
@@ -31,7 +27,6 @@ export function metaOf(db: Connection): Meta {
       return value
     },
     find: (name) => select.get(name),
-    remove: (name) => void db.prepare('DELETE FROM meta WHERE name = ?').run(name),
     set(name, value) {
       db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value').run(
         name,

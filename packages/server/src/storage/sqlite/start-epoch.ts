@@ -1,12 +1,13 @@
 import { newEpochId } from '../epoch-id.ts'
-import { epochStarted, historyAccepted } from '../../audit/changes.ts'
+import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
+import { endMaintenance } from '../../maintenance/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
 import { feedName } from '../feed-key.ts'
 import { removeRowsOfPlace } from '../rows-of-place.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
-import { maintenanceWriter } from './maintenance.ts'
 import { metaOf } from './meta.ts'
 
 /**
@@ -33,7 +34,8 @@ function leavePlace(db: Connection, note: NoteChanges, actor: Actor, isEverywher
   const isCopy = metaOf(db).get('needs_epoch') === '1'
   if (!isCopy && !isEverywhere) return
   for (const text of removeRowsOfPlace(isCopy)) db.prepare(text).run()
-  if (isCopy) maintenanceWriter(db, note)(undefined, actor)
+  const ended = isCopy ? statementRunner(db)(endMaintenance()) : []
+  if (ended.length > 0) note(maintenanceSet(undefined), actor)
 }
 
 const beginSql = 'UPDATE feed SET epoch = ?, offset = ? - last_position, needs_epoch = 0 WHERE feed_no = ?'

@@ -1,7 +1,7 @@
 /** The questions to the writer's thread, and how questions and answers travel. */
 import type { Written } from '../../sql/sqlite.ts'
 import type { SharedClock } from '../clock.ts'
-import type { Actor, AppendBatch, AppendOutcome, FeedKey, Maintenance, StorageFailure } from '../storage.ts'
+import type { Actor, AppendBatch, AppendOutcome, FeedKey, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { BranchViewWrites } from './branch-views.ts'
@@ -17,7 +17,6 @@ export interface WriterVerbs extends BranchViewWrites, ErasureWrites, Restrictio
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
   acceptHistory(actor: Actor): 'accepted'
-  setMaintenance(maintenance: Maintenance | undefined, actor: Actor): void
   importRecords(records: readonly StoreRecord[], actor: Actor): void
   forgetSkippedIds(): number
   /** Extends the reservation of time, if necessary, and answers when that is on disk (P3). */

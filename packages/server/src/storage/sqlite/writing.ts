@@ -14,7 +14,6 @@ import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { recordImporter } from './import-records.ts'
-import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { packOutcomes, unpackBatches } from './packed-append.ts'
 import { restrictionWrites } from './restriction-writes.ts'
@@ -96,7 +95,6 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       changes.raise(undefined)
     },
     acceptHistory: (actor) => acceptHistory(db, note, actor),
-    setMaintenance: maintenanceWriter(db, note),
     importRecords(records, actor) {
       line.commit(() => importRecords(records, actor))
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)

@@ -1,6 +1,6 @@
 /** What a node knows about the store's maintenance: it asks the store once a second at most, and only while somebody publishes. */
-import { maintenanceNoticeMs } from '../storage/storage.ts'
-import type { Maintenance, StorageEngine } from '../storage/storage.ts'
+import { maintenanceNoticeMs } from './maintenance.ts'
+import type { Maintenance, MaintenanceStore } from './maintenance.ts'
 
 export interface MaintenanceWatch {
   /**
@@ -26,7 +26,7 @@ export interface MaintenanceWatchOptions {
 }
 
 export function watchMaintenance(
-  storage: Pick<StorageEngine, 'maintenance'>,
+  storage: Pick<MaintenanceStore, 'maintenance'>,
   {
     onChange = () => undefined,
     freshMs = maintenanceNoticeMs / 2,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { watchMaintenance } from '../../src/feed/maintenance.ts'
+import { watchMaintenance } from '../../src/maintenance/watch.ts'
 import { StorageFailure, maintenanceNoticeMs } from '../../src/storage/storage.ts'
 import type { Maintenance } from '../../src/storage/storage.ts'
 
