@@ -4,7 +4,7 @@ import type { RemovalWindow } from './breaker.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Applied, KnownNumbers, LatestEvent } from './latest-per-subject.ts'
 import { createdMsOf } from './plan.ts'
-import { beginningOf } from './reading.ts'
+import { beginningOf, isTied } from './reading.ts'
 import type { Reading } from './reading.ts'
 
 /** The part of a checkpoint that says how far reading is. */
@@ -66,8 +66,12 @@ export interface Numbers extends KnownNumbers {
   readonly pending: Map<string, number>
 }
 
-export function numbersOf({ applied, pending }: Checkpoint): Numbers {
-  return { applied: new Map(Object.entries(applied)), pending: new Map(Object.entries(pending)) }
+export function numbersOf({ applied, pending, reading }: Checkpoint): Numbers {
+  return {
+    applied: new Map(Object.entries(applied)),
+    // A reading that begins anew is of no feed yet: numbers of the one before would hide or reorder its events.
+    pending: new Map(isTied(reading) ? Object.entries(pending) : []),
+  }
 }
 
 /** Remembers the numbers in the copy. Pages need it: an event can come again, and an older one after it. */

@@ -128,7 +128,7 @@ async function load<F extends FeedName>(
   const kept = loaded === undefined || loaded === null ? newCheckpoint(source) : readCheckpoint(loaded)
   checkSource(kept, source)
   const place = resumed(kept, mayHoldRemains(kept) && (await holdsSomething(options)))
-  const numbers = numbersOf(kept)
+  const numbers = numbersOf({ ...kept, ...place })
   const gathered = createLatestPerSubject(numbers)
   const counts = { events: 0, changes: 0, removals: 0 }
   return { feed, options, now, kept, place, numbers, gathered, seen: new Set(), broken: false, counts }
