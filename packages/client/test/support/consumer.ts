@@ -20,6 +20,8 @@ export interface Consumer {
   readonly checkpoint: CheckpointStore
   readonly copy: CopyView
   readonly apply: (batch: Batch) => Promise<void>
+  /** The feed was rebuilt: a read by pages gives its events again from the first, and their numbers may be lower. */
+  beginEpoch(): void
   /** Throws a `Crash` at the step after so many more. */
   crashAfter(steps: number): void
   /** Steps since the last crash was planned. */
@@ -101,6 +103,9 @@ export function createConsumer(keeping: Keeping): Consumer {
       }
       if (keeping === 'oneTransaction') saved = JSON.stringify(checkpoint)
       step()
+    },
+    beginEpoch() {
+      highest.clear()
     },
     crashAfter(count) {
       steps = 0
