@@ -216,27 +216,39 @@ onEngines('the overview of all tenants', {}, (service) => {
       readonly contactRef: string | null
       readonly sequenceNumber: number | null
     }
+    /** A step takes half a second at most, in which a busy machine has not looked through all. */
+    async function findAll(text: string) {
+      const items: Found[] = []
+      const looked = { tenants: 0, properties: 0 }
+      for (let after = ''; ;) {
+        const page = await get<Listed<Found>>(`/find?text=${encodeURIComponent(text)}${after}`)
+        items.push(...page.items)
+        looked.tenants += page.searched.tenants
+        looked.properties += page.searched.properties
+        if (page.next === null) return { items, looked, of: page.searched.of }
+        after = `&after=${page.next}`
+      }
+    }
     for (const [id, kind, number] of [
       [agentRef, 'property', 1],
       [contactRef.toUpperCase(), 'contact', null],
       [eventId, 'event', 1],
     ] as const) {
-      const { items, next, searched } = await get<Listed<Found>>(`/find?text=${id}`)
+      const { items, looked, of } = await findAll(id)
       assert.deepEqual(
         items.map((one) => [one.kind, one.tenantName, one.sequenceNumber]),
         [[kind, name, number]],
       )
-      assert.equal(next, null)
-      assert.equal(searched.tenants, searched.of)
+      assert.equal(looked.tenants, of)
     }
-    assert.deepEqual((await get<Listed<Found>>(`/find?text=${randomUUID()}`)).items, [])
+    assert.deepEqual((await findAll(randomUUID())).items, [])
     for (const text of ['elm row', 'nr14zz']) {
-      const { items, searched } = await get<Listed<Found>>(`/find?text=${encodeURIComponent(text)}`)
+      const { items, looked } = await findAll(text)
       assert.deepEqual(
         items.map((one) => [one.agentRef, one.tenantName]),
         [[agentRef, name]],
       )
-      assert.equal(searched.properties, 3)
+      assert.equal(looked.properties, 3)
     }
   })
 
