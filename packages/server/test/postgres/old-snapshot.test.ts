@@ -30,7 +30,8 @@ describe('the counters of feeds', () => {
     // A session tells what it has counted when it ends.
     await node.close()
     await withClient(url, async (client) => {
-      const ofNode = `SELECT FROM pg_stat_activity WHERE application_name = 'property-events'`
+      // Nodes of other tests have databases of their own on this server.
+      const ofNode = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'property-events'`
       await until(async () => (await client.query(ofNode)).rowCount === 0)
       const countOf = async (table: string): Promise<number> => {
         const text = `SELECT pg_stat_get_tuples_updated('${table}'::regclass)::integer AS count`
