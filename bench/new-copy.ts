@@ -15,7 +15,7 @@ import { createClient, memoryCheckpoint } from '@property-events/client'
 import { catalogues } from '@property-events/protocol'
 import { createLogger, createService, issueKey, loadPeppers, openStorage } from '@property-events/server'
 import Database from 'better-sqlite3'
-import { eventChecksum } from '../packages/server/src/storage/sqlite/event-checksum.ts'
+import { eventChecksum } from '../packages/server/src/events/sqlite/event-checksum.ts'
 
 const here = fileURLToPath(import.meta.url)
 const tenantId = '10000000-0000-4000-8000-000000000000'

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { catalogues, scopes } from '@property-events/protocol'
 import { issueKey, loadPeppers } from '../../packages/server/src/keys/index.ts'
-import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
+import { openStorage } from '../../packages/server/src/store/open-storage.ts'
 import { ask } from './ask-postgres.ts'
 import type { RunningService } from './service.ts'
 import { tenantIdOf } from './store.ts'

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import { catalogues, eventTypeNumber, formatTicks, impliesLettings } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { generate } from '../../packages/demo/src/market/generate.ts'
-import { eventJson } from '../../packages/server/src/storage/event-json.ts'
-import type { FeedKey } from '../../packages/server/src/storage/storage.ts'
-import { updateDateHashOf } from '../../packages/server/src/storage/subject-identity.ts'
-import type { EventRecord, IdRecord, SubjectRecord } from '../../packages/server/src/storage/store-records.ts'
+import { eventJson } from '../../packages/server/src/events/event-json.ts'
+import type { FeedKey } from '../../packages/server/src/store/storage.ts'
+import { updateDateHashOf } from '../../packages/server/src/events/append/subject-identity.ts'
+import type { EventRecord, IdRecord, SubjectRecord } from '../../packages/server/src/tenants/copy/store-records.ts'
 
 export interface Row {
   readonly event: EventRecord

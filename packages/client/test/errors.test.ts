@@ -1,8 +1,8 @@
 /** The families of errors, and that `code` is what its type says. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { problems } from '../../server/src/http/problem.ts'
-import type { ProblemCode } from '../../server/src/http/problem.ts'
+import { problems } from '../../server/src/http/problem/problem.ts'
+import type { ProblemCode } from '../../server/src/http/problem/problem.ts'
 import * as client from '../src/index.ts'
 import type { ErrorCode } from '../src/index.ts'
 

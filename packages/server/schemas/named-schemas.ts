@@ -14,7 +14,7 @@ import {
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
 import Type from 'typebox'
-import { problems } from '../src/http/problem.ts'
+import { problems } from '../src/http/problem/problem.ts'
 import { adminSchemas } from './admin-schemas.ts'
 import { keySchemas } from './key-schemas.ts'
 import { deletionSchemas } from './deletion-schemas.ts'

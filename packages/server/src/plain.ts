@@ -2,10 +2,10 @@
  * What commands need that open no store: names of log levels, folders, locks of files, files written whole, ids of names. They start 60 ms sooner
  * than with all of the server, measured manually.
  */
-export { logLevels } from './observability/log-levels.ts'
-export type { LogLevel } from './observability/log-levels.ts'
-export { takeFileLock } from './storage/sqlite/file-lock.ts'
-export type { FileLock } from './storage/sqlite/file-lock.ts'
-export { makeFolder } from './storage/sqlite/make-folder.ts'
-export { uuidV5 } from './uuid-v5.ts'
-export { draftPathOf, writeWhole } from './write-whole.ts'
+export { logLevels } from './runtime/log/log-levels.ts'
+export type { LogLevel } from './runtime/log/log-levels.ts'
+export { takeFileLock } from './store/sqlite/file-lock.ts'
+export type { FileLock } from './store/sqlite/file-lock.ts'
+export { makeFolder } from './store/sqlite/make-folder.ts'
+export { uuidV5 } from './runtime/uuid-v5.ts'
+export { draftPathOf, writeWhole } from './runtime/write-whole.ts'

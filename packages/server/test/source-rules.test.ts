@@ -36,17 +36,17 @@ function filesWith(pattern: RegExp, allowed: readonly string[] = []): readonly s
 
 /** What repeats outside the loop of the background, and why: none asks the store for as long as it runs. */
 const repeatsElsewhere: Readonly<Record<string, string>> = {
-  'server/src/collect-at-rest.ts': 'looks at the memory of its own process',
+  'server/src/runtime/memory/collect-at-rest.ts': 'looks at the memory of its own process',
   'server/src/privacy/contact-expiry/worker.ts': 'the parts of one step of a worker',
-  'server/src/feed/live-tail.ts': 'only while readers follow a feed, and only to wake the worker that looks',
-  'server/src/http/crowded-memory.ts': 'looks at the memory of its own process',
-  'server/src/http/key-looks.ts': 'only while requests wait, whose keys it checks',
+  'server/src/live/tail.ts': 'only while readers follow a feed, and only to wake the worker that looks',
+  'server/src/runtime/memory/crowded-memory.ts': 'looks at the memory of its own process',
+  'server/src/keys/key-recheck.ts': 'only while requests wait, whose keys it checks',
   'server/src/http/transport/index.ts': 'closes idle connections while the service stops',
   'server/src/http/transport/stalled-readers.ts': 'only while answers are being sent',
-  'server/src/observability/outage.ts': 'only during an outage, which it ends',
-  'server/src/relieve-memory.ts': 'looks at the memory of its own process',
-  'server/src/storage/time-reservation.ts': 'only while requests ask for open windows',
-  'server/src/tenants/compare.ts': 'only while a command copies a store or moves a tenant',
+  'server/src/runtime/log/outage.ts': 'only during an outage, which it ends',
+  'server/src/runtime/memory/relieve-memory.ts': 'looks at the memory of its own process',
+  'server/src/events/time-reservation.ts': 'only while requests ask for open windows',
+  'server/src/tenants/copy/compare.ts': 'only while a command copies a store or moves a tenant',
 }
 
 describe('the sources of a service', () => {
@@ -61,7 +61,7 @@ describe('the sources of a service', () => {
   })
 
   it('call the C library by one function alone, which takes nothing that was sent', () => {
-    assert.deepEqual(filesWith(/node:ffi|process\.(?:dlopen|binding)\(/), ['server/src/trim-memory.ts'])
+    assert.deepEqual(filesWith(/node:ffi|process\.(?:dlopen|binding)\(/), ['server/src/runtime/memory/trim-memory.ts'])
   })
 
   it('make regular expressions of constants and of the patterns of our own schemas', () => {
@@ -69,7 +69,7 @@ describe('the sources of a service', () => {
     assert.deepEqual(made, [
       'protocol/src/key-text.ts',
       'protocol/src/payload/find-faults.ts',
-      'server/src/feed/state-token.ts',
+      'server/src/live/state-token.ts',
     ])
   })
 
@@ -94,7 +94,7 @@ describe('the sources of a service', () => {
     )
     assert.ok(named.length > 5)
     for (const { path, name } of named) {
-      if (name === 'sha1') assert.equal(path, 'server/src/uuid-v5.ts')
+      if (name === 'sha1') assert.equal(path, 'server/src/runtime/uuid-v5.ts')
       else assert.equal(name, 'sha256', path)
     }
   })
@@ -119,7 +119,7 @@ describe('the sources of a service', () => {
     )
     // Whoever is refused passes the refusal on; a deletion has one of its own, and a replay counts them.
     const named = /\bkind: 'tenantMoving'|[!=]== '(?:tenantMoving|tenant_moving)'/
-    const toSay = ['server/src/feed/replay-erasures.ts', 'server/src/http/operations/admin/deletions.ts']
+    const toSay = ['server/src/privacy/erasure/replay-erasures.ts', 'server/src/tenants/deletion/routes.ts']
     assert.deepEqual(
       filesWith(named, toSay).filter((path) => !ofState.test(path)),
       ['server/src/events/feed.ts'],

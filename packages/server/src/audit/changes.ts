@@ -3,7 +3,7 @@ import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit.ts'
 import type { Deletion, DeletionRequest } from '../tenants/deletion/deletion.ts'
 import type { ErasureRequest } from '../privacy/erasure/erasure.ts'
-import type { FeedKey } from '../storage/feed-key.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 import type { Hold, HoldRequest } from '../privacy/hold/hold.ts'
 import type { Grant, KeyRate, KeyRecord } from '../keys/key.ts'
 import type { Tenant } from '../tenants/tenant.ts'
@@ -12,7 +12,7 @@ import type { Maintenance } from '../maintenance/maintenance.ts'
 import type { MoveState } from '../tenants/move/move.ts'
 import type { Restriction, RestrictionRequest } from '../privacy/restriction/restriction.ts'
 import type { RetentionRule } from '../privacy/retention/retention.ts'
-import type { WholeRecord } from '../storage/store-records.ts'
+import type { WholeRecord } from '../tenants/copy/store-records.ts'
 
 type Changes = readonly AuditChange[]
 

@@ -4,9 +4,9 @@
  * receives only hashes: SHA-256 without a pepper, since nobody guesses 128 bits.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { reported, unreported } from '../background-task.ts'
-import type { TaskReport } from '../background-task.ts'
-import { BoundedMap } from '../bounded-map.ts'
+import { reported, unreported } from '../runtime/background-task.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
+import { BoundedMap } from '../runtime/bounded-map.ts'
 import { idleSessionMs } from './session.ts'
 import type { ConsoleSession, ConsoleSessionStore, SessionOrigin } from './session.ts'
 

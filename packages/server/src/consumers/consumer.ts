@@ -1,6 +1,6 @@
 /** The port's part for who has seen what (D28): what each consumer was sent, what it reports about that, and what it was refused. */
-import type { FeedView } from '../storage/branch-view.ts'
-import type { FeedKey } from '../storage/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 import { joinRanges } from './number-ranges.ts'
 import type { NumberRange } from './number-ranges.ts'
 

@@ -2,7 +2,7 @@
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { feedNumbers, rowsFrom, statement } from '../sql/database.ts'
 import type { Transaction } from '../sql/database.ts'
-import { newEpochId } from '../storage/epoch-id.ts'
+import { newEpochId } from './epoch-id.ts'
 
 const feedRows = rowsFrom('$1', { tenant: 'uuid', feed: 'integer', epoch: 'text' })
 /**

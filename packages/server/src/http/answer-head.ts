@@ -4,16 +4,16 @@
  */
 import { formatTicks, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
-import { STATUS_CODES } from '../node-http.ts'
-import type { Head } from '../storage/storage.ts'
+import { STATUS_CODES } from '../runtime/node-http.ts'
+import type { Head } from '../store/storage.ts'
 import { sameOriginOnly } from './cross-origin.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { Answer, Exchange, Headers } from './exchange.ts'
-import type { Spending } from './key-limits.ts'
+import type { Spending } from '../keys/rate-limit/key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
-import { success } from './problem.ts'
-import { rateLimitHeaders } from './rate-limit.ts'
-import type { BucketLimits, BucketState } from './token-bucket.ts'
+import { success } from './problem/problem.ts'
+import { rateLimitHeaders } from '../keys/rate-limit/rate-limit.ts'
+import type { BucketLimits, BucketState } from '../keys/rate-limit/token-bucket.ts'
 
 export interface AnswerHeads {
   /** All headers except those of the connection, which Node's HTTP writes itself. */

@@ -4,9 +4,9 @@
  * readers have not taken yet. Pages in the memory of `--page-memory-bytes` are not counted: that has a limit of its own. While resident
  * memory is above what all of this may come to (crowded-memory.ts), nothing large is accepted either.
  */
-import type { InFlightState } from '../observability/in-flight-metrics.ts'
-import { recentResidentBytes } from '../resident-memory.ts'
-import type { Refusal } from './problem.ts'
+import type { InFlightState } from '../runtime/metrics/in-flight-metrics.ts'
+import { recentResidentBytes } from '../runtime/memory/resident-memory.ts'
+import type { Refusal } from './problem/problem.ts'
 
 export interface InFlightLimits {
   readonly inFlightBytes: number

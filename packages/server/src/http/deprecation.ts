@@ -1,7 +1,7 @@
 /** Announces the end of an operation with each of its answers (D27). */
 import { noHeaders } from './exchange.ts'
 import type { Headers } from './exchange.ts'
-import type { Operation } from './operations/operation.ts'
+import type { Operation } from './operation.ts'
 
 export interface Deprecation {
   /** When clients should stop using it, in milliseconds since 1970. */

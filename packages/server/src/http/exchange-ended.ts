@@ -1,10 +1,10 @@
 /** What is noted about an exchange once its answer is with the kernel, or nobody takes it any more. */
 import { statusOf } from './answer-head.ts'
-import { consumerNameOf } from './consumer-name.ts'
+import { consumerNameOf } from '../consumers/consumer-name.ts'
 import type { HttpContext } from './context.ts'
 import type { Exchange } from './exchange.ts'
-import { feedRead } from './min-sequence.ts'
-import { problems } from './problem.ts'
+import { feedRead } from '../reading/min-sequence.ts'
+import { problems } from './problem/problem.ts'
 import { reportExchange } from './report.ts'
 
 /** `aborted`: the client went away before it had the answer. */

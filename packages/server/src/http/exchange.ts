@@ -1,16 +1,16 @@
 /** A request and its answer as values: everything an operation is given, and everything it can return. No transport shows through. */
 import type { AdminScope, ContactLimits, Ticks } from '@property-events/protocol'
-import type { EndSignal } from '../end-signal.ts'
-import type { ContentCoding, PageBody } from '../pages/index.ts'
-import type { Told } from '../feed/noted-parts.ts'
-import type { Sent } from '../feed/sent.ts'
-import type { FeedKey, Grant, Head, KeyReading } from '../storage/storage.ts'
-import type { AccessNeed } from './access.ts'
+import type { EndSignal } from '../runtime/end-signal.ts'
+import type { ContentCoding, PageBody } from '../reading/page-cache/index.ts'
+import type { Told } from '../consumers/read-ranges.ts'
+import type { Sent } from '../privacy/disclosure/sent.ts'
+import type { FeedKey, Grant, Head, KeyReading } from '../store/storage.ts'
+import type { AccessNeed } from './access/access.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
 import type { LiveOut } from './live-piece.ts'
-import type { ProblemCode, Refusal } from './problem.ts'
+import type { ProblemCode, Refusal } from './problem/problem.ts'
 import type { Routed } from './router.ts'
-import type { Spending } from './key-limits.ts'
+import type { Spending } from '../keys/rate-limit/key-limits.ts'
 
 /** A request whose head has arrived. Its body is read on demand. */
 export interface Request {

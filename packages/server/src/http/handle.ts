@@ -2,23 +2,23 @@
  * One request to one answer, whatever its transport, in one straight line: guard, route, access, accept, the number that the answer must
  * include, the operation, and settling. The transport then sends the answer and has it reported (report.ts).
  */
-import { whenThere } from '../when-there.ts'
-import { requireAccess } from './access.ts'
-import { refusalOfConsumer } from './consumer-name.ts'
+import { whenThere } from '../runtime/map-maybe-promise.ts'
+import { requireAccess } from './access/access.ts'
+import { refusalOfConsumer } from '../consumers/consumer-name.ts'
 import type { HttpContext } from './context.ts'
-import { reportedRefusal } from './errors.ts'
+import { reportedRefusal } from './problem/errors.ts'
 import { openAccess, refused } from './exchange.ts'
 import type { Access, Exchange, Outcome, Request } from './exchange.ts'
-import { refusalOfAnswer } from './hold-answer.ts'
-import { waitForMinSequence } from './min-sequence.ts'
-import { problemAnswer } from './problem-answer.ts'
+import { refusalOfAnswer } from './response-budget.ts'
+import { waitForMinSequence } from '../reading/min-sequence.ts'
+import { problemAnswer } from './problem/problem-answer.ts'
 import { acceptsMediaType } from './requests/accept.ts'
 import { pathOnly } from './requests/echo-text.ts'
 import { guardRequest } from './requests/guard.ts'
 import { withoutOrigin } from './requests/target.ts'
-import type { Refusal } from './problem.ts'
+import type { Refusal } from './problem/problem.ts'
 import type { Routed } from './router.ts'
-import { refusalIfLate, watchedAnswer } from './still-granted.ts'
+import { refusalIfLate, watchedAnswer } from '../keys/still-granted.ts'
 
 type Handling = Outcome | Promise<Outcome>
 

@@ -1,7 +1,7 @@
 /** Everything a caller could exhaust has a limit here, with its reason. */
-import { defaultPublicationLimits } from '../feed/read-publication.ts'
-import type { PublicationLimits } from '../feed/read-publication.ts'
-import type { BucketLimits } from './token-bucket.ts'
+import { defaultPublicationLimits } from '../publishing/read-publication.ts'
+import type { PublicationLimits } from '../publishing/read-publication.ts'
+import type { BucketLimits } from '../keys/rate-limit/token-bucket.ts'
 
 export interface ServiceLimits {
   /** D2: 1,000, configurable. */

@@ -1,6 +1,6 @@
 /** The table of paths with all their spellings and parameters, for paths that the plain spelling does not find (router.ts). */
 import findMyWay from 'find-my-way'
-import type { Operation, OperationTarget } from './operations/operation.ts'
+import type { Operation, OperationTarget } from './operation.ts'
 import type { Routed } from './router.ts'
 
 /** An operation, as the router finds it. */

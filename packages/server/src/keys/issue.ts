@@ -1,6 +1,6 @@
 import { keyText, newKeyText, sandboxTenantId } from '@property-events/protocol'
 import type { AdminScope, KeyParts } from '@property-events/protocol'
-import type { Actor, Grant, KeyRate, KeyReading, KeyRecord, KeyStore } from '../storage/storage.ts'
+import type { Actor, Grant, KeyRate, KeyReading, KeyRecord, KeyStore } from '../store/storage.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 

@@ -1,7 +1,7 @@
 /** Makes keys for a service, with the pepper that every node of its store knows (D11). */
-import type { Actor, KeyRecord, KeyStore, NodeStore, TenantStore } from '../storage/storage.ts'
-import { importTenantLines } from './import-tenants.ts'
-import type { ImportedLine, TenantLine } from './import-tenants.ts'
+import type { Actor, KeyRecord, KeyStore, NodeStore, TenantStore } from '../store/storage.ts'
+import { importTenantLines } from '../tenants/import-tenants.ts'
+import type { ImportedLine, TenantLine } from '../tenants/import-tenants.ts'
 import { issueKey, newKey, rotateKey } from './issue.ts'
 import type { IssueOutcome, IssueRequest, RotateOutcome, RotateRequest } from './issue.ts'
 import { pepperForNew, readPepperUse } from './pepper-fit.ts'

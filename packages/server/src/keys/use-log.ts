@@ -1,8 +1,8 @@
-import { addInParts } from '../add-in-parts.ts'
-import type { TaskReport } from '../background-task.ts'
+import { addInParts } from '../runtime/add-in-parts.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
 import { startFlushing } from '../runtime/flushing.ts'
 import type { Flushing } from '../runtime/flushing.ts'
-import type { KeyStore } from '../storage/storage.ts'
+import type { KeyStore } from '../store/storage.ts'
 
 /** Whoever changes a key waits for as many rows at most. */
 const usesPerStatement = 500

@@ -1,8 +1,8 @@
 /**
  * What a thread notes in memory, and adds to the store every half minute in one rhythm. A crash loses one interval at most.
  */
-import { reported, unreported } from '../background-task.ts'
-import type { BackgroundTask, TaskReport } from '../background-task.ts'
+import { reported, unreported } from './background-task.ts'
+import type { BackgroundTask, TaskReport } from './background-task.ts'
 import { pause, startWorker } from './worker-loop.ts'
 
 /** Notes that are kept in memory until they are added. */

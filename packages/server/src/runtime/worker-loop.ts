@@ -1,6 +1,6 @@
 /** The one loop of all work in the background: when a step runs, what follows a failure, and how the work stops. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BackgroundTask, TaskReport } from '../background-task.ts'
+import type { BackgroundTask, TaskReport } from './background-task.ts'
 
 export interface Worker {
   /** Resolves when the step under way has ended; none begins after that. */

@@ -5,7 +5,7 @@
 import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import type { FeedRefusal } from '../events/feed.ts'
-import type { Actor, AuditChange, FeedKey } from '../storage/storage.ts'
+import type { Actor, AuditChange, FeedKey } from '../store/storage.ts'
 
 /** Ids are texts in lower case, a feed is its number (`feedNumbers`), a truth value a boolean. */
 export type Value = string | number | boolean | null | Uint8Array | LogId
@@ -173,7 +173,7 @@ export function defineWrite<Args extends readonly unknown[], Answer>(
   return write
 }
 
-/** Throws if no module that defines it has been loaded (sql/stores.ts). */
+/** Throws if no module that defines it has been loaded (store/stores.ts). */
 export function writeNamed(name: string): Write<readonly unknown[], unknown> {
   const write = writes.get(name)
   if (write === undefined) throw new Error(`no store defines the write ${name}`)

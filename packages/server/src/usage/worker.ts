@@ -1,10 +1,10 @@
 /** Removes old notes of requests and publications, and sessions that are over, in the background (PROTOCOL §14, §15). */
-import { unreported } from '../background-task.ts'
-import type { TaskReport } from '../background-task.ts'
+import { unreported } from '../runtime/background-task.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
 import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
-import { idleSessionMs } from '../storage/storage.ts'
-import type { StorageEngine } from '../storage/storage.ts'
+import { idleSessionMs } from '../store/storage.ts'
+import type { StorageEngine } from '../store/storage.ts'
 
 type AgeingStores = Pick<StorageEngine, 'usage' | 'publications' | 'consoleSessions'>
 

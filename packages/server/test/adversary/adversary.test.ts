@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defaultLimits } from '../../src/index.ts'
-import { memoryTrimmer } from '../../src/trim-memory.ts'
+import { memoryTrimmer } from '../../src/runtime/memory/trim-memory.ts'
 import type { Setting } from './attacked-service.ts'
 import { faultsOf, tableOf, talliesOf } from './check-siege.ts'
 import { adversaries, phases } from './adversaries.ts'

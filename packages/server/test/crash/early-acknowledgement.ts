@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/storage/storage.ts'
+import type { EventStore } from '../../src/store/storage.ts'
 
 /**
  * Deliberately broken: answers with what a preview says and the numbers that ought to come, and commits a moment later,

@@ -1,7 +1,7 @@
 /** An erasure goes on after `kill -9` at any moment, and nothing that was reduced comes back (D17, P7). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isErasedPayload } from '../../src/storage/reduced-event.ts'
+import { isErasedPayload } from '../../src/events/append/reduced-event.ts'
 import { draft, tenantA, uuid } from '../storage/support/drafts.ts'
 import { begin, reduceAll, subject, wholeText } from '../storage/support/erasing.ts'
 import { list, publish } from '../storage/support/read-back.ts'

@@ -1,8 +1,8 @@
 /** Changes keys and tenants without end in the store that is named as JSON, until it is killed. */
 import { writeSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { openStorage } from '../../src/storage/open-storage.ts'
-import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
+import type { OpenStorageOptions } from '../../src/store/open-storage.ts'
 
 const place: OpenStorageOptions = JSON.parse(process.argv[2] ?? '')
 const store = await openStorage(place)

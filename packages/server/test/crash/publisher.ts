@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { uuidV7 } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
 import { batch, draft } from '../storage/support/drafts.ts'
 import { receipt } from '../storage/support/read-back.ts'
 import { markText } from './acknowledgements.ts'

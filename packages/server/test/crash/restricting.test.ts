@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FeedEvent } from '@property-events/protocol'
-import { isReducedPayload } from '../../src/storage/reduced-event.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
+import { isReducedPayload } from '../../src/events/append/reduced-event.ts'
+import type { StorageEngine } from '../../src/store/storage.ts'
 import { draft } from '../storage/support/drafts.ts'
 import { list, publish } from '../storage/support/read-back.ts'
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ticksPerSecond } from '@property-events/protocol'
-import { isReducedPayload } from '../../src/storage/reduced-event.ts'
+import { isReducedPayload } from '../../src/events/append/reduced-event.ts'
 import { draft, feedKey, uuid } from '../storage/support/drafts.ts'
 import { wholeText } from '../storage/support/erasing.ts'
 import { headOf, list, publish } from '../storage/support/read-back.ts'

@@ -1,17 +1,17 @@
 /** What a receipt says after crashes, and of what is sent when all is gone (D17, D28). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { allAcknowledgedMs } from '../../src/feed/erasure-acknowledged.ts'
-import { erasureRecipients } from '../../src/feed/erasure-recipients.ts'
-import { piecesOf, placesOf } from '../../src/feed/recipients.ts'
-import type { SharedClock } from '../../src/storage/clock.ts'
+import { allAcknowledgedMs } from '../../src/privacy/erasure/erasure-acknowledged.ts'
+import { erasureRecipients } from '../../src/privacy/erasure/erasure-recipients.ts'
+import { piecesOf, placesOf } from '../../src/privacy/disclosure/recipients.ts'
+import type { SharedClock } from '../../src/store/clock.ts'
 import type {
   KeyRecord,
   PlacesQuery,
   SentOfQuery,
   SentPiece,
   StorageEngine,
-} from '../../src/storage/storage.ts'
+} from '../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
 import { begin, erase, reduceAll, subject } from '../storage/support/erasing.ts'
 import { publish } from '../storage/support/read-back.ts'

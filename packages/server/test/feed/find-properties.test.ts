@@ -1,9 +1,9 @@
 /** Searching properties without an index: what is found, in which order, and how much one call may do. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { findProperties, searchText } from '../../src/feed/find-properties.ts'
-import type { FoundProperties, PropertySearch } from '../../src/feed/find-properties.ts'
-import type { LatestEvent, NewestQuery } from '../../src/storage/storage.ts'
+import { findProperties, searchText } from '../../src/reading/search/find-properties.ts'
+import type { FoundProperties, PropertySearch } from '../../src/reading/search/find-properties.ts'
+import type { LatestEvent, NewestQuery } from '../../src/store/storage.ts'
 
 const key = { tenantId: 't', feed: 'property' } as const
 

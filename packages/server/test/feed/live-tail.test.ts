@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { unreported } from '../../src/background-task.ts'
-import { createLiveTail } from '../../src/feed/live-tail.ts'
-import type { FeedFollower } from '../../src/feed/live-tail.ts'
-import type { FeedKey, Head, StoredEvent } from '../../src/storage/storage.ts'
+import { unreported } from '../../src/runtime/background-task.ts'
+import { createLiveTail } from '../../src/live/tail.ts'
+import type { FeedFollower } from '../../src/live/tail.ts'
+import type { FeedKey, Head, StoredEvent } from '../../src/store/storage.ts'
 import { until, within } from '../support/until.ts'
 
 const key: FeedKey = { tenantId: 'tenant', feed: 'property' }

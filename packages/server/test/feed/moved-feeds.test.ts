@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { unreported } from '../../src/background-task.ts'
-import { movedFeeds, readableFeeds } from '../../src/feed/moved-feeds.ts'
-import type { MovedFeeds } from '../../src/feed/moved-feeds.ts'
-import { changeCounts } from '../../src/storage/change-counts.ts'
-import { epochWeight, feedName } from '../../src/storage/storage.ts'
-import type { FeedKey, FeedMark } from '../../src/storage/storage.ts'
+import { unreported } from '../../src/runtime/background-task.ts'
+import { movedFeeds, readableFeeds } from '../../src/live/changed-feeds.ts'
+import type { MovedFeeds } from '../../src/live/changed-feeds.ts'
+import { changeCounts } from '../../src/events/change-counts.ts'
+import { epochWeight, feedName } from '../../src/store/storage.ts'
+import type { FeedKey, FeedMark } from '../../src/store/storage.ts'
 
 const key = (n: number): FeedKey => ({ tenantId: `tenant ${n}`, feed: 'property' })
 

@@ -5,9 +5,9 @@ import { catalogues, contactFields, contactRoleNames } from '@property-events/pr
 import type { ContactLimits, FeedEvent } from '@property-events/protocol'
 import { ContactPayload, codedFields } from '@property-events/protocol/schemas'
 import * as fc from 'fast-check'
-import { narrower, narrowJoined } from '../../src/feed/narrowing.ts'
-import { formsOver } from '../../src/feed/reader-form.ts'
-import { grantColumns, grantOf, grantOfScopes, scopeWords } from '../../src/storage/storage.ts'
+import { narrower, narrowJoined } from '../../src/reading/representation/contact-redaction.ts'
+import { formsOver } from '../../src/reading/representation/representation.ts'
+import { grantColumns, grantOf, grantOfScopes, scopeWords } from '../../src/store/storage.ts'
 
 const lists = <T>(of: readonly T[]) => fc.option(fc.subarray([...of]), { nil: undefined })
 const limits = fc

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { catalogues, feedNames } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName } from '@property-events/protocol'
 import * as fc from 'fast-check'
-import { numberingsOver, renumber } from '../../src/feed/numbering.ts'
+import { numberingsOver, renumber } from '../../src/reading/representation/numbering.ts'
 
 /** As stores have them, with codes and numbers of their own. */
 const catalogue: EventTypeCatalogue = {

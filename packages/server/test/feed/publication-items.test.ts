@@ -9,8 +9,8 @@ import {
   defaultPublicationLimits,
   publicationSteps,
   readPublication,
-} from '../../src/feed/read-publication.ts'
-import type { PublicationReading } from '../../src/feed/collect-drafts.ts'
+} from '../../src/publishing/read-publication.ts'
+import type { PublicationReading } from '../../src/publishing/collect-drafts.ts'
 import { hostileBodies } from '../support/hostile-bodies.ts'
 
 const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'

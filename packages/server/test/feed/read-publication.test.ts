@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { defaultPublicationLimits, readPublication } from '../../src/feed/read-publication.ts'
+import { defaultPublicationLimits, readPublication } from '../../src/publishing/read-publication.ts'
 
 const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const flat = '5F1B3C70-6C0E-4D2C-8D0F-7D3C1A9E2B44'

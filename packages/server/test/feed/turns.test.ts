@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { createPublisher } from '../../src/feed/publish.ts'
-import { createTurns } from '../../src/feed/turns.ts'
-import type { AppendOutcome, EventStore } from '../../src/storage/storage.ts'
+import { createPublisher } from '../../src/publishing/publish.ts'
+import { createTurns } from '../../src/publishing/scheduler.ts'
+import type { AppendOutcome, EventStore } from '../../src/store/storage.ts'
 
 /** Steps of 0.4 ms each on a clock of their own, so that three fill a turn. */
 function slowSteps(log: string[]) {

@@ -6,9 +6,9 @@ import type { AnswerHeads } from '../../src/http/answer-head.ts'
 import { crossOrigin } from '../../src/http/cross-origin.ts'
 import type { Answer, Exchange } from '../../src/http/exchange.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
-import { problemAnswer } from '../../src/http/problem-answer.ts'
+import { problemAnswer } from '../../src/http/problem/problem-answer.ts'
 import { createRouter } from '../../src/http/router.ts'
-import { createTokenBuckets } from '../../src/http/token-bucket.ts'
+import { createTokenBuckets } from '../../src/keys/rate-limit/token-bucket.ts'
 import { testRequest } from '../support/test-request.ts'
 
 const body = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { feeds } from '@property-events/protocol'
-import { unreported } from '../../src/background-task.ts'
+import { unreported } from '../../src/runtime/background-task.ts'
 import { carryOutUnpublishing } from '../../src/tenants/leaving/worker.ts'
 import { call, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'

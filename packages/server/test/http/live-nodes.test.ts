@@ -6,7 +6,7 @@ import { call, publish } from '../support/http-client.ts'
 import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestNode, TestService } from '../support/test-service.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
+import type { StorageEngine } from '../../src/store/storage.ts'
 
 interface Run {
   readonly items: readonly { readonly sequenceNumber: number }[]

@@ -1,8 +1,8 @@
 /** What many readers are told at the same time is made once, and kept for a moment (W5, docs/decisions/0037). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { sharedPieces } from '../../src/http/operations/shared-pieces.ts'
-import type { StoredEvent } from '../../src/storage/storage.ts'
+import { sharedPieces } from '../../src/live/shared-pieces.ts'
+import type { StoredEvent } from '../../src/store/storage.ts'
 
 const eventOf = (sequenceNumber: number): StoredEvent => ({ sequenceNumber, json: Buffer.from('{}') })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { problems } from '../../src/http/problem.ts'
+import { problems } from '../../src/http/problem/problem.ts'
 
 /** `(D2)`, `(P11)`, `(W3)`, `(L1)`, `(spec §4.1)`, `(PROTOCOL §4)`, or several of them with commas. */
 const one = String.raw`(?:[DPWL]\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d+)?)`

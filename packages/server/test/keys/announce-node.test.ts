@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { announceNode, loneNode } from '../../src/keys/announce-node.ts'
-import type { NodeAnnouncement, NodeStore } from '../../src/storage/storage.ts'
+import { announceNode, loneNode } from '../../src/nodes/announce-node.ts'
+import type { NodeAnnouncement, NodeStore } from '../../src/store/storage.ts'
 
 /** A store that answers as it is told, and time that passes as it is told. */
 function announcing(isShared: boolean) {

@@ -1,4 +1,4 @@
-import type { FoundKey, KeyRecord, KeyStore, Tenant, TenantStore } from '../../src/storage/storage.ts'
+import type { FoundKey, KeyRecord, KeyStore, Tenant, TenantStore } from '../../src/store/storage.ts'
 
 /** A key store for these tests: keeps records in a map and counts what it is asked. */
 export interface CountingKeyStore extends KeyStore, Pick<TenantStore, 'createTenant' | 'setTenantSuspended'> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { watchMaintenance } from '../../src/maintenance/watch.ts'
-import { StorageFailure, maintenanceNoticeMs } from '../../src/storage/storage.ts'
-import type { Maintenance } from '../../src/storage/storage.ts'
+import { StorageFailure, maintenanceNoticeMs } from '../../src/store/storage.ts'
+import type { Maintenance } from '../../src/store/storage.ts'
 
 const on: Maintenance = { sinceMs: 1, retryAfterSeconds: 30 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { AggregatorRegistry, Histogram, Registry } from 'prom-client'
-import { ownHistogram } from '../../src/observability/own-histogram.ts'
+import { ownHistogram } from '../../src/runtime/metrics/own-histogram.ts'
 
 const options = { name: 'a_seconds', help: 'A.' }
 const bounds = [0.001, 0.01, 2.5]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
 import { createLogger } from '../../src/index.ts'
-import { requestLines } from '../../src/observability/request-lines.ts'
+import { requestLines } from '../../src/runtime/log/request-lines.ts'
 
 function logged(level: 'info' | 'warn') {
   const lines: Record<string, unknown>[] = []

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createAskedCounts } from '../../src/pages/asked-counts.ts'
-import type { SegmentId } from '../../src/pages/segment-id.ts'
+import { createAskedCounts } from '../../src/reading/page-cache/segments/request-counts.ts'
+import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
 
 const series = '5b0b3a3e-5c1f-4d0e-9d7e-0f6a3c1b2d4e/property UFl31oevV3/0 all'
 const segment = (number: number): SegmentId => ({ series, number })

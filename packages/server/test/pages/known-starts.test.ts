@@ -3,8 +3,8 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createKnownStarts } from '../../src/pages/known-starts.ts'
-import { eventsPerSegment } from '../../src/pages/segment.ts'
+import { createKnownStarts } from '../../src/reading/page-cache/segments/segment-start-cache.ts'
+import { eventsPerSegment } from '../../src/reading/page-cache/segments/segment.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
 describe('the places where the events of segments begin', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createPageRoom } from '../../src/pages/page-room.ts'
-import type { RoomPart } from '../../src/pages/page-room.ts'
-import type { SegmentId } from '../../src/pages/segment-id.ts'
-import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
-import type { Lease, SegmentFacts } from '../../src/pages/segment-memory.ts'
+import { createPageRoom } from '../../src/reading/page-cache/page-buffer-pool.ts'
+import type { RoomPart } from '../../src/reading/page-cache/page-buffer-pool.ts'
+import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
+import { createSegmentMemory } from '../../src/reading/page-cache/segments/segment-memory.ts'
+import type { Lease, SegmentFacts } from '../../src/reading/page-cache/segments/segment-memory.ts'
 
 const MiB = 2 ** 20
 

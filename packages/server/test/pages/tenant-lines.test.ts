@@ -1,7 +1,7 @@
 /** Reads of pages that are nowhere ready-made do not hold up the event loop (P5). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createTenantLines } from '../../src/pages/tenant-lines.ts'
+import { createTenantLines } from '../../src/reading/page-cache/tenant-queues.ts'
 
 const readMs = 2
 

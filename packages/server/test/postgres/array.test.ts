@@ -14,7 +14,7 @@ import {
   uuid,
 } from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { bigints, booleans, integers, smallints, texts, uuids } from '../../src/storage/postgres/array.ts'
+import { bigints, booleans, integers, smallints, texts, uuids } from '../../src/sql/postgres/array.ts'
 import { withClient } from './support/standby.ts'
 import { sharedDatabases } from './test-databases.ts'
 

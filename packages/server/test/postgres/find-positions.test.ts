@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { positionFinder } from '../../src/storage/postgres/find-positions.ts'
+import { positionFinder } from '../../src/events/postgres/read/find-positions.ts'
 import { sharedDatabases } from './test-databases.ts'
 import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
 import { catalogues } from '@property-events/protocol'
 
 type Read = Parameters<typeof positionFinder>[0]['read']

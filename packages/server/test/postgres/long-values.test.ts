@@ -18,16 +18,16 @@ import {
 import { catalogues } from '@property-events/protocol'
 import { Client } from 'pg'
 import type { CustomTypesConfig } from 'pg'
-import { freeBytes } from '../../src/free-bytes.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
-import { bigints, bytes as byteLists, texts } from '../../src/storage/postgres/array.ts'
-import { sendLongParameters } from '../../src/storage/postgres/long-parameters.ts'
+import { freeBytes } from '../../src/runtime/memory/free-bytes.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
+import { bigints, bytes as byteLists, texts } from '../../src/sql/postgres/array.ts'
+import { sendLongParameters } from '../../src/sql/postgres/long-parameters.ts'
 import {
   gatherLongRows,
   longTextsAsBytes,
   longValueBytes,
   textsAsTexts,
-} from '../../src/storage/postgres/long-rows.ts'
+} from '../../src/sql/postgres/long-rows.ts'
 import { draft } from '../storage/support/drafts.ts'
 import { located, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'

@@ -1,7 +1,7 @@
 /** The connections for reading are shared by tenants in turn: no tenant waits for all reads of another one. */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { createReadLines } from '../../src/storage/postgres/read-lines.ts'
+import { createReadLines } from '../../src/sql/postgres/read-lines.ts'
 import { feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { postgresStores } from './postgres-stores.ts'

@@ -5,7 +5,7 @@
 import { catalogues } from '@property-events/protocol'
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import type { Pool } from 'pg'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
 
 export interface RecycledSchema {
   /** Leads to an empty store with default settings and an id of its own. */

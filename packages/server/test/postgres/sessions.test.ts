@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
 import { draft } from '../storage/support/drafts.ts'
 import { list, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { countUsage } from '../../src/usage/counting.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { countUsage } from '../../src/usage/usage-counter.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 const keyCount = 10_000

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { writeNewFile } from '../../src/storage/new-file.ts'
+import { writeNewFile } from '../../src/store/new-file.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const minutes = 60

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { acquireServingLock } from '../../src/storage/open-storage.ts'
-import { StorageRefusal } from '../../src/storage/storage.ts'
+import { acquireServingLock } from '../../src/store/open-storage.ts'
+import { StorageRefusal } from '../../src/store/storage.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the lock for serving a data folder', () => {

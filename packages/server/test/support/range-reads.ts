@@ -1,6 +1,6 @@
 /** Pages in tests: the store's reads made of one of them, and bodies that are expected to be made whole. */
 import assert from 'node:assert/strict'
-import type { PageBody, RangeReads, StreamedBody } from '../../src/pages/index.ts'
+import type { PageBody, RangeReads, StreamedBody } from '../../src/reading/page-cache/index.ts'
 
 /** All reads of ranges by the one that is given. Its events count as short. */
 export function rangeReads(readRange: RangeReads['readRange']): RangeReads {

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
-import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
-import type { SqliteOptions } from '../../src/storage/sqlite/engine.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
+import { openStorage } from '../../src/store/open-storage.ts'
+import type { OpenStorageOptions } from '../../src/store/open-storage.ts'
+import type { SqliteOptions } from '../../src/store/sqlite/engine.ts'
+import type { StorageEngine } from '../../src/store/storage.ts'
 import { makeFolderInMemory } from './folder-in-memory.ts'
 
 export type StoreOptions = Partial<

@@ -13,7 +13,7 @@ import type {
   ServiceOptions,
   StorageEngine,
 } from '../../src/index.ts'
-import type { SqliteOptions } from '../../src/storage/sqlite/engine.ts'
+import type { SqliteOptions } from '../../src/store/sqlite/engine.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
 import { makeStoreFolder, openNewStore } from './temporary-store.ts'
 

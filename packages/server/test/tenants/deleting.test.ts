@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { uuidV7 } from '@property-events/protocol'
-import { unreported } from '../../src/background-task.ts'
+import { unreported } from '../../src/runtime/background-task.ts'
 import { carryOutDeletions } from '../../src/tenants/deletion/worker.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'

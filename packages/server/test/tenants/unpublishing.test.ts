@@ -1,10 +1,10 @@
 /** Tenants that leave are unpublished in the background, whatever ails one of them. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { unreported } from '../../src/background-task.ts'
+import { unreported } from '../../src/runtime/background-task.ts'
 import { carryOutUnpublishing } from '../../src/tenants/leaving/worker.ts'
-import { StorageFailure } from '../../src/storage/storage.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
+import { StorageFailure } from '../../src/store/storage.ts'
+import type { StorageEngine } from '../../src/store/storage.ts'
 import { draft, feedKey, removal, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { headOf, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'

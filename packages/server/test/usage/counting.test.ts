@@ -1,9 +1,9 @@
 /** Counting requests in memory, and adding the counts to the store (PROTOCOL §14). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { countUsage } from '../../src/usage/counting.ts'
-import { usagePerCommit } from '../../src/storage/storage.ts'
-import type { UsageCount } from '../../src/storage/storage.ts'
+import { countUsage } from '../../src/usage/usage-counter.ts'
+import { usagePerCommit } from '../../src/store/storage.ts'
+import type { UsageCount } from '../../src/store/storage.ts'
 
 const hourMs = 3_600_000
 const rest = async (): Promise<void> => undefined

@@ -3,8 +3,8 @@
  * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
  * rows at a time.
  */
-import { unreported } from '../../background-task.ts'
-import type { TaskReport } from '../../background-task.ts'
+import { unreported } from '../../runtime/background-task.ts'
+import type { TaskReport } from '../../runtime/background-task.ts'
 import { pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import {
@@ -13,12 +13,12 @@ import {
   pauseDaysKept,
   presencesPerStep,
   presenceText,
-} from '../../storage/storage.ts'
-import type { LastAsked, Presence, PresenceName, SilenceTurn, StorageEngine } from '../../storage/storage.ts'
+} from '../../store/storage.ts'
+import type { LastAsked, Presence, PresenceName, SilenceTurn, StorageEngine } from '../../store/storage.ts'
 import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './rules.ts'
 import type { ExpectedInterval, LookFacts, Seen, Standing } from './rules.ts'
-import { standings } from './standings.ts'
-import type { Standings } from './standings.ts'
+import { standings } from './expectation.ts'
+import type { Standings } from './expectation.ts'
 
 /** The silence of a publisher or consumer began or ended. */
 export interface SilenceChange {

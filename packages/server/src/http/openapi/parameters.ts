@@ -2,8 +2,8 @@
 import { apiEventTypePattern, feeds, keyIdPattern, standardCode } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
-import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
-import type { CursorName } from '../requests/cursor-parameters.ts'
+import { longestWaitSeconds } from '../../reading/routes/cursor-parameters.ts'
+import type { CursorName } from '../../reading/routes/cursor-parameters.ts'
 import { exampleIds } from './example-ids.ts'
 import type { ParameterSchema, PathSchema, PathSchemas } from './operation-schema.ts'
 

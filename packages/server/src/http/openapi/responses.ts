@@ -1,7 +1,7 @@
 /** Responses of operations for the OpenAPI document: named by problem code, grouped by status. */
 import type { FeedName } from '@property-events/protocol'
-import { problems } from '../problem.ts'
-import type { ProblemCode } from '../problem.ts'
+import { problems } from '../problem/problem.ts'
+import type { ProblemCode } from '../problem/problem.ts'
 import type { HeaderSchema, ResponseSchema } from './operation-schema.ts'
 import { refTo } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 /** Parameters, headers and refusals that several operations share, each described once and referred to. */
-import { STATUS_CODES } from '../../node-http.ts'
+import { STATUS_CODES } from '../../runtime/node-http.ts'
 import { capital } from './responses.ts'
 
 /** The part of a document that matters for sharing. */

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { refused } from '../exchange.ts'
 import type { Refused, Request } from '../exchange.ts'
-import type { Refusal } from '../problem.ts'
+import type { Refusal } from '../problem/problem.ts'
 import { quoteInput } from './echo-text.ts'
 
 export type BodyFormat = 'json' | 'ndjson'

@@ -1,11 +1,11 @@
 /** Entity tags: made from whatever determines an answer's bytes, compared as RFC 9110 §13.1.2 says. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { LocatedPage, PageRequest } from '../../feed/list.ts'
-import type { ReaderForm } from '../../feed/reader-form.ts'
-import { payloadState } from '../../storage/storage.ts'
-import type { Head } from '../../storage/storage.ts'
-import type { ContentCoding } from '../../pages/index.ts'
+import type { LocatedPage, PageRequest } from '../../reading/list.ts'
+import type { ReaderForm } from '../../reading/representation/representation.ts'
+import { payloadState } from '../../store/storage.ts'
+import type { Head } from '../../store/storage.ts'
+import type { ContentCoding } from '../../reading/page-cache/index.ts'
 
 /**
  * A page's tag, known before an event is read. Full pages never change, but their totals do (D4), so it has the count; the state of the

@@ -1,7 +1,7 @@
 /** What every request must satisfy before it is routed: header checks that Node leaves out. */
 import type { Request } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
-import type { Refusal } from '../problem.ts'
+import type { Refusal } from '../problem/problem.ts'
 
 /** Host name or address with an optional port (RFC 9110 §7.2). An empty one is allowed for a target without authority. */
 const hostPattern = /^(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{0,5})?$/

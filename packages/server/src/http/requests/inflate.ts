@@ -1,10 +1,10 @@
 /** Unpacks bodies that were compressed on their way. */
 import { createGunzip } from 'node:zlib'
-import { freeBytes } from '../../free-bytes.ts'
+import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import { refused } from '../exchange.ts'
 import type { Body, Refused } from '../exchange.ts'
-import type { Refusal } from '../problem.ts'
+import type { Refusal } from '../problem/problem.ts'
 import { bodyTooLarge } from './body-headers.ts'
 
 /**

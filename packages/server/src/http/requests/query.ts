@@ -6,7 +6,7 @@ import { nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { noHeaders } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
-import type { Refusal } from '../problem.ts'
+import type { Refusal } from '../problem/problem.ts'
 import { namesForHeader, quoteInput } from './echo-text.ts'
 
 export interface QueryRules {

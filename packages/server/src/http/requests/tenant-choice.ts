@@ -2,7 +2,7 @@
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { Request } from '../exchange.ts'
-import type { Refusal } from '../problem.ts'
+import type { Refusal } from '../problem/problem.ts'
 import { quoteInput } from './echo-text.ts'
 
 export const tenantHeader = 'x-tenant'

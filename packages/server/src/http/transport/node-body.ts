@@ -1,10 +1,10 @@
 /** The body of a request that Node's HTTP reads, as one piece of memory; without a copy if it arrived as one. */
 import type { IncomingMessage } from 'node:http'
-import { freeBytes } from '../../free-bytes.ts'
+import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import { refused } from '../exchange.ts'
 import type { Body } from '../exchange.ts'
-import type { Refusal } from '../problem.ts'
+import type { Refusal } from '../problem/problem.ts'
 import { bodyTooLarge } from '../requests/body-headers.ts'
 
 /**

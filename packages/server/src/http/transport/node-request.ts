@@ -1,8 +1,8 @@
 /** A request that Node's HTTP has read, as a value. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { EndController } from '../../end-signal.ts'
-import type { EndSignal } from '../../end-signal.ts'
+import { EndController } from '../../runtime/end-signal.ts'
+import type { EndSignal } from '../../runtime/end-signal.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import type { Body, Request, RequestHead } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'

@@ -1,7 +1,7 @@
 /** Sets up Node's HTTP server. Whatever Node leaves unlimited is limited here. */
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { createServer } from '../../node-http.ts'
+import { createServer } from '../../runtime/node-http.ts'
 import type { ServiceLimits } from '../limits.ts'
 import type { OnClientError } from './broken-request.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'

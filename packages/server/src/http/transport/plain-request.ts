@@ -1,8 +1,8 @@
 /** A plain request, as a value. */
 import type { Socket } from 'node:net'
-import { EndController } from '../../end-signal.ts'
-import type { EndSignal } from '../../end-signal.ts'
-import { freeBytes } from '../../free-bytes.ts'
+import { EndController } from '../../runtime/end-signal.ts'
+import type { EndSignal } from '../../runtime/end-signal.ts'
+import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import { refused } from '../exchange.ts'
 import type { Body, Request, RequestHead } from '../exchange.ts'

@@ -1,5 +1,5 @@
 /** Answers that are made while they are sent: a piece is asked for when the kernel has taken the one before. */
-import type { EndSignal } from '../../end-signal.ts'
+import type { EndSignal } from '../../runtime/end-signal.ts'
 import type { Answer } from '../exchange.ts'
 
 export type StreamAnswer = Extract<Answer, { kind: 'stream' }>

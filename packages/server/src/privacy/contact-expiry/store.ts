@@ -3,9 +3,9 @@ import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { contactKept } from '../../audit/changes.ts'
 import { defineWrite, feedNumbers, rowsFrom, statement, uuidOf } from '../../sql/database.ts'
 import type { Dialect, Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
-import type { Actor } from '../../storage/storage.ts'
-import { recordsPerPiece } from '../../storage/store-records.ts'
-import type { ExpiringRecord } from '../../storage/store-records.ts'
+import type { Actor } from '../../store/storage.ts'
+import { recordsPerPiece } from '../../tenants/copy/store-records.ts'
+import type { ExpiringRecord } from '../../tenants/copy/store-records.ts'
 import type { ExpiryStep, ExpiryStore, KeepOutcome } from './contact-expiry.ts'
 
 const contactFeed = feedNumbers.contact

@@ -1,7 +1,7 @@
 /** Erases contacts that have not changed for a long time, after a time on a list (D17, docs/decisions/0034). */
 import { uuidV7 } from '@property-events/protocol'
 import { isFeedRefusal } from '../../events/feed.ts'
-import type { StorageEngine } from '../../storage/storage.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from '../retention/rules.ts'
 import { expiryDayMs, expiryNoticeDays, listedContacts } from './contact-expiry.ts'
 import type { ExpiringContact } from './contact-expiry.ts'

@@ -1,5 +1,5 @@
 /** How an erasure begins on every engine (P12): the event that closes the subject, and the row of the erasure. */
-import type { AppendBatch, AppendOutcome } from '../../storage/append-batch.ts'
+import type { AppendBatch, AppendOutcome } from '../../events/append/append-batch.ts'
 import type { BeginErasureOutcome, Erasure, ErasureRequest } from './erasure.ts'
 
 /** The publication that closes a subject. */

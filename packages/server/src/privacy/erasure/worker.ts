@@ -2,12 +2,12 @@
  * Carries out erasures and restrictions in the background (D17, docs/decisions/0027, 0033): the steps, forgetting what this node holds,
  * and the end.
  */
-import { reported } from '../../background-task.ts'
-import type { TaskReport } from '../../background-task.ts'
+import { reported } from '../../runtime/background-task.ts'
+import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
 import type { StepEnd, Worker } from '../../runtime/worker-loop.ts'
 import { nodeSilenceMs } from '../../nodes/node.ts'
-import type { ErasureList } from '../../feed/erasure-list.ts'
+import type { ErasureList } from './journal.ts'
 import type {
   FeedKey,
   Head,
@@ -15,7 +15,7 @@ import type {
   OpenRestriction,
   ReduceOutcome,
   StorageEngine,
-} from '../../storage/storage.ts'
+} from '../../store/storage.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */
 const lookEveryMs = 500

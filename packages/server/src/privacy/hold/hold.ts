@@ -5,7 +5,7 @@
 import type { HoldGround } from '@property-events/protocol'
 import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/audit.ts'
-import type { FeedKey } from '../../storage/feed-key.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 
 export interface HoldRequest {
   /** UUIDv7. If a hold is added again with the same id, the existing one is returned. */

@@ -4,7 +4,7 @@ import { subjectExists } from '../../events/subject-exists.ts'
 import { holdAdded, holdEnded, holdsExpired } from '../../audit/changes.ts'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, Sql, StoreAccess, StoredLogId } from '../../sql/database.ts'
-import type { Actor, FeedKey } from '../../storage/storage.ts'
+import type { Actor, FeedKey } from '../../store/storage.ts'
 import { addedHold } from './hold.ts'
 import type { AddHoldOutcome, EndHoldOutcome, Hold, HoldRequest, HoldStore, OnHold } from './hold.ts'
 

@@ -1,10 +1,10 @@
 /** Logs, once for each, which holds have expired: what they protected can be erased again (PROTOCOL §5.7). */
 import type { Logger } from 'pino'
-import { unreported } from '../../background-task.ts'
-import type { TaskReport } from '../../background-task.ts'
+import { unreported } from '../../runtime/background-task.ts'
+import type { TaskReport } from '../../runtime/background-task.ts'
 import { startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import type { StorageEngine } from '../../storage/storage.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 
 /** A hold ends with a day. One probe of a small index. */
 const lookEveryMs = 60_000

@@ -1,10 +1,10 @@
 /** How restricting a contact begins and ends on every engine (P12): the events, and the rows. */
 import { meaningOf } from '@property-events/protocol/plain'
-import type { AppendBatch, AppendOutcome, EventDraft } from '../../storage/append-batch.ts'
-import { parseEventJson } from '../../storage/event-json.ts'
+import type { AppendBatch, AppendOutcome, EventDraft } from '../../events/append/append-batch.ts'
+import { parseEventJson } from '../../events/event-json.ts'
 import type { LiftRequest, Restriction, RestrictionRequest } from './restriction.ts'
-import type { SubjectState } from '../../storage/subject-state.ts'
-import type { FeedKey } from '../../storage/feed-key.ts'
+import type { SubjectState } from '../../events/append/subject-state.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 
 const common = {
   idGiven: false,

@@ -1,12 +1,12 @@
 /** How a restriction changes an event that is being planned (D17, docs/decisions/0033). */
 import { standardCode } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
-import type { PlannedEvent } from '../../storage/plan-append.ts'
-import { erasedPayload } from '../../storage/reduced-event.ts'
-import { spelled } from '../../storage/subject-identity.ts'
-import { standing } from '../../storage/subject-state.ts'
-import type { SubjectState } from '../../storage/subject-state.ts'
-import type { EventDraft } from '../../storage/storage.ts'
+import type { PlannedEvent } from '../../events/append/plan-append.ts'
+import { erasedPayload } from '../../events/append/reduced-event.ts'
+import { spelled } from '../../events/append/subject-identity.ts'
+import { standing } from '../../events/append/subject-state.ts'
+import type { SubjectState } from '../../events/append/subject-state.ts'
+import type { EventDraft } from '../../store/storage.ts'
 
 /** An event of a restricted contact is planned as if the contact were not restricted, and then put aside (D17). */
 export function stateToPlanFrom(

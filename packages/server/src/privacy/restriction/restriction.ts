@@ -4,11 +4,11 @@
  * meanwhile.
  */
 import type { RestrictionReason } from '@property-events/protocol'
-import type { AppendOutcome } from '../../storage/append-batch.ts'
+import type { AppendOutcome } from '../../events/append/append-batch.ts'
 import type { Actor } from '../../audit/audit.ts'
 import type { ReduceOutcome } from '../erasure/erasure.ts'
-import type { ReadSubjectQuery, StoredEvent } from '../../storage/event-store.ts'
-import type { FeedKey } from '../../storage/feed-key.ts'
+import type { ReadSubjectQuery, StoredEvent } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 
 export interface RestrictionRequest {
   /** UUIDv7. If a restriction is begun again with the same id, the existing one is returned. */

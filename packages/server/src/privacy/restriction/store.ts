@@ -2,7 +2,7 @@
 import { restrictionReasons } from '@property-events/protocol/plain'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
-import type { FeedKey } from '../../storage/feed-key.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { nodesOf, noteNode, notedNodes, onceForgotten } from '../erasure/forgotten.ts'
 import type { Restriction, RestrictionProgress, RestrictionRecords, RestrictionState } from './restriction.ts'
 

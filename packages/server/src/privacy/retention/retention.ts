@@ -6,7 +6,7 @@ import type { Ticks } from '@property-events/protocol'
 import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/audit.ts'
 import { bytesPerReduction } from '../erasure/erasure.ts'
-import type { FeedKey } from '../../storage/feed-key.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 
 export const retentionRules = ['retain-contacts', 'retain-properties', 'expire-contacts'] as const
 

@@ -1,14 +1,14 @@
 /** Carries out retention in the background (D17, docs/decisions/0034): once a day for each feed, in steps, on one node at a time. */
 import { isFeedRefusal } from '../../events/feed.ts'
-import type { TaskReport } from '../../background-task.ts'
+import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import type { FeedKey, Head, StorageEngine } from '../../storage/storage.ts'
-import { feedName } from '../../storage/storage.ts'
+import type { FeedKey, Head, StorageEngine } from '../../store/storage.ts'
+import { feedName } from '../../store/storage.ts'
 import { expireContacts } from '../contact-expiry/worker.ts'
 import { beginningOfDay, retainedFeeds, tenantRules } from './rules.ts'
 import type { RetainedFeed, RetentionDefaults } from './rules.ts'
-import { unlessBroken } from '../../feed/unless-broken.ts'
+import { unlessBroken } from '../../runtime/isolate-failure.ts'
 
 /** How often it checks whether a day has begun, or a rule has changed: one read of a small table. */
 const lookEveryMs = 60_000

@@ -1,13 +1,13 @@
 /** Removes the properties of leaving tenants, in the background (PROTOCOL §5.10), so that everybody who shows them hears of it. */
 import { hash } from 'node:crypto'
 import { feeds, meaningOf, parseUuid, uuidV7 } from '@property-events/protocol'
-import type { TaskReport } from '../../background-task.ts'
+import type { TaskReport } from '../../runtime/background-task.ts'
 import { startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import { parseEventJson } from '../../storage/event-json.ts'
-import { payloadMember } from '../../storage/subject-identity.ts'
-import type { EventDraft, FeedKey, Leaving, StorageEngine, StoredEvent } from '../../storage/storage.ts'
-import { unlessBroken } from '../../feed/unless-broken.ts'
+import { parseEventJson } from '../../events/event-json.ts'
+import { payloadMember } from '../../events/append/subject-identity.ts'
+import type { EventDraft, FeedKey, Leaving, StorageEngine, StoredEvent } from '../../store/storage.ts'
+import { unlessBroken } from '../../runtime/isolate-failure.ts'
 
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
 const lookEveryMs = 2_000

@@ -1,7 +1,7 @@
 /** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
 import type { Peppers } from '../../keys/index.ts'
-import type { Actor, KeyRecord, StorageEngine, Tenant } from '../../storage/storage.ts'
-import { CopyRefusal } from '../compare.ts'
+import type { Actor, KeyRecord, StorageEngine, Tenant } from '../../store/storage.ts'
+import { CopyRefusal } from '../copy/compare.ts'
 
 /** Keys with a grant for the tenant. Operator keys belong to none. */
 export async function keysOfTenant(store: StorageEngine, tenantId: string): Promise<readonly KeyRecord[]> {

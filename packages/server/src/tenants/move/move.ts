@@ -1,8 +1,8 @@
 /** Moving one tenant from one store to another (docs/decisions/0019). */
 import type { Ticks } from '@property-events/protocol'
 import type { Actor } from '../../audit/audit.ts'
-import type { FeedKey } from '../../storage/feed-key.ts'
-import type { StoreRecord } from '../../storage/store-records.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { StoreRecord } from '../copy/store-records.ts'
 
 /**
  * The state of a tenant in this store. Nothing can be published to its feeds in any state except `open`.

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
 import type { Peppers } from '../../keys/index.ts'
-import { StorageFailure } from '../../storage/storage.ts'
-import type { Actor, FeedKey, MoveState, StorageEngine, Tenant } from '../../storage/storage.ts'
-import type { StoreRecord } from '../../storage/store-records.ts'
-import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from '../compare.ts'
-import type { CopiedFeed, FeedComparison } from '../compare.ts'
+import { StorageFailure } from '../../store/storage.ts'
+import type { Actor, FeedKey, MoveState, StorageEngine, Tenant } from '../../store/storage.ts'
+import type { StoreRecord } from '../copy/store-records.ts'
+import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from '../copy/compare.ts'
+import type { CopiedFeed, FeedComparison } from '../copy/compare.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './keys.ts'
 import { endedEarly, movingFault, referenceFault, reopeningFault } from './refusals.ts'
 import type { MoveStage } from './refusals.ts'
-import { copyLeaving, copyRecords, copyRules } from '../copy-settings.ts'
+import { copyLeaving, copyRecords, copyRules } from '../copy/copy-settings.ts'
 
 export interface MoveOptions {
   readonly from: StorageEngine

@@ -9,15 +9,15 @@ import {
   restrictionProgress,
   restrictionsOfFeed,
 } from '../../privacy/restriction/store.ts'
-import type { FeedKey } from '../../storage/storage.ts'
-import { eventAt } from '../../storage/postgres/event-at.ts'
-import { recordsPerPiece, reductionRecords, thinningRecords } from '../../storage/store-records.ts'
+import type { FeedKey } from '../../store/storage.ts'
+import { eventAt } from '../../events/postgres/event-at.ts'
+import { recordsPerPiece, reductionRecords, thinningRecords } from '../copy/store-records.ts'
 import type {
   ExpiringRecord,
   HoldRecord,
   RestrictionRecord,
   StoreRecord,
-} from '../../storage/store-records.ts'
+} from '../copy/store-records.ts'
 
 interface ReducedRow {
   readonly revision: number

@@ -1,7 +1,7 @@
 /** The obstacles to moving a tenant, in sentences, and the state in which an interrupted move leaves it. */
 import { plainText } from '@property-events/protocol'
-import type { MoveState, Tenant } from '../../storage/storage.ts'
-import { CopyRefusal } from '../compare.ts'
+import type { MoveState, Tenant } from '../../store/storage.ts'
+import { CopyRefusal } from '../copy/compare.ts'
 
 /** How far a run has come when it ends early. */
 export type MoveStage = 'before' | 'copying' | 'closed' | 'opening'

@@ -1,7 +1,7 @@
 /** Random schedules of a queue before a store: publications, commits that end when they do, feeds that are locked for a while. */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { CommitQueue } from '../../../src/feed/commit-queue.ts'
+import type { CommitQueue } from '../../../src/publishing/append-queue/append-queue.ts'
 import { within } from '../../support/until.ts'
 import { heldStore, locked, refused, sent } from './held-store.ts'
 import type { HeldStore } from './held-store.ts'

@@ -1,5 +1,5 @@
 /** A node that publishes two events a request and prints what is acknowledged, until it is killed. */
-import { openStorage } from '../../../src/storage/open-storage.ts'
+import { openStorage } from '../../../src/store/open-storage.ts'
 import { draft } from '../../storage/support/drafts.ts'
 import { publish } from '../../storage/support/read-back.ts'
 

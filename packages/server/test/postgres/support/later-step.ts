@@ -1,6 +1,6 @@
 /** The steps of a later version of the program, for tests: those of now, and one that has everything that a step can have. */
-import { migrations } from '../../../src/storage/postgres/migrate.ts'
-import type { Migration } from '../../../src/storage/postgres/migration-steps.ts'
+import { migrations } from '../../../src/store/postgres/migrate.ts'
+import type { Migration } from '../../../src/store/postgres/migration-steps.ts'
 
 export const laterStep: Migration = {
   files: [new URL('./later-step.sql', import.meta.url)],

@@ -1,5 +1,5 @@
 /** A node of its own that publishes for a while, and no less than so many events, and then prints what was acknowledged. */
-import { openStorage } from '../../../src/storage/open-storage.ts'
+import { openStorage } from '../../../src/store/open-storage.ts'
 import { engineTarget } from './engine-target.ts'
 import { publishLoad } from './load.ts'
 

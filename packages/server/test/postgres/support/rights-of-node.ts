@@ -1,6 +1,6 @@
 /** Roles with the least rights that a node needs. */
 import type { Client } from 'pg'
-import { grantsFor } from '../../../src/storage/postgres/node-rights.ts'
+import { grantsFor } from '../../../src/store/postgres/node-rights.ts'
 import { withClient } from './standby.ts'
 
 /** In the schema that stands first in the search path. */

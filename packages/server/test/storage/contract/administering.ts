@@ -6,7 +6,7 @@ import type {
   ImportedTenant,
   KeyRecord,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

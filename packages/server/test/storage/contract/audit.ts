@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { AuditRow, KeyRecord, StorageEngine } from '../../../src/storage/storage.ts'
+import type { AuditRow, KeyRecord, StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { StorageFailure, branchViewName } from '../../../src/storage/storage.ts'
-import type { FeedView, StorageEngine } from '../../../src/storage/storage.ts'
+import { StorageFailure, branchViewName } from '../../../src/store/storage.ts'
+import type { FeedView, StorageEngine } from '../../../src/store/storage.ts'
 import {
   actor,
   assertViews,

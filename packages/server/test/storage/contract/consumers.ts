@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/storage/storage.ts'
+import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/store/storage.ts'
 import type {
   ConsumerResult,
   KeptReading,
   NotedReading,
   NumberRange,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { erase, subject } from '../support/erasing.ts'
 import { list, publish } from '../support/read-back.ts'

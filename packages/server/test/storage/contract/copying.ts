@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft, tenantA, uuid } from '../support/drafts.ts'
 import { headOf, list, numbers, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

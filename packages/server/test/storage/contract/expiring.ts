@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { uuidV7 } from '@property-events/protocol'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { erase, erasureOf, subject } from '../support/erasing.ts'
 import { codes, list, publish } from '../support/read-back.ts'

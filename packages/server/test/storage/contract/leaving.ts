@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'

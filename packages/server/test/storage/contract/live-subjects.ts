@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { branchViewName } from '../../../src/storage/storage.ts'
+import { branchViewName } from '../../../src/store/storage.ts'
 import type {
   FeedKey,
   FeedView,
   LiveQuery,
   LiveSubject,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { grantBranches } from '../support/branch-views.ts'
 import { draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { list, publish } from '../support/read-back.ts'

@@ -5,14 +5,14 @@ import {
   publicationDaysKept,
   publicationsPerCommit,
   refusalsPerHour,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import type {
   KeptMinute,
   PublicationQuery,
   PublicationRefusal,
   PublishedMinute,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'

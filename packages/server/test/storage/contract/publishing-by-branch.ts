@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { AppendOutcome, EventDraft, StorageEngine } from '../../../src/storage/storage.ts'
+import type { AppendOutcome, EventDraft, StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft, feedKey, removal, uuid } from '../support/drafts.ts'
 import { codes, headOf, list, numbers, parseEvent, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

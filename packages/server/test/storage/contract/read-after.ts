@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ViewName } from '@property-events/protocol'
-import type { FeedKey, StorageEngine } from '../../../src/storage/storage.ts'
+import type { FeedKey, StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA } from '../support/drafts.ts'
 import { list, numbers, parseEvent, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FeedEvent } from '@property-events/protocol'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { begin, erase, erasureOf, reduceAll, subject, wholeText } from '../support/erasing.ts'
 import { codes, headOf, list, parseEvent, publish } from '../support/read-back.ts'

@@ -7,7 +7,7 @@ import {
   newPresence,
   presenceText,
   setConsumersPerKey,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import type {
   KeyRecord,
   LastAsked,
@@ -17,7 +17,7 @@ import type {
   PublishedMinute,
   SilenceTurn,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'

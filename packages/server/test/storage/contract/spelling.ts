@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import type { DraftWords } from '../support/drafts.ts'
 import { headOf, list, publish } from '../support/read-back.ts'

@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { feedNames, millisecondsOfTicks, ticksPerSecond } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
-import { branchViewName, viewNames } from '../../../src/storage/storage.ts'
-import { isErasedPayload, isReducedPayload } from '../../../src/storage/reduced-event.ts'
+import { branchViewName, viewNames } from '../../../src/store/storage.ts'
+import { isErasedPayload, isReducedPayload } from '../../../src/events/append/reduced-event.ts'
 import type {
   ErasureTarget,
   FeedCount,
@@ -15,7 +15,7 @@ import type {
   Restriction,
   StorageEngine,
   ThinOutcome,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { uuid } from './drafts.ts'
 import { erasureOf } from './erasing.ts'
 import { holdOn } from './holding.ts'

@@ -1,5 +1,5 @@
 /** A process that answers one open window of the store in a folder at a time of its own, says so, and lives on until it is killed. */
-import { openStorage } from '../../../src/storage/open-storage.ts'
+import { openStorage } from '../../../src/store/open-storage.ts'
 import { located } from './read-back.ts'
 import { testClock } from './test-clock.ts'
 

@@ -1,14 +1,14 @@
 /** Short ways to grant branches, to have their views filled, and to say what should stand in them. */
 import assert from 'node:assert/strict'
-import { branchSetId, branchSetOf, branchViewName, viewNames } from '../../../src/storage/storage.ts'
+import { branchSetId, branchSetOf, branchViewName, viewNames } from '../../../src/store/storage.ts'
 import type {
   BranchSetId,
   FeedKey,
   FeedView,
   KeyRecord,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
-import type { EventRecord } from '../../../src/storage/store-records.ts'
+} from '../../../src/store/storage.ts'
+import type { EventRecord } from '../../../src/tenants/copy/store-records.ts'
 import { feedKey, tenantA } from './drafts.ts'
 import { list, numbers } from './read-back.ts'
 

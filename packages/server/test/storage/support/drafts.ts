@@ -1,16 +1,16 @@
 /** Drafts as a publisher's request would become, short enough to write many of them. */
 import { createHash } from 'node:crypto'
 import type { Category, FeedName, Ticks } from '@property-events/protocol'
-import { contentHashOf } from '../../../src/storage/content-hash.ts'
+import { contentHashOf } from '../../../src/events/append/content-hash.ts'
 import type {
   AppendBatch,
   EventDraft,
   FeedKey,
   PayloadContent,
   RemovalContent,
-} from '../../../src/storage/storage.ts'
-import { updateDateHashOf } from '../../../src/storage/subject-identity.ts'
-import { uuidV5 } from '../../../src/uuid-v5.ts'
+} from '../../../src/store/storage.ts'
+import { updateDateHashOf } from '../../../src/events/append/subject-identity.ts'
+import { uuidV5 } from '../../../src/runtime/uuid-v5.ts'
 
 const namespace = '6f9b1f9e-6f0e-4b0a-9d4e-3a6d6e1c2b11'
 

@@ -1,8 +1,8 @@
 /** Short ways to erase, and to look for what should be gone. */
 import assert from 'node:assert/strict'
 import { uuidV7 } from '@property-events/protocol'
-import type { Erasure, ErasureRequest, ErasureTarget, StorageEngine } from '../../../src/storage/storage.ts'
-import type { StoreRecord } from '../../../src/storage/store-records.ts'
+import type { Erasure, ErasureRequest, ErasureTarget, StorageEngine } from '../../../src/store/storage.ts'
+import type { StoreRecord } from '../../../src/tenants/copy/store-records.ts'
 import { feedKey, uuid } from './drafts.ts'
 
 export function erasureOf(target: ErasureTarget, given: Partial<ErasureRequest> = {}): ErasureRequest {

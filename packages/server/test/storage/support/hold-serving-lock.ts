@@ -4,7 +4,7 @@
  * nobody holds nor with a second question.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import { acquireServingLock } from '../../../src/storage/open-storage.ts'
+import { acquireServingLock } from '../../../src/store/open-storage.ts'
 
 const folder = process.argv[2] ?? ''
 const answers = [0, 1].map(() => ('release' in acquireServingLock(folder) ? 'held' : 'refused'))

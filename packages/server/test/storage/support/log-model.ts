@@ -4,14 +4,14 @@
  */
 import { feedNames, meaningOf } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
-import { floorAfter, readClock } from '../../../src/storage/clock.ts'
-import type { SharedClock } from '../../../src/storage/clock.ts'
-import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../../src/storage/decide-append.ts'
-import type { AppendDecision, EventRow } from '../../../src/storage/decide-append.ts'
-import { eventJson, parseEventJson } from '../../../src/storage/event-json.ts'
-import { isOpenWindow } from '../../../src/storage/open-window.ts'
-import type { AppendLookups } from '../../../src/storage/plan-append.ts'
-import { feedName } from '../../../src/storage/storage.ts'
+import { floorAfter, readClock } from '../../../src/store/clock.ts'
+import type { SharedClock } from '../../../src/store/clock.ts'
+import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../../src/events/append/decide-append.ts'
+import type { AppendDecision, EventRow } from '../../../src/events/append/decide-append.ts'
+import { eventJson, parseEventJson } from '../../../src/events/event-json.ts'
+import { isOpenWindow } from '../../../src/events/open-window.ts'
+import type { AppendLookups } from '../../../src/events/append/plan-append.ts'
+import { feedName } from '../../../src/store/storage.ts'
 import type {
   AppendBatch,
   AppendOutcome,
@@ -21,8 +21,8 @@ import type {
   Head,
   StorageEngine,
   StoredEvent,
-} from '../../../src/storage/storage.ts'
-import type { SubjectState } from '../../../src/storage/subject-state.ts'
+} from '../../../src/store/storage.ts'
+import type { SubjectState } from '../../../src/events/append/subject-state.ts'
 
 /** What of a store the log is. */
 export interface EventLog {

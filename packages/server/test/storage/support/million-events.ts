@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../../src/storage/open-storage.ts'
-import { eventChecksum } from '../../../src/storage/sqlite/event-checksum.ts'
+import { openStorage } from '../../../src/store/open-storage.ts'
+import { eventChecksum } from '../../../src/events/sqlite/event-checksum.ts'
 import { feedKey } from './drafts.ts'
 import { withTenants } from './stores.ts'
 

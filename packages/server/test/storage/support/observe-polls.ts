@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ticksOfMilliseconds } from '@property-events/protocol'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft } from './drafts.ts'
 import { list, publish } from './read-back.ts'
 

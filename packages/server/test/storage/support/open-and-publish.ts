@@ -1,6 +1,6 @@
 /** A process of its own that opens the store in a folder, making it if need be, and publishes one event. */
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../../src/storage/open-storage.ts'
+import { openStorage } from '../../../src/store/open-storage.ts'
 import { draft, tenantA } from './drafts.ts'
 import { publish } from './read-back.ts'
 

@@ -11,7 +11,7 @@ import type {
   Head,
   Located,
   StorageEngine,
-} from '../../../src/storage/storage.ts'
+} from '../../../src/store/storage.ts'
 import { batch, feedKey } from './drafts.ts'
 
 /** Appends one batch of drafts and returns its receipt. */

@@ -1,9 +1,9 @@
 /** Every engine under test: how a new store is made, and a copy of one. A further engine is one entry. */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { backUpStore, openStorage } from '../../../src/storage/open-storage.ts'
-import type { SqliteOptions } from '../../../src/storage/sqlite/engine.ts'
-import type { StorageEngine } from '../../../src/storage/storage.ts'
+import { backUpStore, openStorage } from '../../../src/store/open-storage.ts'
+import type { SqliteOptions } from '../../../src/store/sqlite/engine.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { makeStoreFolder, openNewStore } from '../../support/temporary-store.ts'
 import type { StoreOptions } from '../../support/temporary-store.ts'
 import { tenantA, tenantB } from './drafts.ts'

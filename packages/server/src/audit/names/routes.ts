@@ -1,0 +1,42 @@
+/** `PATCH /v1/admin/actors/{actor}`: the name that an actor of the audit is shown with (PROTOCOL §12.6). */
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import { readActorName } from '../../tenants/routes/tenant-body.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { isNamedActor } from '../../store/storage.ts'
+import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { actorOf } from '../../tenants/routes/tenants.ts'
+
+export function nameActor(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'PATCH',
+    path: '/actors/:actor',
+    need: 'admin:manage',
+    operatorsOnly: true,
+    operationId: 'nameActor',
+    summary: 'Name an actor of the audit, or erase its name',
+    description:
+      'Rows of the audit have opaque actors and never change. The name is kept apart from them, and can be erased.',
+    body: 'ActorNameChange',
+    ok: { description: 'The actor and its name.', schema: 'ActorName' },
+    answer: ({ request, access, params: [actor = ''] }) => {
+      if (!isNamedActor(actor)) return notAnActor()
+      return withSmallBody(context, request, access, async (text) => {
+        const reading = readActorName(text)
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { name } = reading.body
+        if (name === null) await context.names.erase(actor, actorOf(access))
+        else await context.names.set({ actor, name }, actorOf(access))
+        return adminAnswer({ actor, name })
+      })
+    },
+  })
+}
+
+function notAnActor() {
+  const message = 'An actor is key: or cli: and its id, as rows of the audit have it.'
+  const errors = [{ parameter: 'actor', code: 'not_an_actor', message }]
+  return refused({ code: 'invalid_parameter', errors })
+}

@@ -1,0 +1,116 @@
+/**
+ * The console's entrance (D31, PROTOCOL §15): a session in place of a key header, accepted under `/console` alone. It leads to the same
+ * operations, with the key that the session was begun with.
+ */
+import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+import { consoleSessions } from './sign-in.ts'
+import type { ConsoleSessions } from './sign-in.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
+import type { ConsoleSession, StorageEngine } from '../store/storage.ts'
+import type { OpenSession, Request } from '../http/exchange.ts'
+import type { Refusal } from '../http/problem/problem.ts'
+import { readConsoleFiles } from './files.ts'
+import type { ConsoleFiles } from './files.ts'
+import { pageOrigin } from './own-page.ts'
+import type { OwnPlace } from './own-page.ts'
+import { createTokenBuckets, steadyClock } from '../keys/rate-limit/token-bucket.ts'
+import type { TokenBuckets } from '../keys/rate-limit/token-bucket.ts'
+import { cookieNameOf, readSecrets } from './session-cookie.ts'
+
+export interface ConsoleOptions {
+  /** The folder with `index.html`, `console.js` with the parts that it loads, and `console.css`. */
+  readonly folder: string
+  /** Hosts whose pictures the page may show, over https: names, or `*.` and a name. Default: none. */
+  readonly imageHosts?: readonly string[]
+  /** The address at which people reach the service, with the base path. Left out: the address it listens on. */
+  readonly url?: string | undefined
+}
+
+/** What a console request presents. */
+export type Entered = EnteredSession | NotEntered
+
+export interface EnteredSession {
+  readonly kind: 'session'
+  readonly session: ConsoleSession
+  readonly open: OpenSession
+  /** The origin of the page. */
+  readonly origin: string
+  /** The session's key, as it is now. */
+  readonly verdict: Exclude<KeyVerdict, { kind: 'unknown' }>
+}
+
+export type NotEntered =
+  /** There is no session, or it has ended. */
+  { readonly kind: 'ended' } | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+export interface ConsoleDoor {
+  readonly options: ConsoleOptions
+  readonly files: ConsoleFiles
+  readonly cookieName: string
+  readonly sessions: ConsoleSessions
+  /** Sign-ins of each key: a session is a commit and a row of the audit. */
+  readonly signIns: TokenBuckets
+  readonly place: OwnPlace
+  /** Rejects as the store does. */
+  enter(request: Request): Promise<Entered>
+}
+
+export interface DoorParts {
+  readonly console?: ConsoleOptions | undefined
+  readonly storage: Pick<StorageEngine, 'consoleSessions' | 'settings'>
+  readonly verifier: Pick<KeyVerifier, 'use'>
+  readonly clock: () => number
+  readonly trustedProxies: number
+  readonly basePath: string
+  readonly report: TaskReport
+}
+
+/** On one thread. */
+const signInLimits = { perSecond: 0.1, burst: 20 }
+
+/** `undefined` if the console is off. Throws the file system's error if a file of the page is missing. */
+export function consoleDoor(parts: DoorParts): ConsoleDoor | undefined {
+  const { console: options } = parts
+  if (options === undefined) return undefined
+  const { storage, verifier, clock, trustedProxies, report } = parts
+  const sessions = consoleSessions({ store: storage.consoleSessions, clock, report })
+  const publicOrigin = options.url === undefined ? undefined : new URL(options.url).origin
+  const place = { trustedProxies, publicOrigin }
+  const cookieName = cookieNameOf(storage.settings.storeId)
+  return {
+    options,
+    files: readConsoleFiles(options, parts.basePath),
+    cookieName,
+    sessions,
+    signIns: createTokenBuckets({ limits: signInLimits, clock: steadyClock }),
+    place,
+    async enter(request) {
+      const page = pageOrigin(request, place)
+      if (page.kind === 'foreign') return { kind: 'refused', refusal: page.refusal }
+      const { origin } = page
+      const refusal = refusalOfBody(request)
+      if (refusal !== undefined) return { kind: 'refused', refusal }
+      const secrets = readSecrets(request, cookieName)
+      const session = secrets && (await sessions.find(secrets.cookie, secrets.half))
+      if (session === undefined) return { kind: 'ended' }
+      const verdict = await verifier.use(session.keyId)
+      if (verdict.kind === 'unknown') return { kind: 'ended' }
+      return { kind: 'session', session, open: openSession(sessions, session), origin, verdict }
+    },
+  }
+}
+
+function openSession(sessions: ConsoleSessions, session: ConsoleSession): OpenSession {
+  return { isFresh: sessions.isFresh(session), isOpen: () => sessions.isOpen(session) }
+}
+
+/** A form on another page can send any other type without a preflight. */
+function refusalOfBody(request: Request): Refusal | undefined {
+  const type = request.header('content-type')
+  const announced =
+    Number(request.header('content-length') ?? 0) > 0 || request.header('transfer-encoding') !== undefined
+  if (type === undefined && !announced) return undefined
+  const [mediaType = ''] = (type ?? '').split(';')
+  if (mediaType.trim().toLowerCase() === 'application/json') return undefined
+  return { code: 'unsupported_media_type', detail: 'The console takes bodies as application/json only.' }
+}

@@ -1,0 +1,47 @@
+/** The page of the console with its scripts and its style. Every path is a state of the page, which its script reads. */
+import type { ConsoleFiles } from '../files.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import { answer, documentHeaders, openProblems } from '../../http/openapi/responses.ts'
+import { success } from '../../http/problem/problem.ts'
+import type { Operation } from '../../http/operation.ts'
+import { documentCall } from '../../http/openapi/static-document.ts'
+import type { StaticDocument } from '../../http/openapi/static-document.ts'
+
+type Limits = Pick<HttpContext, 'limits'>
+
+export function consolePages(context: Limits, { page, scripts, style }: ConsoleFiles): readonly Operation[] {
+  return [
+    fileAt(context, '/console', 'text/html', page),
+    fileAt(context, '/console/*', 'text/html', page),
+    ...[...scripts].map(([name, script]) => fileAt(context, `/console/${name}`, 'text/javascript', script)),
+    fileAt(context, '/console/console.css', 'text/css', style),
+  ]
+}
+
+function fileAt(context: Limits, path: string, mediaType: string, file: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path,
+    mediaType,
+    access: undefined,
+    schema: () => ({
+      operationId: 'getConsole',
+      summary: 'The console',
+      description: 'Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The file.', { type: 'string' }, documentHeaders, mediaType),
+        ...openProblems(),
+      },
+    }),
+    // The query is for the page.
+    prepare: ({ params }) => {
+      const isFile = params.some((rest) => rest.includes('.'))
+      return isFile
+        ? () => refused({ code: 'path_not_found' })
+        : documentCall(context, { query: '', params }, file)
+    },
+  }
+}

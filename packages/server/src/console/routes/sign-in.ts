@@ -1,0 +1,92 @@
+/** `POST /console/session`: signs a person in with a key, or with a link of `property-events console` (PROTOCOL §15.3). */
+import { failuresOf } from '../../http/access/access.ts'
+import type { ConsoleDoor } from '../door.ts'
+import { pageOrigin } from '../own-page.ts'
+import { noSuchKey, prove } from '../prove.ts'
+import type { Proof } from '../prove.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome, Refused, Request } from '../../http/exchange.ts'
+import { success } from '../../http/problem/problem.ts'
+import { readMembers } from '../../http/requests/body-members.ts'
+import { refusalOfParameters } from '../../http/requests/query.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { cookieHeaders, sessionMembers, sessionSchema } from './session-answer.ts'
+
+export function signIn(context: HttpContext, door: ConsoleDoor, pictures: boolean): Operation {
+  return {
+    method: 'POST',
+    path: '/console/session',
+    mediaType: 'application/json',
+    access: undefined,
+    schema: sessionSchema('signIn', 'Sign in to the console', 'invalid_body', 'login_link_spent'),
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return async (request, access) => begin({ context, door, pictures, request }, access)
+    },
+  }
+}
+
+interface SigningIn {
+  readonly context: HttpContext
+  readonly door: ConsoleDoor
+  readonly pictures: boolean
+  readonly request: Request
+}
+
+async function begin(asked: SigningIn, access: Access): Promise<Outcome> {
+  const { context, door, request } = asked
+  const failures = failuresOf(context, request)
+  const page = pageOrigin(request, door.place)
+  if (page.kind === 'foreign') return refused(page.refusal)
+  // Checked before the body is read, since it comes from a stranger.
+  if (!/^application\/json\s*(?:;|$)/i.test(request.header('content-type') ?? '')) return refused(jsonOnly)
+  return withSmallBody(context, request, access, async (text) => {
+    const proof = readProof(text)
+    if (proof.kind === 'refused') return proof
+    const proven = await prove(context, door, request, proof, failures)
+    return proven.kind === 'refused' ? proven : open(asked, page.origin, proof.kind, proven.keyId)
+  })
+}
+
+const jsonOnly = {
+  code: 'unsupported_media_type',
+  detail: 'The console takes bodies as application/json only.',
+} as const
+
+function readProof(text: string): Proof | Refused {
+  const example = '{"key":"pev_…"} or {"login":"…"}'
+  const reading = readMembers(text, ['key', 'login'], example)
+  if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+  const { members } = reading
+  const isText = (given: string): boolean => given !== ''
+  const key = members.matching('key', isText, 'the text of a key')
+  const login = members.matching('login', isText, 'the text after #login= in a link')
+  if (members.errors.length > 0) return refused({ code: 'invalid_body', errors: members.errors })
+  if (key !== undefined && login === undefined) return { kind: 'pasted_key', secret: key.trim() }
+  if (login !== undefined && key === undefined) return { kind: 'link', secret: login }
+  const message = `The body has one of key and login: ${example}.`
+  return refused({ code: 'invalid_body', errors: [{ pointer: '', code: 'one_of_key_and_login', message }] })
+}
+
+async function open(
+  { context, door, pictures, request }: SigningIn,
+  origin: string,
+  by: Proof['kind'],
+  keyId: string,
+): Promise<Outcome> {
+  const found = await context.keys.findKey(keyId)
+  if (found === undefined) return refused(noSuchKey)
+  const before = await door.enter(request)
+  const { record } = found
+  const tenantIds = record.grants.map(({ tenantId }) => tenantId)
+  const { session, cookie, half } = await door.sessions.begin(keyId, { by, tenantIds })
+  if (before.kind === 'session') await door.sessions.end(before.session)
+  const { basePath } = context
+  const members = sessionMembers({ door, basePath, origin, pictures }, session, record)
+  const headers = cookieHeaders(context, door, origin, cookie)
+  const body = JSON.stringify({ session: half, ...members })
+  return { kind: 'text', status: success.created, headers, body }
+}

@@ -1,0 +1,155 @@
+/** The consumers of a feed: keys that may read it, and their names, with what is stored about each (D28). */
+import { defaultConsumer } from '../store/storage.ts'
+import type {
+  Acknowledgement,
+  ConsumerRefusal,
+  FeedKey,
+  KeptReading,
+  KeyReading,
+  KeyRecord,
+  Presence,
+  StorageEngine,
+} from '../store/storage.ts'
+import { isAdmitted, standingOf } from '../tenants/standing.ts'
+import type { KeyEnd } from './delivery.ts'
+
+export interface FeedConsumer {
+  readonly keyId: string
+  readonly name: string
+  /** The label of the key. */
+  readonly label: string
+  readonly reading: KeyReading | undefined
+  /** The key may read only properties of these branches. */
+  readonly branches: readonly string[] | undefined
+  readonly keyEnd: KeyEnd | undefined
+  /** The key also opens other tenants. */
+  readonly opensOthers: boolean
+  readonly readings: readonly KeptReading[]
+  readonly acknowledgement: Acknowledgement | undefined
+  readonly refusals: readonly ConsumerRefusal[]
+  /** Whether it is silent; `undefined`: it has never been seen, and nothing is expected of it. */
+  readonly presence: Presence | undefined
+}
+
+export interface ConsumersQuery {
+  readonly key: FeedKey
+  /** Only consumers of this key; `undefined`: of all keys. */
+  readonly keyId: string | undefined
+  /** Only consumers that may read properties of these branches; `undefined`: all. */
+  readonly branches: readonly string[] | undefined
+  readonly nowMs: number
+}
+
+/** A consumer that has reported something. */
+type Named = { readonly keyId: string; readonly name: string }
+
+type Store = Pick<StorageEngine, 'consumers' | 'keys' | 'leaving' | 'silence' | 'tenants'>
+
+/**
+ * By key in the order of creation, then by name. A key that has ended is included if it has ever asked. The notes of every node are
+ * included after 35 s at the latest. `further`: consumers that are known from other records.
+ */
+export async function consumersOf(
+  store: Store,
+  query: ConsumersQuery,
+  further: readonly Named[] = [],
+): Promise<readonly FeedConsumer[]> {
+  const { key, keyId } = query
+  const found = await readersOf(store, key, keyId)
+  const records = found.filter((record) => mayRead(branchesOf(record, key), query.branches))
+  const readings = Map.groupBy(await store.consumers.readings(key), nameOf)
+  const acknowledgements = new Map(
+    (await store.consumers.acknowledgements(key)).map((one) => [nameOf(one), one]),
+  )
+  const refusals = (await store.consumers.refusals(records.map((record) => record.keyId))).filter(
+    ({ tenantId }) => tenantId === undefined || tenantId === key.tenantId,
+  )
+  const presences = new Map<string, Presence>()
+  for (const one of await store.silence.ofKeys(records.map((record) => record.keyId))) {
+    if (one.name.kind === 'consumer') presences.set(nameOf(one.name), one)
+  }
+  const disabled = await disabledOf(store, query)
+  const names = [...readings.keys(), ...acknowledgements.keys(), ...[...refusals, ...further].map(nameOf)]
+  return records.flatMap((record) => {
+    const own = new Set(names.filter((name) => name.startsWith(`${record.keyId} `)))
+    const keyEnd = endOf(record, query.nowMs) ?? disabled
+    const opensOthers = record.grants.some(({ tenantId }) => tenantId !== key.tenantId)
+    // Consumers that are expected, and have never been seen anywhere.
+    for (const { name, lastMs, expectation } of opensOthers ? [] : presences.values()) {
+      const isWaitedFor = lastMs === undefined && typeof expectation === 'number'
+      if (isWaitedFor && name.kind === 'consumer' && name.keyId === record.keyId) own.add(nameOf(name))
+    }
+    // A key that has not asked yet is expected; one that never will is not.
+    if (own.size === 0 && keyEnd === undefined)
+      own.add(nameOf({ keyId: record.keyId, name: defaultConsumer }))
+    return [...own].toSorted().map((text) => ({
+      keyId: record.keyId,
+      name: text.slice(record.keyId.length + 1),
+      label: record.label,
+      reading: record.reading,
+      branches: branchesOf(record, key),
+      keyEnd,
+      opensOthers,
+      readings: readings.get(text) ?? [],
+      acknowledgement: acknowledgements.get(text),
+      refusals: refusals.filter((one) => nameOf(one) === text),
+      presence: presences.get(text),
+    }))
+  })
+}
+
+function branchesOf({ grants }: KeyRecord, key: FeedKey): readonly string[] | undefined {
+  return grants.find(({ tenantId }) => tenantId === key.tenantId)?.branches
+}
+
+function mayRead(granted: readonly string[] | undefined, wanted: readonly string[] | undefined): boolean {
+  return granted === undefined || wanted === undefined || granted.some((branch) => wanted.includes(branch))
+}
+
+function nameOf({ keyId, name }: Named): string {
+  return `${keyId} ${name}`
+}
+
+const keysAtOnce = 200
+
+/** Keys with the feed's read scope for the tenant. */
+async function readersOf(
+  { keys }: Store,
+  { tenantId, feed }: FeedKey,
+  keyId: string | undefined,
+): Promise<readonly KeyRecord[]> {
+  const reads = ({ grants }: KeyRecord): boolean =>
+    grants.some((grant) => grant.tenantId === tenantId && grant.scopes.includes(`${feed}:read`))
+  if (keyId !== undefined) {
+    const record = (await keys.findKey(keyId))?.record
+    return record !== undefined && reads(record) ? [record] : []
+  }
+  const found: KeyRecord[] = []
+  for (let after = 0; ;) {
+    const page = await keys.keysAfter({ after, limit: keysAtOnce, tenantId })
+    found.push(...page.map(({ record }) => record).filter(reads))
+    const last = page.at(-1)
+    if (last === undefined || page.length < keysAtOnce) return found
+    after = last.place
+  }
+}
+
+function endOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): KeyEnd | undefined {
+  if (revokedMs !== undefined) return { code: 'key_revoked', sinceMs: revokedMs }
+  if (expiresMs !== undefined && expiresMs <= nowMs) return { code: 'key_expired', sinceMs: expiresMs }
+  return undefined
+}
+
+/** All keys, if the tenant is suspended or has left. */
+async function disabledOf(
+  { leaving, tenants }: Store,
+  { key, nowMs }: ConsumersQuery,
+): Promise<KeyEnd | undefined> {
+  const tenant = await tenants.findTenant(key.tenantId)
+  if (tenant === undefined) return undefined
+  const [left] = await leaving.of([key.tenantId])
+  const readingEndsMs = left?.readingEndsMs
+  const standing = standingOf({ ...tenant, readingEndsMs }, nowMs)
+  if (isAdmitted(standing)) return undefined
+  return { code: 'key_disabled', sinceMs: standing === 'readingEnded' ? readingEndsMs : undefined }
+}

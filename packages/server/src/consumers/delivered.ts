@@ -1,0 +1,86 @@
+/** What answers tell consumers, in the numbers that each kind of read uses (D28). */
+import type {
+  FeedKey,
+  FeedView,
+  Head,
+  NumberRange,
+  ReadRoute,
+  StoredEvent,
+  ViewRange,
+} from '../store/storage.ts'
+import type { EventRun } from '../reading/run.ts'
+import type { Told } from './read-ranges.ts'
+
+const none: readonly NumberRange[] = []
+
+/**
+ * A page. In a list of current events (`route` `current`) it counts up to its last position, from the one after the previous page: what
+ * it leaves out was superseded.
+ */
+export function toldPage({ key, view, first, count, positions }: ViewRange, epoch: string): Told {
+  const isQuiet = count === 0
+  if (positions === undefined) {
+    const ranges: readonly NumberRange[] = isQuiet ? none : [[first, first + count - 1]]
+    return { key, view, space: 'ordinals', epoch, route: 'list', ranges, isQuiet }
+  }
+  const from = first === 1 ? 1 : (positions[first - 2] ?? 0) + 1
+  const through = positions[first + count - 2] ?? 0
+  const ranges: readonly NumberRange[] = isQuiet ? none : [[from, through]]
+  return { key, view, space: 'positions', epoch, route: 'current', ranges, isQuiet }
+}
+
+/** The same page once more, which its reader already has. */
+export function toldUnchanged(told: Told): Told {
+  return { ...told, ranges: none, isQuiet: true }
+}
+
+interface ToldAfter {
+  readonly key: FeedKey
+  readonly view: FeedView
+  readonly after: number
+  readonly route: 'run' | 'wait' | 'stream'
+  /** Only some types: what is left out was not sent, so no range is without a gap. */
+  readonly isPart: boolean
+}
+
+type RunTold = Pick<EventRun, 'events' | 'next'> & { readonly head: Pick<Head, 'sequenceNumber'> }
+
+/** Everything of the view after a number, or the part of it that has some types. */
+export function toldAfter({ key, view, after, route, isPart }: ToldAfter) {
+  return ({ events, next, head }: RunTold): Told => {
+    const isQuiet = events.length === 0 && next >= head.sequenceNumber
+    if (isPart) return { ...toldEvents(key, events, route), isQuiet }
+    return toldThrough({ key, view, after, through: next, route, isQuiet })
+  }
+}
+
+export interface ToldThrough {
+  readonly key: FeedKey
+  readonly view: FeedView
+  /** It already had everything up to this number. */
+  readonly after: number
+  readonly through: number
+  readonly route: 'run' | 'wait' | 'stream' | 'snapshot'
+  readonly isQuiet: boolean
+}
+
+export function toldThrough({ key, view, after, through, route, isQuiet }: ToldThrough): Told {
+  const ranges: readonly NumberRange[] = through > after ? [[after + 1, through]] : none
+  return { key, view, space: 'numbers', epoch: '', route, ranges, isQuiet }
+}
+
+/** Events that were read one by one, or those of one subject. */
+export function toldEvents(
+  key: FeedKey,
+  events: readonly Pick<StoredEvent, 'sequenceNumber'>[],
+  route: Exclude<ReadRoute, 'list' | 'current' | 'snapshot'>,
+): Told {
+  const ranges = events.map(({ sequenceNumber }): NumberRange => [sequenceNumber, sequenceNumber])
+  return { key, view: 'single', space: 'numbers', epoch: '', route, ranges, isQuiet: false }
+}
+
+/** An event of which only the position is known. */
+export function toldPosition(key: FeedKey, epoch: string, position: number): Told {
+  const ranges: readonly NumberRange[] = [[position, position]]
+  return { key, view: 'single', space: 'positions', epoch, route: 'event', ranges, isQuiet: false }
+}

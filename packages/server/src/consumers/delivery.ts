@@ -1,0 +1,140 @@
+/**
+ * What became of an event at one consumer, decided from what is known (D28). It reads nothing; `deliverySentence` puts the result into
+ * words.
+ */
+import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol'
+import { partsOfView } from '../store/storage.ts'
+import type { ConsumerRefusal, ConsumerResult, FeedView, FirstSent, KeptReading } from '../store/storage.ts'
+
+/** A key's end, if it has ended. */
+export interface KeyEnd {
+  readonly code: 'key_revoked' | 'key_expired' | 'key_disabled'
+  /** Milliseconds since 1970; `undefined` if unknown. */
+  readonly sinceMs: number | undefined
+}
+
+/** Everything that is known about a consumer and an event. */
+export interface DeliveryFacts {
+  readonly keyId: string
+  readonly name: string
+  readonly label: string
+  readonly sequenceNumber: number
+  /** Views that contain the event, and those for which that is unknown. */
+  readonly viewsOfEvent: ReadonlySet<string>
+  /** False: the key reads only other branches. */
+  readonly isInBranches: boolean
+  readonly keyEnd: KeyEnd | undefined
+  /** What it was sent, and the outcome of its last requests. */
+  readonly readings: readonly KeptReading[]
+  /** It has been silent for too long, since then; `undefined`: it has not, or the caller may not see that. */
+  readonly silentMs: number | undefined
+  /** What it was sent includes the event. */
+  readonly isSent: boolean
+  /** When it was first sent, if that minute is kept. */
+  readonly firstSent: FirstSent | undefined
+  readonly acknowledged: { readonly sequenceNumber: number; readonly ms: number } | undefined
+  /** Its last report on the property. */
+  readonly result: ConsumerResult | undefined
+  /** Refusals that do not concern other tenants. */
+  readonly refusals: readonly ConsumerRefusal[]
+  readonly eventType: ConsumerDelivery['eventType']
+}
+
+const minuteMs = 60_000
+
+export function deliveryOf(facts: DeliveryFacts): ConsumerDelivery {
+  const { keyId, name, label, readings, acknowledged, result, sequenceNumber } = facts
+  const askedMs = latest(readings.map((reading) => reading.askedMs))
+  // It may be back before a look has noticed.
+  const isBack = (askedMs ?? 0) > (facts.silentMs ?? 0)
+  const said = {
+    keyId,
+    name,
+    label,
+    at: null,
+    route: null,
+    code: null,
+    message: null,
+    url: null,
+    refusals: null,
+    lastAskedAt: timeOf(askedMs),
+    lastNothingNewAt: timeOf(latest(readings.map(({ quietMs = 0 }) => quietMs))),
+    silentSince: isBack ? null : timeOf(facts.silentMs),
+    acknowledged: acknowledged?.sequenceNumber ?? null,
+    earlier:
+      result === undefined || result.sequenceNumber >= sequenceNumber
+        ? null
+        : { outcome: result.outcome, sequenceNumber: result.sequenceNumber },
+    views: viewsRead(readings),
+    eventType: facts.eventType,
+  }
+  return { ...said, ...decided(facts, askedMs) }
+}
+
+type Decided = { readonly state: DeliveryState } & Partial<
+  Pick<ConsumerDelivery, 'at' | 'route' | 'code' | 'message' | 'url' | 'refusals'>
+>
+
+/** What the consumer reports takes precedence over what was sent to it, and both over why it may not have been sent. */
+function decided(facts: DeliveryFacts, askedMs: number | undefined): Decided {
+  const { result, acknowledged, sequenceNumber, firstSent, isSent } = facts
+  if (result !== undefined && result.sequenceNumber >= sequenceNumber) {
+    const { outcome, code = null, message = null, url = null, resultMs } = result
+    return { state: outcome, at: timeOf(resultMs), code, message, url }
+  }
+  if (!facts.isInBranches) return { state: 'other_branch' }
+  if (!isSent && readsOthers(facts)) return { state: 'other_category' }
+  if (acknowledged !== undefined && acknowledged.sequenceNumber >= sequenceNumber) {
+    return { state: 'applied', at: timeOf(acknowledged.ms) }
+  }
+  if (isSent) {
+    return {
+      state: 'sent',
+      at: timeOf(firstSent && firstSent.minute * minuteMs),
+      route: firstSent?.route ?? null,
+    }
+  }
+  const refusal = refusalOf(facts, askedMs)
+  if (refusal !== undefined) return refusal
+  return { state: askedMs === undefined && acknowledged === undefined ? 'never_asked' : 'pending' }
+}
+
+/** It reads whole views, and none of them contains the event. */
+function readsOthers({ readings, viewsOfEvent }: DeliveryFacts): boolean {
+  const views = rawViews(readings)
+  return views.length > 0 && !views.some((view) => viewsOfEvent.has(view))
+}
+
+function rawViews(readings: readonly KeptReading[]): readonly FeedView[] {
+  return readings.map(({ view }) => view).filter((view) => view !== 'single')
+}
+
+/** The same name for a set of branches as for all: a key reads only its own. */
+export function nameOfView(view: FeedView): string {
+  return partsOfView(view).category ?? 'all'
+}
+
+function viewsRead(readings: readonly KeptReading[]): readonly string[] {
+  return [...new Set(rawViews(readings).map(nameOfView))]
+}
+
+/** Why its requests are refused: its key has ended, or its last request was refused. */
+function refusalOf({ keyEnd, refusals }: DeliveryFacts, askedMs: number | undefined): Decided | undefined {
+  if (keyEnd !== undefined) {
+    const { code, sinceMs } = keyEnd
+    const refused = refusals.find((refusal) => refusal.code === code)
+    return { state: 'refused_by_us', at: timeOf(sinceMs), code, refusals: refused?.count ?? null }
+  }
+  const last = refusals.toSorted((a, b) => b.lastMs - a.lastMs)[0]
+  if (last === undefined || last.lastMs <= (askedMs ?? 0)) return undefined
+  const sinceMs = Math.max(last.sinceMs, askedMs ?? 0)
+  return { state: 'refused_by_us', at: timeOf(sinceMs), code: last.code, refusals: last.count }
+}
+
+function latest(times: readonly number[]): number | undefined {
+  return Math.max(0, ...times) || undefined
+}
+
+export function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,120 @@
+/** The number up to which a consumer was sent everything of a view, and how much it lacks (D28). */
+import { parseCreatedDate } from '@property-events/protocol'
+import { parseEventJson } from '../events/event-json.ts'
+import type {
+  EventStore,
+  FeedKey,
+  FeedView,
+  Head,
+  KeptReading,
+  NumberRange,
+  ReadSpace,
+  StoredEvent,
+} from '../store/storage.ts'
+
+export interface ConsumerLag {
+  readonly view: FeedView
+  /** Everything of the view up to this number was sent. */
+  readonly through: number
+  /** The number of events of the view after it. */
+  readonly events: number
+  /** When the first of them was stored, milliseconds since 1970; `undefined`: there are none. */
+  readonly sinceMs: number | undefined
+}
+
+type Events = Pick<EventStore, 'locate' | 'readAfter' | 'readRange'>
+
+/** Lags of one feed's consumers. Each answer is read once: most consumers have read up to the same number. */
+export interface LagReader {
+  /** `readings`: of one consumer and view. */
+  lagOf(view: FeedView, readings: readonly KeptReading[]): Promise<ConsumerLag>
+}
+
+/** Pages and runs alternate at most this often. */
+const turnsAtMost = 10
+
+export function lagReader(events: Events, key: FeedKey, head: Head): LagReader {
+  const counts = new Map<string, Promise<number>>()
+  const nexts = new Map<string, Promise<Place | undefined>>()
+
+  const once = <T>(known: Map<string, Promise<T>>, name: string, ask: () => Promise<T>): Promise<T> => {
+    const found = known.get(name) ?? ask()
+    known.set(name, found)
+    return found
+  }
+  const countOf = (view: FeedView): Promise<number> =>
+    once(counts, view, async () => (await events.locate({ key, view }))?.range.count ?? 0)
+  /** The first event of the view after a number; its ordinal is one more than the number of events up to the number. */
+  const nextAfter = (view: FeedView, after: number): Promise<Place | undefined> =>
+    once(nexts, `${view} ${after}`, async () => {
+      if (after >= head.sequenceNumber) return undefined
+      const [next] = await events.readAfter({ key, view, after, limit: 1, latestOnly: false })
+      return next && placeOf(events, key, view, next)
+    })
+  const ordinalThrough = async (view: FeedView, number: number): Promise<number> =>
+    ((await nextAfter(view, number))?.ordinal ?? (await countOf(view)) + 1) - 1
+  const numberAt = async (view: FeedView, ordinal: number): Promise<number> => {
+    const [bytes] = await events.readRange({ key, view, first: ordinal, count: 1 })
+    return bytes === undefined ? 0 : parseEventJson(Buffer.from(bytes).toString()).sequenceNumber
+  }
+
+  return {
+    async lagOf(view, readings) {
+      const rangesOf = (space: ReadSpace) =>
+        readings
+          .filter((one) => one.space === space && (space === 'numbers' || one.epoch === head.epoch))
+          .flatMap(({ ranges }) => ranges)
+      const [numbers, ordinals, positions] = [
+        rangesOf('numbers'),
+        rangesOf('ordinals'),
+        rangesOf('positions'),
+      ]
+      const count = await countOf(view)
+      // There is nothing before the first event.
+      let number = ((await nextAfter(view, 0))?.sequenceNumber ?? 1) - 1
+      const position = throughOf(positions, 0)
+      if (position > 0) number = Math.max(number, await numberAt('all', Math.min(position, head.position)))
+      let ordinal = 0
+      for (let turn = 0; turn < turnsAtMost; turn += 1) {
+        number = throughOf(numbers, number)
+        const before = Math.max(ordinal, await ordinalThrough(view, number))
+        ordinal = Math.min(throughOf(ordinals, before), count)
+        if (ordinal === before) break
+        number = Math.max(number, await numberAt(view, ordinal))
+      }
+      if (ordinal >= count) return { view, through: head.sequenceNumber, events: 0, sinceMs: undefined }
+      const next = await nextAfter(view, number)
+      return { view, through: number, events: count - ordinal, sinceMs: next?.createdMs }
+    },
+  }
+}
+
+interface Place {
+  readonly sequenceNumber: number
+  readonly createdMs: number
+  readonly ordinal: number
+}
+
+async function placeOf(
+  events: Events,
+  key: FeedKey,
+  view: FeedView,
+  event: StoredEvent,
+): Promise<Place | undefined> {
+  const { sequenceNumber, createdDate } = parseEventJson(Buffer.from(event.json).toString())
+  const created = parseCreatedDate(createdDate)
+  if (created === undefined) return undefined
+  const located = await events.locate({ key, view, from: created, to: created + 1n })
+  const createdMs = Date.parse(`${createdDate.slice(0, 23)}Z`)
+  return located && { sequenceNumber, createdMs, ordinal: located.range.first }
+}
+
+/** The last number that the ranges reach from a number without a gap. */
+export function throughOf(ranges: readonly NumberRange[], from: number): number {
+  let through = from
+  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
+    if (first > through + 1) break
+    through = Math.max(through, last)
+  }
+  return through
+}

@@ -1,0 +1,122 @@
+/**
+ * What consumers have been sent: recorded in memory when the last byte of an answer has been taken, and added to the store with the other
+ * counts (D28). No byte is parsed, because an answer says which numbers it holds. A crash loses one interval, so the record may show less
+ * than was sent, but never more.
+ */
+import { mostSentRows } from '../store/storage.ts'
+import type { Acknowledgement, ConsumerName, ConsumerStore } from '../store/storage.ts'
+import { addInParts } from '../runtime/add-in-parts.ts'
+import type { Notes } from '../runtime/flushing.ts'
+import { consumerText, minuteMs, notedParts, readingOf } from './read-ranges.ts'
+import type { Told } from './read-ranges.ts'
+import { notedRefusals } from './refusal-counts.ts'
+import type { RefusedRequest } from './refusal-counts.ts'
+
+export interface Readings extends Notes {
+  /** Called when the last byte of an answer has been taken. */
+  note(keyId: string, name: string, told: Told, status: number): void
+  noteRefusal(refused: RefusedRequest): void
+  /** What a consumer reports that it has done. */
+  acknowledge(acknowledgement: Omit<Acknowledgement, 'acknowledgedMs'>): void
+  /** How often something was left out because too much is counted already. */
+  dropped(): number
+}
+
+export interface ReadingsOptions {
+  /** Milliseconds since 1970. */
+  readonly clock?: (() => number) | undefined
+  /** How many days minutes are kept. */
+  readonly sentDays: number
+}
+
+const dayMinutes = 1_440
+const rowsPerCommit = 500
+const mostAcknowledgements = 50_000
+const tidyEveryMs = 3_600_000
+
+type Store = Pick<ConsumerStore, 'add' | 'addRefusals' | 'acknowledge' | 'tidy'>
+
+export function createReadings(store: Store, options: ReadingsOptions): Readings {
+  const { clock = Date.now, sentDays } = options
+  const noted = notedParts()
+  const refusals = notedRefusals()
+  const acknowledgements = notedAcknowledgements()
+  let touched = new Map<string, ConsumerName>()
+  let tidyMs = clock()
+
+  async function tidy(): Promise<void> {
+    const nowMs = clock()
+    if (nowMs - tidyMs < tidyEveryMs) return
+    const consumers = [...touched.values()]
+    touched = new Map()
+    tidyMs = nowMs
+    const beforeMinute = Math.floor(nowMs / minuteMs) - sentDays * dayMinutes
+    for (const some of inRows([...consumers]))
+      await store.tidy({ consumers: some, mostRows: mostSentRows, beforeMinute })
+    if (consumers.length === 0) await store.tidy({ consumers: [], mostRows: mostSentRows, beforeMinute })
+  }
+
+  let flushing: Promise<void> = Promise.resolve()
+
+  async function addAll(rest: () => Promise<void>): Promise<void> {
+    const parts = noted.take()
+    const refused = refusals.take()
+    const said = acknowledgements.take()
+    const addReadings = async (some: typeof parts): Promise<void> => {
+      await store.add(some.map(readingOf))
+      for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
+    }
+    const leftParts = await addInParts(parts, rowsPerCommit, addReadings, rest)
+    const leftRefused = await addInParts(refused, rowsPerCommit, (some) => store.addRefusals(some), rest)
+    const leftSaid = await addInParts(said, rowsPerCommit, (some) => store.acknowledge(some), rest)
+    noted.giveBack(leftParts?.rows ?? [])
+    refusals.giveBack(leftRefused?.rows ?? [])
+    acknowledgements.giveBack(leftSaid?.rows ?? [])
+    const left = leftParts ?? leftRefused ?? leftSaid
+    if (left !== undefined) throw left.failure
+    await tidy()
+  }
+
+  return {
+    note: (keyId, name, told, status) => noted.note(keyId, name, told, status, clock()),
+    noteRefusal: (refused) => refusals.note(refused, clock()),
+    acknowledge: (one) => acknowledgements.note({ ...one, acknowledgedMs: clock() }),
+    dropped: () => noted.dropped() + refusals.dropped(),
+    flush(rest) {
+      flushing = flushing.then(
+        () => addAll(rest),
+        () => addAll(rest),
+      )
+      return flushing
+    },
+  }
+}
+
+/** The last of each consumer. */
+function notedAcknowledgements() {
+  let noted = new Map<string, Acknowledgement>()
+  return {
+    note(one: Acknowledgement): void {
+      const name = consumerText(one)
+      const before = noted.get(name)
+      const isForward = before?.epoch !== one.epoch || one.sequenceNumber > before.sequenceNumber
+      if (isForward && noted.size < mostAcknowledgements) noted.set(name, one)
+    },
+    take(): readonly Acknowledgement[] {
+      const taken = [...noted.values()]
+      noted = new Map()
+      return taken
+    },
+    /** Acknowledgements made since then are kept. */
+    giveBack(given: readonly Acknowledgement[]): void {
+      for (const one of given) {
+        const name = consumerText(one)
+        if (!noted.has(name)) noted.set(name, one)
+      }
+    },
+  }
+}
+
+function* inRows<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += rowsPerCommit) yield rows.slice(from, from + rowsPerCommit)
+}

@@ -1,0 +1,193 @@
+/** What consumers were sent, in memory: a part for each consumer, view and kind of number. */
+import { numberRanges } from './number-ranges.ts'
+import type { NumberRange, NumberRanges } from './number-ranges.ts'
+import { keptRanges } from './consumer.ts'
+import { defaultConsumer, feedName, namedConsumersPerFeed } from '../store/storage.ts'
+import type { ConsumerName, FeedKey, NotedReading, ReadPart, ReadRoute } from '../store/storage.ts'
+
+/** What an answer tells its reader. Equal answers share one object wherever possible. */
+export interface Told extends ReadPart {
+  readonly key: FeedKey
+  readonly route: ReadRoute
+  /** Ascending; everything of the view in them was sent. Empty: nothing. */
+  readonly ranges: readonly NumberRange[]
+  /** The reader has everything so far. */
+  readonly isQuiet: boolean
+}
+
+export const minuteMs = 60_000
+/** Beyond these, nothing more is noted until the next addition: some 20 MB. */
+const mostParts = 50_000
+const mostRangesNoted = 200_000
+/** For one minute and route. A reader that jumps about more than that has shown it. */
+const mostRangesPerMinute = 500
+
+/** A part of a consumer, since the last addition. */
+export interface Noted {
+  readonly consumer: ConsumerName
+  readonly part: ReadPart
+  readonly minutes: Map<string, SentMinute>
+  askedMs: number
+  status: number
+  route: ReadRoute
+  quietMs: number | undefined
+  /** The last noted minute and route, which are nearly always those of the next answer too. */
+  lastSent: SentMinute | undefined
+  /** The ranges that were noted last. All readers of a known page are told with one object, so it is often the same once more. */
+  lastRanges: readonly NumberRange[] | undefined
+}
+
+/** What was sent by a route within a minute. */
+interface SentMinute {
+  readonly minute: number
+  readonly route: ReadRoute
+  readonly ranges: NumberRanges
+}
+
+export interface NotedParts {
+  note(keyId: string, name: string, told: Told, status: number, nowMs: number): void
+  /** Returns everything noted and forgets it. */
+  take(): readonly Noted[]
+  giveBack(parts: readonly Noted[]): void
+  /** How often something was left out. */
+  dropped(): number
+}
+
+interface State {
+  parts: Map<string, Noted>
+  /** The part that each key has read last: most keys read one. */
+  lastOfKey: Map<string, Noted>
+  /** The names of each key: a key that gives another name with each request takes no place from others. */
+  namesOfKey: Map<string, Set<string>>
+  ranges: number
+  dropped: number
+}
+
+export function notedParts(): NotedParts {
+  const state: State = { ...nothing(), dropped: 0 }
+  return {
+    note(keyId, name, told, status, nowMs) {
+      const one = find(state, keyId, name, told)
+      if (one === undefined) {
+        state.dropped += 1
+        return
+      }
+      one.askedMs = nowMs
+      one.status = status
+      one.route = told.route
+      if (told.isQuiet) one.quietMs = nowMs
+      if (told.ranges.length > 0) {
+        addRanges(state, one, {
+          route: told.route,
+          minute: Math.floor(nowMs / minuteMs),
+          ranges: told.ranges,
+        })
+      }
+    },
+    take() {
+      const taken = [...state.parts.values()]
+      Object.assign(state, nothing())
+      return taken
+    },
+    giveBack(given) {
+      for (const one of given) giveBackOne(state, one)
+    },
+    dropped: () => state.dropped,
+  }
+}
+
+function nothing(): Omit<State, 'dropped'> {
+  return { parts: new Map(), lastOfKey: new Map(), namesOfKey: new Map(), ranges: 0 }
+}
+
+function find(state: State, keyId: string, name: string, told: Told): Noted | undefined {
+  const { parts, lastOfKey } = state
+  const last = lastOfKey.get(keyId)
+  if (last !== undefined && isOf(last, name, told)) return last
+  const { key, view, space, epoch } = told
+  const consumer = { key, keyId, name }
+  const text = `${consumerText(consumer)} ${view} ${space} ${epoch}`
+  let found = parts.get(text)
+  if (found === undefined) {
+    if (parts.size >= mostParts || isNameTooMany(state, keyId, name)) return undefined
+    const part = { view, space, epoch }
+    const unasked = { askedMs: 0, status: 0, route: told.route, quietMs: undefined }
+    found = { consumer, part, minutes: new Map(), lastSent: undefined, lastRanges: undefined, ...unasked }
+    parts.set(text, found)
+  }
+  lastOfKey.set(keyId, found)
+  return found
+}
+
+function isNameTooMany({ namesOfKey }: State, keyId: string, name: string): boolean {
+  if (name === defaultConsumer) return false
+  const known = namesOfKey.get(keyId) ?? new Set()
+  namesOfKey.set(keyId, known)
+  if (known.size < namedConsumersPerFeed) known.add(name)
+  return !known.has(name)
+}
+
+interface Added {
+  readonly minute: number
+  readonly route: ReadRoute
+  readonly ranges: readonly NumberRange[]
+}
+
+function addRanges(state: State, one: Noted, added: Added): void {
+  const sent = sentMinute(one, added)
+  const { ranges } = added
+  if (sent === one.lastSent && ranges === one.lastRanges) return
+  one.lastSent = sent
+  one.lastRanges = ranges
+  const before = sent.ranges.size
+  for (const [first, last] of ranges) {
+    if (sent.ranges.size >= mostRangesPerMinute || state.ranges >= mostRangesNoted) state.dropped += 1
+    else sent.ranges.add(first, last)
+  }
+  state.ranges += sent.ranges.size - before
+}
+
+function sentMinute({ minutes, lastSent }: Noted, { minute, route }: Added): SentMinute {
+  if (lastSent?.minute === minute && lastSent.route === route) return lastSent
+  const text = `${minute} ${route}`
+  let sent = minutes.get(text)
+  if (sent === undefined) minutes.set(text, (sent = { minute, route, ranges: numberRanges() }))
+  return sent
+}
+
+/** For what could not be added: what was noted meanwhile stays. */
+function giveBackOne(
+  state: State,
+  { consumer, part, minutes, askedMs, status, route, quietMs }: Noted,
+): void {
+  const told = { ...part, key: consumer.key, route, ranges: [], isQuiet: false }
+  const one = find(state, consumer.keyId, consumer.name, told)
+  if (one === undefined) return
+  if (askedMs > one.askedMs) Object.assign(one, { askedMs, status, route })
+  one.quietMs = Math.max(one.quietMs ?? 0, quietMs ?? 0) || undefined
+  for (const { ranges, ...sent } of minutes.values())
+    addRanges(state, one, { ...sent, ranges: ranges.ranges() })
+}
+
+function isOf({ consumer, part }: Noted, name: string, told: Told): boolean {
+  return (
+    consumer.name === name &&
+    part.view === told.view &&
+    part.space === told.space &&
+    part.epoch === told.epoch &&
+    consumer.key.tenantId === told.key.tenantId &&
+    consumer.key.feed === told.key.feed
+  )
+}
+
+export function consumerText({ key, keyId, name }: ConsumerName): string {
+  return `${feedName(key)} ${keyId} ${name}`
+}
+
+/** In the form that the store takes. */
+export function readingOf({ consumer, part, minutes, askedMs, status, route, quietMs }: Noted): NotedReading {
+  const sent = Array.from(minutes.values(), ({ ranges, ...row }) => {
+    return { ...row, ranges: keptRanges(ranges.ranges()) }
+  })
+  return { ...consumer, ...part, askedMs, status, route, quietMs, minutes: sent }
+}

@@ -1,0 +1,123 @@
+/** `/v1/admin/tenants/{tenantId}/consumers` and `…/properties/{agentRef}/delivery`: who has seen what, for operators (PROTOCOL §14). */
+import type { ListedConsumer } from '../list-consumers.ts'
+import { nameOfView, timeOf } from '../delivery.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import { readSubject } from '../../reading/routes/cursor-parameters.ts'
+import { seenAnswer } from './property-consumers.ts'
+import type { Operation } from '../../http/operation.ts'
+import { adminAnswer, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { reachedTenants } from '../../http/admin/reach.ts'
+import { silenceMembers } from '../silence/silence-answer.ts'
+
+export function propertyDelivery(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/tenants/:tenantId/properties/:agentRef/delivery',
+    need: 'admin:inspect',
+    operationId: 'getPropertyDelivery',
+    summary: 'See who has seen a property',
+    description: 'What became of the latest event of the property at each consumer that may read it.',
+    ok: { description: 'The consumers.', schema: 'PropertyConsumers' },
+    problems: ['subject_not_found'],
+    async answer({ access, tenant: { tenantId }, params: [, given] }) {
+      const subject = readSubject(given, 'property')
+      if ('code' in subject) {
+        return refused({ code: 'invalid_parameter', errors: [{ ...subject, parameter: 'agentRef' }] })
+      }
+      const key = { tenantId, feed: 'property' } as const
+      const nowMs = Date.now()
+      const seen = await context.whoHasSeen({
+        key,
+        ...subject,
+        keyId: undefined,
+        branches: undefined,
+        isOperator: reachedTenants(access, 'admin:inspect') === undefined,
+        nowMs,
+      })
+      if (seen === undefined) return refused({ code: 'subject_not_found' })
+      return adminAnswer(seenAnswer(subject.subjectId, seen, nowMs))
+    },
+  })
+}
+
+const feedNames = ['property', 'contact'] as const
+
+export function listConsumers(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: '/tenants/:tenantId/consumers',
+    need: 'admin:inspect',
+    operationId: 'listConsumers',
+    summary: 'List the consumers of a tenant',
+    description:
+      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, what it lacks of each view that it reads, in events and seconds, and whether it has not asked for longer than is expected. `publisher`: the same of what publishes to the feed.',
+    ok: { description: 'The consumers.', schema: 'Consumers' },
+    query: {
+      feed: { type: 'string', enum: [...feedNames], default: 'property', description: 'Of which feed.' },
+    },
+    read(values, errors) {
+      const given = values.get('feed') ?? 'property'
+      const feed = feedNames.find((name) => name === given)
+      if (feed === undefined) {
+        errors.push({ parameter: 'feed', code: 'not_allowed', message: 'feed is property or contact.' })
+      }
+      return feed ?? 'property'
+    },
+    async answer({ access, tenant: { tenantId }, parameters: feed }) {
+      const nowMs = Date.now()
+      const listed = await context.listConsumers({
+        key: { tenantId, feed },
+        keyId: undefined,
+        branches: undefined,
+        nowMs,
+      })
+      if (listed === undefined) return noTenant
+      const isOperator = reachedTenants(access, 'admin:inspect') === undefined
+      const items = listed.map((one) => {
+        const { opensOthers, presence } = one.consumer
+        const silence = isOperator || !opensOthers ? silenceMembers(presence, nowMs) : unseenSilence
+        return { ...consumerAnswer(one, nowMs), ...silence }
+      })
+      const [publisher] = await context.silence.find([{ kind: 'publisher', tenantId, feed }])
+      const heard = { lastHeardAt: timeOf(publisher?.lastMs), ...silenceMembers(publisher, nowMs) }
+      return adminAnswer({ publisher: heard, items, next: null })
+    },
+  })
+}
+
+/** A consumer is silent if it reads nothing of any tenant, which a single tenant must not learn. */
+const unseenSilence = { expectedSeconds: null, expectation: null, silentSince: null }
+
+function consumerAnswer({ consumer, lags, last, stoppedAfter }: ListedConsumer, nowMs: number): object {
+  const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer
+  const refusal = refusals
+    .filter(({ lastMs }) => lastMs > (last?.askedMs ?? 0))
+    .toSorted((a, b) => b.lastMs - a.lastMs)[0]
+  return {
+    keyId,
+    name,
+    label,
+    ended: keyEnd?.code ?? null,
+    lastAskedAt: timeOf(last?.askedMs),
+    lastStatus: last?.status ?? null,
+    lastRoute: last?.route ?? null,
+    lastNothingNewAt: timeOf(last?.quietMs),
+    stoppedAfter: stoppedAfter ?? null,
+    acknowledged:
+      acknowledgement === undefined
+        ? null
+        : { sequenceNumber: acknowledgement.sequenceNumber, at: timeOf(acknowledgement.acknowledgedMs) },
+    refused:
+      refusal === undefined
+        ? null
+        : { code: refusal.code, since: timeOf(refusal.sinceMs), count: refusal.count },
+    views: lags.map(({ view, through, events, sinceMs }) => ({
+      view: nameOfView(view),
+      through,
+      lagEvents: events,
+      lagSeconds: sinceMs === undefined ? 0 : Math.max(0, Math.round((nowMs - sinceMs) / 1_000)),
+    })),
+  }
+}

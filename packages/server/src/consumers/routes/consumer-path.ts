@@ -1,0 +1,38 @@
+/** What the routes of a consumer share: its name in the path. */
+import type { FeedName } from '@property-events/protocol'
+import { isConsumerName } from '../../store/storage.ts'
+import { consumerNameRule } from '../consumer-name.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Refused } from '../../http/exchange.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+import { refusalOfParameters } from '../../http/requests/query.ts'
+import type { OperationTarget } from '../../http/operation.ts'
+
+export function consumersPath(feed: FeedName): string {
+  return `/v1/${feed}-consumers`
+}
+
+export const nameParams = {
+  type: 'object',
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+      description: 'The name of the consumer, as in `x-feed-consumer`; `default` for the key itself.',
+      examples: ['website'],
+    },
+  },
+} as const
+
+/** The name in the path of a request that takes no parameters. */
+export function readConsumerName(
+  { query, params: [name = ''] }: OperationTarget,
+  { limits }: Pick<HttpContext, 'limits'>,
+): string | Refused {
+  const refusal = refusalOfParameters(query, limits.maxParameters)
+  if (refusal !== undefined) return refused(refusal)
+  if (isConsumerName(name)) return name
+  const message = `${quoteInput(name)} is not a name. ${consumerNameRule}`
+  return refused({ code: 'invalid_parameter', errors: [{ parameter: 'name', code: 'not_a_name', message }] })
+}

@@ -1,0 +1,76 @@
+/** `GET /v1/properties/{agentRef}/consumers`: who has seen the latest event of a property (PROTOCOL §14). */
+import { deliverySentence, feeds, formatTicks } from '@property-events/protocol'
+import type { Seen } from '../who-has-seen.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { feedKeyOf, refused } from '../../http/exchange.ts'
+import type { Access } from '../../http/exchange.ts'
+import { subjectParams } from '../../http/openapi/parameters.ts'
+import { answer, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { readSubject } from '../../reading/routes/cursor-parameters.ts'
+import { refusalOfParameters } from '../../http/requests/query.ts'
+import { receiptHeaders } from '../../privacy/erasure/receipt.ts'
+import type { Operation } from '../../http/operation.ts'
+
+export function propertyConsumers(context: HttpContext): Operation {
+  return {
+    method: 'GET',
+    path: `${feeds.property.subjectsPath}/:subjectId/consumers`,
+    mediaType: 'application/json',
+    access: { scope: 'property:publish', orScope: 'property:read', refusal: 'own' },
+    schema: () => ({
+      operationId: 'getPropertyConsumers',
+      summary: 'See who has seen a property',
+      description:
+        'What became of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, or of its branches, any other key itself. What another node has noted is in it within 35 s.',
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      params: subjectParams('property'),
+      response: {
+        [success.ok]: answer('The consumers.', refTo('PropertyConsumers'), keyedHeaders),
+        ...feedReadProblems('property', 'missing_scope', 'ambiguous_tenant', 'subject_not_found'),
+      },
+    }),
+
+    prepare({ query, params }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const subject = readSubject(params[0], 'property')
+      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      return async (_request, access) => {
+        const key = feedKeyOf(access, 'property')
+        const keyId = publishesFor(access, key.tenantId) ? undefined : access.keyId
+        const nowMs = Date.now()
+        const { branches } = access
+        const seen = await context.whoHasSeen({ key, ...subject, keyId, branches, isOperator: false, nowMs })
+        if (seen === undefined) return refused({ code: 'subject_not_found' })
+        const body = JSON.stringify(seenAnswer(subject.subjectId, seen, nowMs))
+        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+      }
+    },
+  }
+}
+
+function publishesFor({ grants }: Access, tenantId: string): boolean {
+  return grants.some((grant) => grant.tenantId === tenantId && grant.scopes.includes('property:publish'))
+}
+
+export function seenAnswer(subjectId: string, seen: Seen, nowMs: number): object {
+  const { event, head, lastCreated, publisherSilentMs, consumers } = seen
+  const now = new Date(nowMs)
+  return {
+    agentRef: subjectId,
+    event,
+    feed: {
+      sequenceNumber: head.sequenceNumber,
+      epoch: head.epoch,
+      lastPublishedAt: lastCreated === undefined ? null : `${formatTicks(lastCreated).slice(0, 23)}Z`,
+      silentSince: publisherSilentMs === undefined ? null : new Date(publisherSilentMs).toISOString(),
+    },
+    consumers: consumers.map((consumer) => ({
+      ...consumer,
+      sentence: deliverySentence(event, consumer, now),
+    })),
+  }
+}

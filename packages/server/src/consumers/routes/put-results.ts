@@ -1,0 +1,121 @@
+/** `POST /v1/property-consumers/{name}/results`: a consumer reports what became of properties (PROTOCOL §14). */
+import type { ProblemError } from '@property-events/protocol'
+import { checkCursor } from '../../reading/run.ts'
+import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { namedConsumersPerFeed } from '../../store/storage.ts'
+import type { ConsumerResult, FeedKey } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { feedKeyOf, refused } from '../../http/exchange.ts'
+import type { Access, Outcome } from '../../http/exchange.ts'
+import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
+import { maxResults, maxResultsBytes, readResults } from './results-body.ts'
+import { receiptHeaders } from '../../privacy/erasure/receipt.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
+
+export function putResults(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path: `${consumersPath('property')}/:name/results`,
+    mediaType: 'application/json',
+    access: { scope: 'property:read', refusal: 'own' },
+    schema: () => ({
+      operationId: 'reportResults',
+      summary: 'Say what became of properties',
+      description:
+        'For each property whether the site shows this version (`live`, with its address), holds it back or refused it. For each property and consumer, the result with the highest `sequenceNumber` is kept, and of two with the same number the later. References that the feed does not have are left out and named in `unknown`.',
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      params: nameParams,
+      body: {
+        content: {
+          'application/json': {
+            schema: { type: 'array', minItems: 1, maxItems: maxResults, items: refTo('ConsumerResult') },
+          },
+        },
+      },
+      response: {
+        [success.ok]: answer('They are on disk.', refTo('ResultsReceipt'), keyedHeaders),
+        ...keyedProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'invalid_body',
+          'cursor_beyond_head',
+          ...bodyProblems,
+          'storage_full',
+        ),
+      },
+    }),
+
+    prepare(target) {
+      const name = readConsumerName(target, context)
+      if (typeof name !== 'string') return () => name
+      return (request, access) =>
+        withSmallBody(context, request, access, (text) => put(context, access, name, text), maxResultsBytes)
+    },
+  }
+}
+
+/** A request has one name, so none of its results were stored. */
+const tooManyNames: ProblemError = {
+  parameter: 'name',
+  code: 'too_many_names',
+  message: `The feed has ${namedConsumersPerFeed} consumer names, the most that are kept. Use one of them, or default.`,
+}
+
+/** References that are looked up before other requests get their turn. */
+const lookedForPerTurn = 100
+
+async function put(context: HttpContext, access: Access, name: string, text: string): Promise<Outcome> {
+  const read = readResults(text)
+  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+  const key = feedKeyOf(access, 'property')
+  const highest = read.results.reduce((most, { sequenceNumber }) => Math.max(most, sequenceNumber), 0)
+  const head = await checkCursor(context.events, { key, after: highest, epoch: undefined })
+  if ('kind' in head) return refused(refusalOfCursor(head))
+  const known = await knownSubjects(
+    context,
+    key,
+    access,
+    new Set(read.results.map(({ agentRef }) => agentRef)),
+  )
+  const resultMs = Date.now()
+  const results = read.results
+    .filter(({ agentRef }) => known.has(agentRef))
+    .map(({ agentRef, ...result }): ConsumerResult => {
+      return {
+        tenantId: key.tenantId,
+        subjectId: agentRef,
+        keyId: access.keyId ?? '',
+        name,
+        ...result,
+        resultMs,
+      }
+    })
+  const put = results.length === 0 ? undefined : await context.consumers.putResults(results)
+  if ((put?.leftOut ?? 0) > 0) return refused({ code: 'invalid_parameter', errors: [tooManyNames] })
+  for (const one of put?.live ?? []) context.metrics.wentLive(one.keyId, one.name, one.afterMs / 1_000)
+  const unknown = read.results.map(({ agentRef }) => agentRef).filter((agentRef) => !known.has(agentRef))
+  const body = JSON.stringify({ stored: results.length, unknown: [...new Set(unknown)] })
+  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+}
+
+async function knownSubjects(
+  { hasSubject }: Pick<HttpContext, 'hasSubject'>,
+  key: FeedKey,
+  { branches }: Access,
+  subjectIds: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const known = new Set<string>()
+  let looked = 0
+  for (const subjectId of subjectIds) {
+    if (await hasSubject(key, subjectId, branches)) known.add(subjectId)
+    looked += 1
+    if (looked % lookedForPerTurn === 0) await turnForStep()
+  }
+  return known
+}

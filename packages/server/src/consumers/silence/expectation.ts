@@ -1,0 +1,78 @@
+/** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
+import type { FoundKey, PresenceName, StorageEngine } from '../../store/storage.ts'
+import { admissionOf, standingOf } from '../../tenants/standing.ts'
+import type { Standing } from './rules.ts'
+
+export interface Standings {
+  /** Called before a look: reads again what has changed since the last one. */
+  refresh(): Promise<void>
+  of(name: PresenceName, nowMs: number): Promise<Standing>
+  /** The key that replaced this one in a rotation. */
+  successorOf(keyId: string): string | undefined
+}
+
+type Store = Pick<StorageEngine, 'keys' | 'leaving' | 'moves' | 'silence' | 'tenants'>
+
+/** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
+const rememberedAtMost = 40_000
+
+export function standings({ keys, leaving, moves, silence, tenants }: Store): Standings {
+  let version: string | undefined
+  const found = new Map<string, FoundKey | undefined>()
+  const ofPublishers = new Map<string, Standing>()
+  let successors: ReadonlyMap<string, string> = new Map()
+  let moved: ReadonlySet<string> = new Set()
+  let readingEnds: ReadonlyMap<string, number> = new Map()
+
+  async function ofConsumer(keyId: string, nowMs: number): Promise<Standing> {
+    if (!found.has(keyId)) {
+      if (found.size >= rememberedAtMost) found.clear()
+      found.set(keyId, await keys.findKey(keyId))
+    }
+    const key = found.get(keyId)
+    if (key === undefined) return 'gone'
+    return successors.has(keyId) ? 'ended' : standingOfKey(key, nowMs)
+  }
+
+  async function ofPublisher(tenantId: string, nowMs: number): Promise<Standing> {
+    if (moved.has(tenantId)) return 'paused'
+    const known = ofPublishers.get(tenantId)
+    if (known !== undefined) return known
+    const tenant = await tenants.findTenant(tenantId)
+    const facts = tenant && { ...tenant, readingEndsMs: readingEnds.get(tenantId) }
+    const standing = facts === undefined ? 'gone' : standingOf(facts, nowMs) === 'open' ? 'active' : 'paused'
+    ofPublishers.set(tenantId, standing)
+    return standing
+  }
+
+  return {
+    async refresh() {
+      const now = await keys.keysVersion()
+      if (now !== version) {
+        found.clear()
+        successors = new Map((await silence.replacedKeys()).map(({ keyId, by }) => [keyId, by]))
+        version = now
+      }
+      // Tenants without any key change without a new version of the keys.
+      ofPublishers.clear()
+      moved = new Set((await moves.states()).keys())
+      readingEnds = new Map(
+        (await leaving.list()).map(({ tenantId, readingEndsMs }) => [tenantId, readingEndsMs]),
+      )
+    },
+    of: (name, nowMs) =>
+      name.kind === 'consumer' ? ofConsumer(name.keyId, nowMs) : ofPublisher(name.tenantId, nowMs),
+    successorOf: (keyId) => successors.get(keyId),
+  }
+}
+
+function standingOfKey(found: FoundKey, nowMs: number): Standing {
+  const { revokedMs, expiresMs, grants } = found.record
+  if (revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs)) return 'ended'
+  const read = grants.filter(
+    ({ scopes }) => scopes.includes('property:read') || scopes.includes('contact:read'),
+  )
+  if (read.length === 0) return 'ended'
+  const admits = admissionOf(found, nowMs)
+  return read.some(({ tenantId }) => admits(tenantId)) ? 'active' : 'paused'
+}

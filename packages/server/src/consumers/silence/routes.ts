@@ -1,0 +1,89 @@
+/** How long the publisher of a feed, or a consumer, may be silent (PROTOCOL §14.7). */
+import { feedNames } from '@property-events/protocol'
+import type { ExpectOutcome, PresenceName } from '../../store/storage.ts'
+import { isConsumerName, setConsumersPerKey } from '../../store/storage.ts'
+import { consumerNameRule } from '../consumer-name.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+import { readExpectedInterval } from './interval-body.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import type { AdminRequest } from '../../http/admin/admin-operation.ts'
+import { refusalOfChange } from '../../keys/routes/keys.ts'
+import { silenceMembers } from './silence-answer.ts'
+import { actorOf } from '../../tenants/routes/tenants.ts'
+
+const words = {
+  ...noParameters,
+  method: 'PUT',
+  need: 'admin:manage',
+  body: 'ExpectedIntervalRequest',
+  ok: { description: 'What is expected now.', schema: 'ExpectedInterval' },
+} as const
+
+const rule =
+  'Seconds from 300 to 2592000; 0 if nothing is expected; null for the interval that is learned: 1.5 times the longest pause of the last 14 days, and at least 15 minutes.'
+
+export function expectPublisher(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...words,
+    path: '/tenants/:tenantId/feeds/:feed/expected-interval',
+    operationId: 'expectPublisher',
+    summary: 'Set how long a feed may go without publications',
+    description: `After that, the publisher is reported as silent: in the log, the metrics and the list of consumers. ${rule}`,
+    answer(asked) {
+      const feed = feedNames.find((one) => one === asked.params[1])
+      if (feed === undefined) {
+        return refused({ code: 'path_not_found', detail: 'The feeds are property and contact.' })
+      }
+      return expect(context, asked, { kind: 'publisher', tenantId: asked.tenant.tenantId, feed })
+    },
+  })
+}
+
+export function expectConsumer(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...words,
+    path: '/keys/:keyId/consumers/:name/expected-interval',
+    operationId: 'expectConsumer',
+    summary: 'Set how long a consumer may go without asking',
+    description: `After that, the consumer is reported as stalled: in the log, the metrics and the list of consumers. \`default\` is the key itself. ${rule}`,
+    problems: ['key_not_found', 'scope_not_held'],
+    async answer(asked) {
+      const [keyId = '', name = ''] = asked.params
+      if (!isConsumerName(name)) {
+        const message = `${quoteInput(name)} is not a name. ${consumerNameRule}`
+        const errors = [{ parameter: 'name', code: 'not_a_name', message }]
+        return refused({ code: 'invalid_parameter', errors })
+      }
+      const refusal = await refusalOfChange(context, asked.access, keyId, 'sees')
+      return refusal ?? expect(context, asked, { kind: 'consumer', keyId, name })
+    },
+  })
+}
+
+function expect(
+  context: HttpContext,
+  { request, access }: AdminRequest<unknown>,
+  name: PresenceName,
+): Promise<Outcome> {
+  return withSmallBody(context, request, access, async (text) => {
+    const reading = readExpectedInterval(text)
+    if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+    const outcome = await context.silence.expect(name, reading.body.expectation, actorOf(access))
+    if (outcome !== 'done') return refusalOf(outcome)
+    const [presence] = await context.silence.find([name])
+    const { silentSince: _, ...expected } = silenceMembers(presence, Date.now())
+    return adminAnswer(expected)
+  })
+}
+
+function refusalOf(outcome: Exclude<ExpectOutcome, 'done'>): Outcome {
+  if (outcome === 'unknownTenant') return noTenant
+  if (outcome === 'unknownKey') return refused({ code: 'key_not_found' })
+  const message = `${setConsumersPerKey} consumers of this key already have an interval, the most allowed. Set one of them to null first.`
+  return refused({ code: 'invalid_parameter', errors: [{ parameter: 'name', code: 'too_many', message }] })
+}

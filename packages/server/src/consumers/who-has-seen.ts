@@ -1,0 +1,227 @@
+/** Who has seen the latest event of a property: assembles what is stored about each consumer that may read it (D28). */
+import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-events/protocol'
+import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
+import { parseEventJson } from '../events/event-json.ts'
+import { branchViewName } from '../store/storage.ts'
+import type {
+  Acknowledgement,
+  FeedKey,
+  FeedView,
+  FirstSent,
+  Head,
+  KeptReading,
+  ReadPart,
+  StorageEngine,
+} from '../store/storage.ts'
+import { consumersOf } from './consumers-of-feed.ts'
+import type { FeedConsumer } from './consumers-of-feed.ts'
+import { deliveryOf } from './delivery.ts'
+import { minuteMs } from './read-ranges.ts'
+import { notMade, unlessNotMade } from './unless-not-made.ts'
+
+export type SeenStore = Pick<
+  StorageEngine,
+  'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
+>
+
+export interface Seen {
+  readonly event: DeliveredEvent
+  readonly head: Head
+  /** The time of the last event of the feed, or of the branches; `undefined`: there is none, or their view is being made. */
+  readonly lastCreated: Ticks | undefined
+  /** Since when the feed's publisher has been silent for too long; `undefined`: it has not, or that is not for this reader. */
+  readonly publisherSilentMs: number | undefined
+  /** By key in the order of creation, then by name. */
+  readonly consumers: readonly ConsumerDelivery[]
+}
+
+export interface SeenQuery {
+  readonly key: FeedKey
+  readonly subjectId: string
+  /** Only consumers of this key; `undefined`: of all keys. */
+  readonly keyId: string | undefined
+  /** Only a property in these branches exists, and only consumers that may read them. Nothing is then said of the feed's other events. */
+  readonly branches: readonly string[] | undefined
+  /** Only operators see the silence of a key that opens other tenants (PROTOCOL §14.7). */
+  readonly isOperator: boolean
+  readonly nowMs: number
+}
+
+/** `undefined`: the feed has no event of it. */
+export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Seen | undefined> {
+  const { key, subjectId, branches } = query
+  const head = await store.events.head(key)
+  const stored = await store.events.readLatest(key, subjectId, branches)
+  if (head === undefined || stored === undefined) return undefined
+  const event = parseEventJson(Buffer.from(stored.json).toString())
+  const results = await store.consumers.results(key.tenantId, subjectId)
+  const consumers = await consumersOf(store, query, results)
+  const { places, unknown } = await placesOf(store, key, event, consumers)
+  const first = await firstSentTo(store, { key, event, epoch: head.epoch, places, consumers })
+  const decided = consumers.map((consumer) => {
+    const isHere = ({ keyId, name }: { keyId: string; name: string }) =>
+      keyId === consumer.keyId && name === consumer.name
+    const firstSent = first.get(`${consumer.keyId} ${consumer.name}`)
+    return deliveryOf({
+      ...consumer,
+      silentMs: query.isOperator || !consumer.opensOthers ? consumer.presence?.silentMs : undefined,
+      sequenceNumber: event.sequenceNumber,
+      viewsOfEvent: new Set([...places.keys(), ...unknown]),
+      isInBranches: isInBranches(consumer, places, unknown),
+      firstSent,
+      isSent: firstSent !== undefined || holds(consumer.readings, event.sequenceNumber, head.epoch, places),
+      acknowledged: ofEpoch(consumer.acknowledgement, head),
+      result: results.find(isHere),
+      eventType: eventTypeOf(store, consumer, event),
+    })
+  })
+  const isOfAll = query.keyId === undefined && branches === undefined
+  const publisherSilentMs = isOfAll ? await silenceOfPublisher(store, key, head) : undefined
+  const lastCreated = branches === undefined ? head.created : await lastOf(store, key, branches)
+  return { event: describe(event, places), head, lastCreated, publisherSilentMs, consumers: decided }
+}
+
+async function lastOf(
+  { events }: SeenStore,
+  key: FeedKey,
+  branches: readonly string[],
+): Promise<Ticks | undefined> {
+  const located = await unlessNotMade(events.locate({ key, view: branchViewName(branches, 'all') }))
+  const last = located === notMade ? 0 : (located?.range.count ?? 0)
+  if (located === notMade || located === undefined || last === 0) return undefined
+  const pieces = await events.readRange({ ...located.range, first: last, count: 1 })
+  return parseCreatedDate(parseEventJson(Buffer.concat(pieces).toString()).createdDate)
+}
+
+/** What came after the last look of the nodes has ended the silence, though nobody has told of that yet. */
+async function silenceOfPublisher(
+  { silence }: SeenStore,
+  { tenantId, feed }: FeedKey,
+  { created = 0n }: Head,
+): Promise<number | undefined> {
+  const [presence] = await silence.find([{ kind: 'publisher', tenantId, feed }])
+  const silentMs = presence?.silentMs
+  // A presence is noted to some minutes.
+  return silentMs !== undefined && millisecondsOfTicks(created) > silentMs + minuteMs ? undefined : silentMs
+}
+
+/** The event's ordinal in each view that contains it; for `all`, its position. */
+type Places = ReadonlyMap<string, number>
+
+/** For a set that is still being filled, nothing is known yet. */
+function isInBranches({ branches }: FeedConsumer, places: Places, unknown: ReadonlySet<FeedView>): boolean {
+  if (branches === undefined) return true
+  const view = branchViewName(branches, 'all')
+  return unknown.has(view) || places.has(view)
+}
+
+const categories = ['sales', 'lettings'] as const
+
+/** `unknown`: views that do not exist, because they are still being made, or because no key that has not ended reads them any more. */
+async function placesOf(
+  { events }: SeenStore,
+  key: FeedKey,
+  event: FeedEvent,
+  consumers: readonly FeedConsumer[],
+): Promise<{ readonly places: Places; readonly unknown: ReadonlySet<FeedView> }> {
+  const views = new Set<FeedView>(['all', ...categories])
+  for (const { readings, branches } of consumers) {
+    if (branches !== undefined) views.add(branchViewName(branches, 'all'))
+    for (const { view } of readings) if (view !== 'single') views.add(view)
+  }
+  const created = parseCreatedDate(event.createdDate)
+  const places = new Map<string, number>()
+  const unknown = new Set<FeedView>()
+  if (created === undefined) return { places, unknown }
+  for (const view of views) {
+    // Stamps rise with positions, so a window of one tick contains only this event.
+    const located = await unlessNotMade(events.locate({ key, view, from: created, to: created + 1n }))
+    if (located === notMade) unknown.add(view)
+    else if (located?.range.count === 1) places.set(view, located.range.first)
+  }
+  return { places, unknown }
+}
+
+function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: Places): number | undefined {
+  if (part.view !== 'single' && !places.has(part.view)) return undefined
+  if (part.space === 'numbers') return sequenceNumber
+  if (part.epoch !== epoch) return undefined
+  return places.get(part.space === 'positions' ? 'all' : part.view)
+}
+
+function holds(
+  readings: readonly KeptReading[],
+  sequenceNumber: number,
+  epoch: string,
+  places: Places,
+): boolean {
+  return readings.some((reading) => {
+    const place = placeIn(reading, sequenceNumber, epoch, places)
+    return place !== undefined && reading.ranges.some(([first, last]) => first <= place && place <= last)
+  })
+}
+
+interface FirstSearch {
+  readonly key: FeedKey
+  readonly event: FeedEvent
+  readonly epoch: string
+  readonly places: Places
+  readonly consumers: readonly FeedConsumer[]
+}
+
+/** Stamps may be ahead of the clock by five minutes (PROTOCOL §5.6). */
+const minutesAhead = 6
+
+/** By key and name. */
+async function firstSentTo(
+  { consumers: store }: SeenStore,
+  { key, event, epoch, places, consumers }: FirstSearch,
+): Promise<ReadonlyMap<string, FirstSent>> {
+  const parts = new Map<string, ReadPart>()
+  for (const { readings } of consumers) {
+    for (const { view, space, epoch: of } of readings)
+      parts.set(`${view} ${space} ${of}`, { view, space, epoch: of })
+  }
+  const fromMinute = Math.floor(Date.parse(publishedAt(event)) / minuteMs) - minutesAhead
+  const first = new Map<string, FirstSent>()
+  for (const part of parts.values()) {
+    const number = placeIn(part, event.sequenceNumber, epoch, places)
+    if (number === undefined) continue
+    for (const found of await store.firstSent({ key, ...part, number, fromMinute })) {
+      const name = `${found.keyId} ${found.name}`
+      const before = first.get(name)
+      if (before === undefined || found.minute < before.minute) first.set(name, found)
+    }
+  }
+  return first
+}
+
+function ofEpoch(
+  acknowledgement: Acknowledgement | undefined,
+  { epoch }: Head,
+): { readonly sequenceNumber: number; readonly ms: number } | undefined {
+  if (acknowledgement === undefined || acknowledgement.epoch !== epoch) return undefined
+  return { sequenceNumber: acknowledgement.sequenceNumber, ms: acknowledgement.acknowledgedMs }
+}
+
+function eventTypeOf(
+  { settings }: SeenStore,
+  { reading }: FeedConsumer,
+  { eventTypeShortCode }: FeedEvent,
+): ConsumerDelivery['eventType'] {
+  const catalogue = reading?.eventTypes
+  if (catalogue === undefined) return null
+  const number = catalogues[catalogue].property[eventTypeShortCode]
+  const isOther = number !== undefined && settings.catalogue.property[eventTypeShortCode] !== number
+  return isOther ? { catalogue, number } : null
+}
+
+function describe(event: FeedEvent, places: Places): DeliveredEvent {
+  const { sequenceNumber, eventTypeShortCode } = event
+  const category = categories.find((one) => places.has(one)) ?? null
+  return { sequenceNumber, eventTypeShortCode, publishedAt: publishedAt(event), category }
+}
+
+function publishedAt({ createdDate }: FeedEvent): string {
+  return `${createdDate.slice(0, 23)}Z`
+}

@@ -1,0 +1,57 @@
+/** `GET /pictures/…`: photographs of homes that do not exist, where a demo or test keys are served. Needs no key. */
+import type { HttpContext } from '../http/context.ts'
+import { refused } from '../http/exchange.ts'
+import type { Headers } from '../http/exchange.ts'
+import { answer, documentHeaders, notModified, openProblems } from '../http/openapi/responses.ts'
+import { success } from '../http/problem/problem.ts'
+import { contentTag, tagMatches } from '../http/requests/entity-tag.ts'
+import { refusalOfParameters } from '../http/requests/query.ts'
+import { sharedBody } from '../reading/routes/answers.ts'
+import type { Operation } from '../http/operation.ts'
+
+/** An address has the same picture for ever. */
+const headers: Headers = { 'content-type': 'image/webp', 'cache-control': 'public, max-age=86400, immutable' }
+
+/** The WebP at `/pictures/<form>/<reference>/<name>`; `undefined`: there is none. */
+export type PictureSource = (form: string, reference: string, name: string) => Uint8Array | undefined
+
+/** Pictures are not part of the contract: no document lists them. */
+export function getPicture({ limits }: Pick<HttpContext, 'limits'>, pictureAt: PictureSource): Operation {
+  return {
+    method: 'GET',
+    path: '/pictures/:form/:reference/:name',
+    mediaType: 'image/webp',
+    access: undefined,
+    schema: () => ({
+      operationId: 'getPicture',
+      summary: 'A photograph of a home that does not exist',
+      description: 'For the media of a demo. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The picture.', { type: 'string' }, documentHeaders, 'image/webp'),
+        [success.notModified]: notModified(documentHeaders),
+        ...openProblems('path_not_found'),
+      },
+    }),
+    prepare({ query, params: [form = '', reference = '', name = ''] }) {
+      const refusal = refusalOfParameters(query, limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return (request) => {
+        const bytes = pictureAt(form, reference, name)
+        if (bytes === undefined) return refused(noPicture)
+        const etag = contentTag(bytes, 'identity')
+        if (tagMatches(request.header('if-none-match'), etag)) {
+          return { kind: 'notModified', headers, etag, feed: undefined }
+        }
+        return { kind: 'pieces', headers, etag, feed: undefined, body: sharedBody(bytes), coding: 'identity' }
+      }
+    },
+  }
+}
+
+const noPicture = {
+  code: 'path_not_found',
+  detail:
+    'There is no picture at this path. Pictures are at /pictures/house/REF/01-front.webp, with house, terrace, bungalow or flats, a reference of letters and digits, and a room.',
+} as const

@@ -1,0 +1,265 @@
+/**
+ * Plans what an append will do, once for every engine (P12): repeats, derived event types, categories, removals. Pure. An engine calls it
+ * while it holds the feed's counter, with look-ups that see everything committed before, so two publishers can never both find "not
+ * published yet" (D12).
+ */
+import { hash } from 'node:crypto'
+import { eventTypeNumber, setMembers, standardCode } from '@property-events/protocol/plain'
+import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import { uuidV5 } from '../../runtime/uuid-v5.ts'
+import { remarksOf } from './append-remarks.ts'
+import { hashBeside, isRepeat } from './content-hash.ts'
+import { restrictedEvent, stateToPlanFrom, withRestriction } from '../../privacy/restriction/plan-restricted.ts'
+import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from '../branches/plan-branches.ts'
+import type { SubjectRefusal } from '../branches/plan-branches.ts'
+import { erasedPayload, isReducedPayload } from './reduced-event.ts'
+import { firstSpelling, spelled } from './subject-identity.ts'
+import { derivedCode, isUnchanged, leavesAView, stateAfter } from './subject-state.ts'
+import type { StateAfter, SubjectState } from './subject-state.ts'
+import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from '../../store/storage.ts'
+
+/** What the planner reads, all of it under the feed's lock. */
+export interface AppendLookups {
+  /** What an id resolves to: an event's position, and the content hash it came with (`null`: not to be repeated). */
+  idTaken(id: string): { readonly position: number; readonly contentHash: Uint8Array | null } | undefined
+  subject(subjectId: string): (SubjectState & { readonly position: number }) | undefined
+  event(position: number): FeedEvent
+}
+
+/** An event that will be appended: everything except its number and time. */
+export interface PlannedEvent {
+  readonly id: string
+  readonly subjectId: string
+  readonly transactionId: string
+  readonly eventType: number
+  readonly state: SubjectState
+  readonly payload: string
+  /** `erased`: the event never has a payload (D17). `restricted`: its payload is in `kept`, and not shown. */
+  readonly payloadState: 'full' | 'erased' | 'restricted'
+  /** The payload that is put aside; the one in `payload` is shown. */
+  readonly kept?: string
+  readonly contentHash: Uint8Array | null
+  readonly wishedCreated: Ticks | undefined
+  readonly remarks: readonly AppendRemark[]
+}
+
+/** One line of the future receipt. `existing` names a stored event; `pending` an earlier one in this plan. */
+export type PlanStep =
+  | {
+      readonly kind: 'append'
+      readonly index: number
+      readonly derived: boolean
+      readonly event: PlannedEvent
+    }
+  | { readonly kind: 'repeated'; readonly index: number; readonly position: number }
+  | {
+      readonly kind: 'unchanged'
+      readonly index: number
+      readonly of: number | PlannedEvent
+      /** An id that stays taken, so that sending it again later has no effect. */
+      readonly reserve: { readonly id: string; readonly contentHash: Uint8Array } | undefined
+    }
+
+export type AppendPlan =
+  | { readonly kind: 'plan'; readonly steps: readonly PlanStep[] }
+  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string; readonly isGone?: true }
+  | SubjectRefusal
+
+/** The latest event of a subject while a plan grows: stored, or planned earlier in the same batch. */
+interface Latest {
+  readonly state: SubjectState
+  readonly of: number | PlannedEvent
+  readonly payload: () => string
+}
+
+export function planAppend(
+  batch: AppendBatch,
+  lookups: AppendLookups,
+  catalogue: EventTypeCatalogue,
+): AppendPlan {
+  const feed = batch.key.feed
+  const steps: PlanStep[] = []
+  const planned = new Map<string, PlannedEvent>()
+  const removalType = (): number => numberOf(catalogue, feed, standardCode(feed, 'gone'))
+  const plannedIds = new Set<string>()
+  const timesNamed = batch.unchanged === 'skip' ? timesOfSubjects(batch) : undefined
+
+  for (const [index, draft] of batch.drafts.entries()) {
+    if (isOfOtherBranch(batch, draft)) return { kind: 'branchNotGranted', index, of: 'payload' }
+    const taken = lookups.idTaken(draft.id)
+    if (taken !== undefined) {
+      const repeated = (): FeedEvent => lookups.event(taken.position)
+      if (!isRepeat(draft, taken.contentHash, () => repeated().payload)) {
+        return conflictOf(index, draft.id, taken, lookups)
+      }
+      if (repeatsOtherBranch(batch, draft, repeated))
+        return { kind: 'branchNotGranted', index, of: 'subject' }
+      const derived = lookups.idTaken(derivedId(draft.id))
+      if (derived?.contentHash === null) steps.push({ kind: 'repeated', index, position: derived.position })
+      steps.push({ kind: 'repeated', index, position: taken.position })
+      continue
+    }
+
+    if (plannedIds.has(draft.id)) return { kind: 'idConflict', index, id: draft.id }
+    const shown = latestOf(draft.subjectId, planned, lookups)
+    const latest = shown && { ...shown, state: stateToPlanFrom(feed, draft, shown.state) }
+    const refusal = subjectRefusal(batch, index, latest?.state)
+    if (refusal !== undefined) return refusal
+    const after = stateAfter(feed, draft, latest?.state)
+    if (
+      batch.unchanged === 'skip' &&
+      latest !== undefined &&
+      isUnchanged(draft, latest.state, after, latest.payload)
+    ) {
+      // An engine that has lost the answer to its commit appends the same drafts again. A later draft of the subject is then the latest,
+      // and this one must not replace it. It is recognised by its id, even by one that no publisher has sent.
+      const isKept = draft.idGiven || (timesNamed?.get(draft.subjectId) ?? 0) > 1
+      const reserve = isKept ? { id: draft.id, contentHash: hashBeside(draft, latest.state) } : undefined
+      steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
+      plannedIds.add(draft.id)
+      continue
+    }
+    const event = planEvent(feed, draft, latest, after, catalogue)
+    let appended = shown?.state.keptCode == null ? event : restrictedEvent(feed, draft, event, removalType)
+    if (draft.restriction === 'begins' && shown !== undefined) appended = withRestriction(event, shown.state)
+    // An erased subject has nothing left that another view could show.
+    const mayLeave = feed === 'property' && draft.content.kind !== 'erased'
+    if (mayLeave && latest !== undefined && leavesAView(latest.state, event.state)) {
+      const departure = planDeparture(feed, draft, event, latest, catalogue)
+      if (plannedIds.has(departure.id) || lookups.idTaken(departure.id) !== undefined) {
+        return { kind: 'idConflict', index, id: draft.id }
+      }
+      steps.push({ kind: 'append', index, derived: true, event: departure })
+      plannedIds.add(departure.id)
+      // A client that reads only the new category has never seen the subject: for that client the subject appears now.
+      const code = draft.eventTypeShortCode ?? derivedCode(feed, event.state.published, false)
+      const eventType = numberOf(catalogue, feed, code)
+      appended = { ...event, eventType, state: { ...event.state, code } }
+    }
+    steps.push({ kind: 'append', index, derived: false, event: appended })
+    planned.set(draft.subjectId, appended)
+    plannedIds.add(draft.id)
+  }
+  return { kind: 'plan', steps }
+}
+
+/** The service's own events have no hash either, so the event itself shows whether its content is gone. */
+function conflictOf(
+  index: number,
+  id: string,
+  { position, contentHash }: { readonly position: number; readonly contentHash: Uint8Array | null },
+  lookups: AppendLookups,
+): AppendPlan {
+  const isGone = contentHash === null && isReducedPayload(lookups.event(position).payload)
+  return { kind: 'idConflict', index, id, ...(isGone ? { isGone } : {}) }
+}
+
+function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const { subjectId } of drafts) times.set(subjectId, (times.get(subjectId) ?? 0) + 1)
+  return times
+}
+
+/** The id of the event derived for the event `id`. It follows from that id, so that a repeat finds the whole first result. */
+function derivedId(id: string): string {
+  return uuidV5(id, 'derived')
+}
+
+function latestOf(
+  subjectId: string,
+  planned: ReadonlyMap<string, PlannedEvent>,
+  lookups: AppendLookups,
+): Latest | undefined {
+  const pending = planned.get(subjectId)
+  if (pending !== undefined) {
+    return { state: pending.state, of: pending, payload: () => pending.payload }
+  }
+  const stored = lookups.subject(subjectId)
+  if (stored === undefined) return undefined
+  return { state: stored, of: stored.position, payload: () => lookups.event(stored.position).payload }
+}
+
+function planEvent(
+  feed: FeedName,
+  draft: EventDraft,
+  latest: Latest | undefined,
+  after: StateAfter,
+  catalogue: EventTypeCatalogue,
+): PlannedEvent {
+  const { content, subjectId } = draft
+  const keptSpelling =
+    latest?.state.spelling ?? firstSpelling(subjectId, draft.transactionId, draft.subjectSpelling)
+  const spelling = spelled(subjectId, keptSpelling)
+  const { transactionId = spelling } = draft
+  const updateDateHash = updateDateHashAfter(content, latest?.state.updateDateHash ?? null)
+  const payload = payloadOf(feed, content, spelling, latest)
+  // Computed here, so that the publisher's next file finds the payload unchanged.
+  const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : after.payloadHash
+  const state = { ...after, payloadHash, spelling: keptSpelling, updateDateHash, keptCode: null }
+  return {
+    id: draft.id,
+    subjectId,
+    transactionId,
+    eventType: numberOf(catalogue, feed, after.code),
+    state,
+    payload,
+    payloadState: content.kind === 'erased' ? 'erased' : 'full',
+    contentHash: content.kind === 'erased' || draft.restriction !== undefined ? null : draft.contentHash,
+    wishedCreated: draft.wishedCreated,
+    remarks: remarksOf(draft, { transactionId, spelling, state }, latest?.state),
+  }
+}
+
+function updateDateHashAfter(content: DraftContent, before: Uint8Array | null): Uint8Array | null {
+  if (content.kind === 'payload') return content.updateDateHash
+  return content.kind === 'erased' ? null : before
+}
+
+function payloadOf(
+  feed: FeedName,
+  content: DraftContent,
+  spelling: string,
+  latest: Latest | undefined,
+): string {
+  if (content.kind === 'payload') return content.text
+  if (content.kind === 'erased') return erasedPayload(feed, spelling)
+  const before = latest?.payload() ?? '{}'
+  if (content.kind === 'moved') return setMembers(before, { branch_id: JSON.stringify(content.to) })
+  return removedPayload(before, content.reason)
+}
+
+/** D26. Only these two members change; every other byte of the payload stays. */
+function removedPayload(payload: string, reason: string | undefined): string {
+  return setMembers(payload, {
+    published: 'false',
+    ...(reason === undefined ? {} : { removal_reason: reason }),
+  })
+}
+
+function planDeparture(
+  feed: FeedName,
+  draft: EventDraft,
+  event: PlannedEvent,
+  latest: Latest,
+  catalogue: EventTypeCatalogue,
+): PlannedEvent {
+  const code = standardCode(feed, 'gone')
+  return {
+    id: derivedId(draft.id),
+    subjectId: draft.subjectId,
+    transactionId: event.transactionId,
+    eventType: numberOf(catalogue, feed, code),
+    state: { ...latest.state, code, published: false, payloadHash: null, spelling: event.state.spelling },
+    payload: removedPayload(latest.payload(), undefined),
+    payloadState: 'full',
+    contentHash: null,
+    wishedCreated: event.wishedCreated,
+    remarks: [],
+  }
+}
+
+function numberOf(catalogue: EventTypeCatalogue, feed: FeedName, code: string): number {
+  const number = eventTypeNumber(catalogue, feed, code)
+  if (number === undefined) throw new Error(`the catalogue has no ${feed} event type ${code}`)
+  return number
+}

@@ -1,0 +1,97 @@
+/** Applies what erasures and retention have reduced in another store (D17): events that are here lose their payloads too. */
+import { reducedEventJson } from '../../append/reduced-event.ts'
+import type { ReductionRecord, ThinningRecord } from '../../../tenants/copy/store-records.ts'
+import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
+import type { Session, Statement } from '../../../sql/postgres/connection.ts'
+import { eventAt } from '../event-at.ts'
+import { feedNumbers } from '../../../sql/database.ts'
+
+const readFull: Statement = {
+  name: 'import-read-full',
+  text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
+    ${eventAt('given.position', 'position, id, subject, json, state')} WHERE e.state <> 'erased'`,
+}
+const reduceImported: Statement = {
+  name: 'import-reduce',
+  text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
+}
+/** What consumers have reported about these versions, if an earlier run brought it. */
+const takeResults: Statement = {
+  name: 'import-take-results',
+  text: `DELETE FROM consumer_result AS r USING unnest($2::uuid[], $3::bigint[]) AS given (subject, position),
+      LATERAL (SELECT sequence FROM event WHERE tenant = $1 AND feed = ${feedNumbers.property} AND position = given.position LIMIT 1) AS e
+    WHERE r.tenant = $1 AND r.subject = given.subject AND r.sequence = e.sequence`,
+}
+const noteReduced: Statement = {
+  name: 'import-note-reduced',
+  text: `INSERT INTO reduced_event (tenant, feed, revision, position, sequence)
+    SELECT $1, $2, $3, place, number FROM unnest($4::bigint[], $5::bigint[]) AS given (place, number)
+    ON CONFLICT DO NOTHING`,
+}
+
+export async function importReduction(
+  session: Session,
+  { key, revision, events }: ReductionRecord,
+): Promise<void> {
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  const positions = bigints(events.map(({ position }) => position))
+  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
+    readFull,
+    [...feed, bigints(events.flatMap((one) => (one.isKept === true ? [] : [one.position])))],
+  )
+  await session.query(reduceImported, [
+    ...feed,
+    bigints(full.map(({ position }) => BigInt(position))),
+    uuids(full.map(({ id }) => id)),
+    texts(full.map(({ subject, json }) => reducedEventJson('erased', key.feed, subject, json))),
+  ])
+  if (key.feed === 'property' && full.length > 0) {
+    const found = [
+      uuids(full.map(({ subject }) => subject)),
+      bigints(full.map((one) => BigInt(one.position))),
+    ]
+    await session.query(takeResults, [key.tenantId, ...found])
+  }
+  const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
+  await session.query(noteReduced, [...feed, revision, positions, numbers])
+}
+
+const readUnthinned: Statement = {
+  name: 'import-read-unthinned',
+  text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
+    ${eventAt('given.position', 'position, id, subject, json, state')} WHERE e.state = 'full'`,
+}
+/** Events that were restricted when they came, and have been shown again and thinned since. */
+const dropKept: Statement = {
+  name: 'import-thin-kept',
+  text: 'SELECT drop_kept($1, $2, $3::bigint[])',
+}
+const thinImported: Statement = {
+  name: 'import-thin',
+  text: 'SELECT thin_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
+}
+const noteThinned: Statement = {
+  name: 'import-note-thinned',
+  text: `INSERT INTO thinned_event (tenant, feed, thinned, position)
+    SELECT $1, $2, $3, place FROM unnest($4::bigint[]) AS given (place) ON CONFLICT DO NOTHING`,
+}
+
+export async function importThinning(
+  session: Session,
+  { key, thinned, positions: all }: ThinningRecord,
+): Promise<void> {
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  const positions = bigints(all)
+  await session.query(dropKept, [...feed, positions])
+  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
+    readUnthinned,
+    [...feed, positions],
+  )
+  await session.query(thinImported, [
+    ...feed,
+    bigints(full.map(({ position }) => BigInt(position))),
+    uuids(full.map(({ id }) => id)),
+    texts(full.map(({ subject, json }) => reducedEventJson('thinned', key.feed, subject, json))),
+  ])
+  await session.query(noteThinned, [...feed, thinned, positions])
+}

@@ -1,0 +1,96 @@
+/** The port's part for events, on a database. */
+import type { Guard } from '../../store/guarded.ts'
+import { notedReads } from '../shown-numbers.ts'
+import { feedName } from '../../store/storage.ts'
+import type { EventStore, FeedKey } from '../../store/storage.ts'
+import { appendedFeeds } from '../watchers.ts'
+import { readsOf } from '../../sql/postgres/connection.ts'
+import type { Reads } from '../../sql/postgres/connection.ts'
+import { readCounts, readNewest, tally } from './read/counts.ts'
+import type { EngineParts } from '../../store/postgres/engine-parts.ts'
+import type { InFeedLines } from './feed-queues.ts'
+import { positionFinder } from './read/find-positions.ts'
+import { earlierPositions, latestPositions } from './read/latest-positions.ts'
+import { readLiveSubjects } from './read/live-subjects.ts'
+import { readHead, readHeads, readMarks, readMarksTotal } from './read/locate.ts'
+import { readAfter } from './read/read-after.ts'
+import { readEvent } from './read/read-event.ts'
+import { measureRange, readRange, readRangeWithin } from './read/read-range.ts'
+import { readLatest, readSubject } from './read/read-subject.ts'
+import { readPlaces, readSubjects } from './read/subject-positions.ts'
+import { settledLocator } from './read/settled-locate.ts'
+
+/** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
+const previews = 'previews'
+
+export interface DatabaseEventsParts extends EngineParts {
+  readonly appendsAtOnce: number
+  readonly inFeedLines: InFeedLines
+  readonly guarded: Guard
+  readonly isClosed: () => boolean
+}
+
+export function databaseEvents(parts: DatabaseEventsParts): EventStore {
+  const { database, shown, appending, watching, changes, guarded, inFeedLines } = parts
+  const of = (key: FeedKey): Reads => readsOf(database, key)
+  /** Heads of one tenant take its turns. */
+  const ofAll = ([first, ...others]: readonly FeedKey[]): Reads =>
+    first === undefined || others.some(({ tenantId }) => tenantId !== first.tenantId) ? database : of(first)
+  const locate = settledLocator(database, parts)
+  const findPosition = positionFinder(database)
+  const listen = (): void => {
+    if (!parts.isClosed()) changes.listen()
+  }
+  const reads = notedReads(
+    {
+      locate: (query) => guarded(() => locate(query)),
+      head: (key) => guarded(() => readHead(of(key), key)),
+      heads: (keys) => guarded(() => readHeads(ofAll(keys), keys)),
+      readEvent: (key, id, branches) => guarded(() => readEvent(of(key), key, id, branches)),
+      readAfter: (query) => guarded(() => readAfter(of(query.key), query)),
+      readNewest: (query) => guarded(() => readNewest(of(query.key), query)),
+      readLatest: (key, subjectId, branches) => guarded(() => readLatest(of(key), key, subjectId, branches)),
+      readSubject: (query) => guarded(() => readSubject(of(query.key), query)),
+    },
+    shown,
+  )
+  return {
+    appendsAtOnce: parts.appendsAtOnce,
+    append: (batches, lockWaitMs) =>
+      guarded(async () => {
+        const names = batches.map(({ key }) => feedName(key))
+        const outcomes = await inFeedLines(names, () => appending.append(batches, lockWaitMs))
+        shown.noteAppended(batches, outcomes)
+        changes.send(appendedFeeds(batches, outcomes))
+        return watching.tellAppended(batches, outcomes)
+      }),
+    preview: (batch) =>
+      guarded(async () => {
+        const outcome = await inFeedLines([previews], () => appending.preview(batch))
+        shown.notePreviewed(batch, outcome)
+        return outcome
+      }),
+    ...reads,
+    placesOf: (query) => guarded(() => readPlaces(of(query.key), query)),
+    subjectsIn: (query) => guarded(() => readSubjects(of(query.key), query)),
+    tally: (query) => guarded(() => tally(of(query.key), query)),
+    readRange: (range) => guarded(() => readRange(of(range.key), range)),
+    readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(of(range.key), range, maxBytes)),
+    measureRange: (range) => guarded(() => measureRange(of(range.key), range)),
+    latestPositions: (query) => guarded(() => latestPositions(of(query.key), query)),
+    liveSubjects: (query) => guarded(() => readLiveSubjects(of(query.key), query)),
+    earlierPositions: (query) => guarded(() => earlierPositions(of(query.key), query)),
+    positionOf: (key, id) => guarded(() => findPosition(key, id)),
+    marks: (keys) => guarded(() => readMarks(database, keys)),
+    marksTotal: () => guarded(() => readMarksTotal(database)),
+    counts: (tenantId) => guarded(() => readCounts(database, tenantId)),
+    watch(listener) {
+      listen()
+      return watching.watch(listener)
+    },
+    changeCount(key) {
+      listen()
+      return watching.changeCount(key)
+    },
+  }
+}

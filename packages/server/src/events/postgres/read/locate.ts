@@ -1,0 +1,158 @@
+import { feedNames } from '@property-events/protocol'
+import { partsOfView } from '../../branches/branch-view.ts'
+import { epochWeightSql } from '../../epoch-weight.ts'
+import { StorageFailure } from '../../../store/storage.ts'
+import type { FeedKey, FeedMark, Head, LocateQuery, Located, MarksTotal } from '../../../store/storage.ts'
+import { smallints, uuids } from '../../../sql/postgres/array.ts'
+import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
+import { feedNumbers } from '../../../sql/database.ts'
+import { headColumns, headOf } from '../feed-row.ts'
+import type { HeadRow } from '../feed-row.ts'
+
+/**
+ * Each part is one index probe (P5), and all come from one state of the feed (P4), because a statement has one snapshot. Conditions that
+ * are always true name the index (see the first migration).
+ */
+export const locateStatements = {
+  head: {
+    name: 'head',
+    text: `SELECT ${headColumns} FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+  heads: {
+    name: 'heads',
+    text: `SELECT ${headColumns}, given.n FROM unnest($1::uuid[], $2::smallint[]) WITH ORDINALITY AS given (tenant, feed, n)
+      JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed`,
+  },
+  marks: {
+    name: 'marks',
+    text: `SELECT tenant::text, feed, epoch, number_offset + last_position + revision AS count FROM feed`,
+  },
+  someMarks: {
+    name: 'some-marks',
+    text: `SELECT f.tenant::text, f.feed, f.epoch, f.number_offset + f.last_position + f.revision AS count
+      FROM unnest($1::uuid[], $2::smallint[]) AS given (tenant, feed)
+      JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed`,
+  },
+  marksTotal: {
+    name: 'marks-total',
+    text: `SELECT count(*) AS feeds, coalesce(sum(number_offset + last_position + revision), 0)::text AS total,
+        coalesce(sum(${epochWeightSql('ascii')}), 0)::text AS epochs FROM feed`,
+  },
+  all: {
+    name: 'locate-all',
+    text: `SELECT ${headColumns}, f.last_position AS last,
+        CASE WHEN $3::bigint IS NULL THEN 1 ELSE
+          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created >= $3
+            ORDER BY e.created LIMIT 1) END AS first,
+        CASE WHEN $4::bigint IS NULL THEN NULL ELSE
+          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created >= $4
+            ORDER BY e.created LIMIT 1) END AS after_window
+      FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+  view: {
+    name: 'locate-view',
+    text: `SELECT ${headColumns}, coalesce(v.last_ordinal, 0) AS last,
+        CASE WHEN $4::bigint IS NULL THEN 1 ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $4
+            ORDER BY e.created LIMIT 1) END AS first,
+        CASE WHEN $5::bigint IS NULL THEN NULL ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $5
+            ORDER BY e.created LIMIT 1) END AS after_window
+      FROM feed f LEFT JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = $3
+      WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+  /** Like a view, for a set of branches: NULL as its last ordinal if the set is not ready. */
+  branchView: {
+    name: 'locate-branch-view',
+    text: `SELECT ${headColumns}, (
+          SELECT v.last_ordinal FROM view v WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $3 AND EXISTS (
+            SELECT FROM branch_set s WHERE s.tenant = $1 AND s.feed = $2 AND s.branch_set = $6 AND s.state = 'ready')
+        ) AS last,
+        CASE WHEN $4::bigint IS NULL THEN 1 ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $4
+            ORDER BY e.created LIMIT 1) END AS first,
+        CASE WHEN $5::bigint IS NULL THEN NULL ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $5
+            ORDER BY e.created LIMIT 1) END AS after_window
+      FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+} as const satisfies Record<string, Statement>
+
+interface LocateRow extends HeadRow {
+  /** `null`: the view belongs to a set of branches, and is being made. */
+  readonly last: string | null
+  readonly first: string | null
+  readonly after_window: string | null
+}
+
+export async function locate(database: Reads, query: LocateQuery): Promise<Located | undefined> {
+  const { key, view, from, to } = query
+  const feed = [key.tenantId, feedNumbers[key.feed]]
+  const window = [from ?? null, to ?? null]
+  const { set } = partsOfView(view)
+  const [row] =
+    view === 'all'
+      ? await database.read<LocateRow>(locateStatements.all, [...feed, ...window])
+      : set === undefined
+        ? await database.read<LocateRow>(locateStatements.view, [...feed, view, ...window])
+        : await database.read<LocateRow>(locateStatements.branchView, [...feed, view, ...window, set])
+  if (row === undefined) return undefined
+  if (row.last === null) throw new StorageFailure('view_being_made')
+  const afterLast = Number(row.last) + 1
+  const first = Number(row.first ?? afterLast)
+  const afterWindow = Number(row.after_window ?? afterLast)
+  return { range: { key, view, first, count: Math.max(0, afterWindow - first) }, head: headOf(row) }
+}
+
+export async function readHead(database: Reads, key: FeedKey): Promise<Head | undefined> {
+  const [row] = await database.read<HeadRow>(locateStatements.head, [key.tenantId, feedNumbers[key.feed]])
+  return row && headOf(row)
+}
+
+export async function readHeads(
+  database: Reads,
+  keys: readonly FeedKey[],
+): Promise<readonly (Head | undefined)[]> {
+  const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, namesOf(keys))
+  const heads = new Map(rows.map((row) => [Number(row.n), headOf(row)]))
+  return keys.map((_key, index) => heads.get(index + 1))
+}
+
+interface MarkRow {
+  readonly tenant: string
+  readonly feed: number
+  readonly epoch: string
+  readonly count: string
+}
+
+export async function readMarks(
+  database: Reads,
+  keys: readonly FeedKey[] | undefined,
+): Promise<readonly FeedMark[]> {
+  const rows =
+    keys === undefined
+      ? await database.read<MarkRow>(locateStatements.marks, [])
+      : await database.read<MarkRow>(locateStatements.someMarks, namesOf(keys))
+  return rows.flatMap(({ tenant, feed: number, epoch, count }) => {
+    const feed = feedNames.find((name) => feedNumbers[name] === number)
+    return feed === undefined ? [] : [{ key: { tenantId: tenant, feed }, epoch, count: Number(count) }]
+  })
+}
+
+export async function readMarksTotal(database: Reads): Promise<MarksTotal> {
+  const [row] = await database.read<{
+    readonly feeds: string
+    readonly total: string
+    readonly epochs: string
+  }>(locateStatements.marksTotal, [])
+  return {
+    feeds: Number(row?.feeds ?? 0),
+    total: BigInt(row?.total ?? 0),
+    epochs: Number(row?.epochs ?? 0),
+  }
+}
+
+/** As two lists, one of tenants and one of feeds. */
+function namesOf(keys: readonly FeedKey[]): readonly [Buffer, Buffer] {
+  return [uuids(keys.map(({ tenantId }) => tenantId)), smallints(keys.map(({ feed }) => feedNumbers[feed]))]
+}

@@ -1,0 +1,45 @@
+import { isOpenWindow } from '../../open-window.ts'
+import type { ShownNumbers } from '../../shown-numbers.ts'
+import type { LocateQuery, Located } from '../../../store/storage.ts'
+import { readsOf } from '../../../sql/postgres/connection.ts'
+import type { Database } from '../../../sql/postgres/connection.ts'
+import { locate } from './locate.ts'
+import type { Settler } from '../settle.ts'
+import type { Witness } from '../witness.ts'
+
+export interface SettledLocateParts {
+  readonly shown: ShownNumbers
+  readonly history: Pick<Witness, 'check'>
+  readonly settle: Settler
+}
+
+/**
+ * Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). A head below what this node had
+ * already shown reveals a loss, of now or of an earlier epoch (D13).
+ */
+export function settledLocator(
+  database: Database,
+  { shown, history, settle }: SettledLocateParts,
+): (query: LocateQuery) => Promise<Located | undefined> {
+  const look = async (query: LocateQuery): Promise<Located | undefined> => {
+    const before = shown.highest(query.key)
+    const located = await locate(readsOf(database, query.key), query)
+    if (located === undefined || located.head.sequenceNumber >= before) return located
+    const isWhole = await database.write((session) => history.check(session))
+    // It belonged to an epoch that is over, and was lost with it.
+    if (isWhole) shown.forget(query.key, before)
+    return located
+  }
+
+  return async (query) => {
+    // A window without an end is open, so there is no need to look at the feed.
+    const isEndless = query.from !== undefined && query.to === undefined
+    if (!isEndless) {
+      const located = await look(query)
+      if (located === undefined || !isOpenWindow(query, located)) return located
+    }
+    const settled = await settle.settled(query.key)
+    const located = await look(query)
+    return located && { ...located, settled }
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A moment at which no stamped event of a feed is waiting for its commit (P3). One query to the database serves all reads of this node
+ * that come before it is sent: a commit in the way costs one connection, not one for each client.
+ */
+import type { Ticks } from '@property-events/protocol'
+import { StorageFailure, feedName } from '../../store/storage.ts'
+import type { FeedKey } from '../../store/storage.ts'
+import type { Reserved, TimeReservation } from '../time-reservation.ts'
+import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
+import { feedNumbers } from '../../sql/database.ts'
+
+const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($1, $2, $3) AS moment' }
+const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }
+
+export interface Settler {
+  /**
+   * Resolves with a moment of the database's clock when everything stamped before it is visible; every later stamp is at that moment or
+   * after it, and so after the time of the call.
+   */
+  settled(key: FeedKey): Promise<Ticks>
+  /** The latest moment at which this node has answered a window; 0 for none. */
+  latestAnswered(): Ticks
+}
+
+/** One query that is under way, and the one that begins after it, for reads that came too late for the first. */
+interface Line {
+  underWay: Promise<Ticks>
+  next: Promise<Ticks> | undefined
+}
+
+/** The clock is read again after each wait for a reservation, so one that jumps ahead can pass the next reservation. */
+const triesAtMost = 4
+
+/** `floor`: replaces the database's clock, for tests. */
+export function settler(
+  database: Database,
+  reservation: TimeReservation,
+  floor: () => Ticks | undefined,
+): Settler {
+  const lines = new Map<string, Line>()
+  let latest: Ticks = 0n
+
+  const ask = async (key: FeedKey): Promise<Ticks> => {
+    for (let tries = 1; tries <= triesAtMost; tries += 1) {
+      const [row] = await database.read<{ moment: string }>(settle, [
+        key.tenantId,
+        feedNumbers[key.feed],
+        floor() ?? null,
+      ])
+      const moment = BigInt(row?.moment ?? 0)
+      if (reservation.covers(moment)) {
+        if (moment > latest) latest = moment
+        return moment
+      }
+      await reservation.renewed()
+    }
+    throw new StorageFailure('storage_unavailable', new Error('the clock runs ahead of what is reserved'))
+  }
+  const begin = (name: string, key: FeedKey): Line => {
+    const line: Line = { underWay: ask(key), next: undefined }
+    lines.set(name, line)
+    void line.underWay
+      .catch(() => undefined)
+      .finally(() => {
+        if (lines.get(name) === line) lines.delete(name)
+      })
+    return line
+  }
+
+  return {
+    settled(key) {
+      const name = feedName(key)
+      const line = lines.get(name)
+      if (line === undefined) return begin(name, key).underWay
+      // The database may already have answered the query under way: only a later one counts.
+      line.next ??= line.underWay.catch(() => undefined).then(() => begin(name, key).underWay)
+      return line.next
+    },
+    latestAnswered: () => latest,
+  }
+}
+
+/** Extends the store's reservation of time, if necessary. `now`: replaces the database's clock, for tests. */
+export async function reserveTime(session: Session, now: Ticks | undefined): Promise<Reserved> {
+  const [row] = await session.query<{ moment: string; reserved: string }>(reserve, [now ?? null])
+  if (row === undefined) throw new Error('the reservation of time gave no answer')
+  return { moment: BigInt(row.moment), reserved: BigInt(row.reserved) }
+}

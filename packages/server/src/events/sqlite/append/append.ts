@@ -1,0 +1,134 @@
+/** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
+import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import { refusalOf } from '../../feed.ts'
+import { readClock } from '../../../store/clock.ts'
+import type { SharedClock } from '../../../store/clock.ts'
+import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../append/decide-append.ts'
+import type { AppendDecision, EventRow } from '../../append/decide-append.ts'
+import { parseEventJson } from '../../event-json.ts'
+import type { AppendLookups } from '../../append/plan-append.ts'
+import { feedName } from '../../../store/storage.ts'
+import type { AppendBatch, AppendOutcome, FeedKey } from '../../../store/storage.ts'
+import { boundUuid } from '../bound-uuid.ts'
+import type { Connection } from '../../../sql/sqlite/connection.ts'
+import { assertUndamaged, damagedAt } from '../event-checksum.ts'
+import { feedToPublishReader } from '../feed-row.ts'
+import type { FeedToPublish } from '../feed-row.ts'
+import { insertStatements } from './insert-events.ts'
+import { subjectStateOf } from '../subject-row.ts'
+import type { SubjectRow } from '../subject-row.ts'
+
+export interface AppendContext {
+  readonly catalogue: EventTypeCatalogue
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+}
+
+export interface Appender {
+  /** One commit for all batches or, within a transaction, a part of it. `floor`: no stamp is before it (P3). */
+  append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
+  preview(batch: AppendBatch): AppendOutcome
+}
+
+/** A feed's counter as the commit has found it, and the rows that the commit has added so far. */
+interface FeedInCommit {
+  readonly row: FeedToPublish
+  readonly rows: EventRow[]
+}
+
+type Decided =
+  | { readonly outcome: AppendOutcome }
+  | { readonly feed: FeedInCommit; readonly decision: AppendDecision }
+
+/** What all batches of a commit share. */
+interface Moment {
+  readonly now: Ticks
+  readonly floor: Ticks
+}
+
+export function appender(db: Connection, context: AppendContext): Appender {
+  const feedOf = feedToPublishReader(db)
+  const lookupsOf = lookupReader(db)
+  const insert = insertStatements(db)
+
+  const decide = (batch: AppendBatch, feed: FeedInCommit | undefined, moment: Moment): Decided => {
+    if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
+    const { row, rows } = feed
+    const refusal = refusalOf(row, 'event')
+    if (refusal !== undefined) return { outcome: refusal }
+    const { position: lastPosition = row.lastPosition, created: lastCreated = row.lastCreated } =
+      rows.at(-1) ?? {}
+    const { now, floor } = moment
+    const decision = decideAppend(batch, { ...row, lastPosition, lastCreated }, lookupsOf(row.feedNo), {
+      catalogue: context.catalogue,
+      now,
+      floor: row.stampFloor > floor ? row.stampFloor : floor,
+      clockToleranceTicks: context.overrideClockCheck ? undefined : defaultClockToleranceTicks,
+    })
+    return { feed, decision }
+  }
+  /** Read inside the transaction, which may have waited: time must rise with the numbers (P3, D25). */
+  const momentNow = (floor: Ticks): Moment => ({ now: readClock(context.clock), floor })
+  const feedInCommit = (key: FeedKey): FeedInCommit | undefined => {
+    const row = feedOf(key)
+    return row && { row, rows: [] }
+  }
+
+  const commit = db.transaction((batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[] => {
+    const moment = momentNow(floor)
+    const feeds = new Map<string, FeedInCommit>()
+    const outcomes = batches.map((batch) => {
+      const name = feedName(batch.key)
+      const decided = decide(batch, feeds.get(name) ?? feedInCommit(batch.key), moment)
+      if ('outcome' in decided) return decided.outcome
+      const { feed, decision } = decided
+      insert.events(batch.key, feed.row.feedNo, decision.rows, decision.reserved, moment.now)
+      feed.rows.push(...decision.rows)
+      feeds.set(name, feed)
+      return decision.outcome
+    })
+    for (const { row, rows } of feeds.values()) insert.counts(row, rows)
+    return outcomes
+  })
+
+  const look = db.transaction((batch: AppendBatch): AppendOutcome => {
+    const decided = decide(batch, feedInCommit(batch.key), momentNow(0n))
+    return 'outcome' in decided ? decided.outcome : previewOf(decided.decision)
+  })
+
+  return {
+    append: (batches, floor) => commit.immediate(batches, floor),
+    // Deferred and without a write, so it is a read that does not wait.
+    preview: (batch) => look.deferred(batch),
+  }
+}
+
+/** The planner's look-ups, read inside the transaction. */
+function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
+  const idTaken = db.prepare<[number, Uint8Array], { position: number; content_hash: Uint8Array | null }>(
+    'SELECT position, content_hash FROM event_id WHERE feed_no = ? AND id = ?',
+  )
+  const subject = db.prepare<[number, Uint8Array], SubjectRow>(
+    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash, kept_code
+      FROM subject WHERE feed_no = ? AND subject = ?`,
+  )
+  const event = db.prepare<[number, number], { json: Buffer; checksum: number }>(
+    'SELECT json, checksum FROM event WHERE place = (? << 40) | ?',
+  )
+  return (feedNo) => ({
+    idTaken(id) {
+      const row = idTaken.get(feedNo, boundUuid(id))
+      return row && { position: row.position, contentHash: row.content_hash }
+    },
+    subject(subjectId) {
+      const row = subject.get(feedNo, boundUuid(subjectId))
+      return row && { ...subjectStateOf(row), position: row.position }
+    },
+    event(position) {
+      const row = event.get(feedNo, position)
+      if (row === undefined) throw damagedAt(position)
+      assertUndamaged({ position, checksum: row.checksum }, row.json)
+      return parseEventJson(row.json.toString('utf8'))
+    },
+  })
+}

@@ -1,0 +1,34 @@
+/** Previews, which the writer's thread makes, because they wait for what is being written. */
+import type { AppendBatch, AppendOutcome, EventDraft } from '../../../store/storage.ts'
+import type { WriterLink } from '../writer/writer-link.ts'
+
+/**
+ * Any number of previews may wait for the writer, and 16 MB of text would be copied for each. So texts are left out, and sent only if a
+ * payload may be the stored one in another spelling (D14): of one preview at a time.
+ */
+export function previewThrough(
+  link: Pick<WriterLink, 'call'>,
+): (batch: AppendBatch) => Promise<AppendOutcome> {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (batch) => {
+    const outcome = await link.call('preview', withoutTexts(batch))
+    if (!dependsOnTexts(batch, outcome)) return outcome
+    const turn = last.then(() => link.call('preview', batch))
+    last = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+function withoutTexts(batch: AppendBatch): AppendBatch {
+  const drafts = batch.drafts.map((draft): EventDraft => {
+    const { content } = draft
+    return content.kind === 'payload' ? { ...draft, content: { ...content, text: '{}' } } : draft
+  })
+  return { ...batch, drafts }
+}
+
+function dependsOnTexts({ unchanged }: AppendBatch, outcome: AppendOutcome): boolean {
+  if (outcome.kind === 'idConflict') return true
+  if (outcome.kind !== 'stored' || unchanged === 'store') return false
+  return outcome.events.some(({ status }) => status === 'appended')
+}

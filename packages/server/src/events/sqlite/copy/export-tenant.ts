@@ -1,0 +1,154 @@
+/** The records of one tenant, for another store. */
+import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
+import { floorAfter, readClock } from '../../../store/clock.ts'
+import type { SharedClock } from '../../../store/clock.ts'
+import { moveStateOf } from '../../../tenants/move/move.ts'
+import type { FeedKey, MoveStore } from '../../../store/storage.ts'
+import { pieceOf, recordsPerPiece } from '../../../tenants/copy/store-records.ts'
+import type { IdRecord, StoreRecord, SubjectRecord } from '../../../tenants/copy/store-records.ts'
+import { sqlOver } from '../../../sql/sqlite.ts'
+import { decisionsOf, reductionsOf } from '../../../tenants/move/records.ts'
+import { connectForReading } from '../../../sql/sqlite/connection.ts'
+import type { Connection } from '../../../sql/sqlite/connection.ts'
+import { eventRecordOf, idRecordOf } from './export-records.ts'
+import type { EventRow, IdRow } from './export-records.ts'
+import { keptRecords } from '../reduce/restrict.ts'
+import { readReservation } from '../../../store/sqlite/stored-reservation.ts'
+import { subjectStateOf } from '../subject-row.ts'
+import type { SubjectRow } from '../subject-row.ts'
+
+/** On a separate connection, and in short reads: nothing prevents the WAL from being moved into the file. */
+export async function exportTenant(
+  file: string,
+  clock: SharedClock | undefined,
+  tenantId: string,
+  held: Parameters<MoveStore['exportTenant']>[1],
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  const db = connectForReading(file)
+  try {
+    const counterOf = counterReader(db, clock)
+    const partOf = partReader(db)
+    const sql = sqlOver(db, undefined)
+    for (const feed of feedNames) {
+      const key = { tenantId, feed }
+      const counter = counterOf(key)
+      if (counter === undefined) continue
+      let { position } = held(key)
+      while (position < counter.record.lastPosition) {
+        const piece = partOf.piece(key, counter.feedNo, position, counter.record.lastPosition)
+        await take(piece)
+        position = Math.min(position + recordsPerPiece, counter.record.lastPosition)
+      }
+      await take(partOf.skipped(key, counter.feedNo, held(key).skippedUntil))
+      for await (const records of reductionsOf(sql, key)) await take(records)
+      await takeInPieces(keptRecords(db, key, counter.feedNo), take)
+      for await (const records of decisionsOf(sql, key)) await take(records)
+      await take([counter.record])
+    }
+  } finally {
+    db.close()
+  }
+}
+
+async function takeInPieces(
+  records: Iterable<StoreRecord>,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  let piece: StoreRecord[] = []
+  for (const record of records) {
+    piece.push(record)
+    if (piece.length < recordsPerPiece) continue
+    await take(piece)
+    piece = []
+  }
+  await take(piece)
+}
+
+interface CounterRow {
+  readonly feed_no: bigint
+  readonly epoch: string
+  readonly offset: bigint
+  readonly revision: bigint
+  readonly thinned: bigint
+  readonly last_position: bigint
+  readonly needs_epoch: bigint
+  readonly move: string | null
+  readonly stamp_floor: bigint | null
+}
+
+function counterReader(db: Connection, clock: SharedClock | undefined) {
+  const select = db
+    .prepare<[string, string], CounterRow>(
+      'SELECT feed_no, epoch, offset, revision, thinned, last_position, needs_epoch, move, stamp_floor FROM feed WHERE tenant = ? AND feed = ?',
+    )
+    .safeIntegers()
+  return (key: FeedKey) => {
+    // Other processes answer windows within the reserved time.
+    const floors: readonly Ticks[] = [readReservation(db), floorAfter(readClock(clock))]
+    const row = select.get(key.tenantId, key.feed)
+    if (row === undefined) return undefined
+    const stampFloor = floors.reduce((one, other) => (one > other ? one : other), row.stamp_floor ?? 0n)
+    const [offset, revision, lastPosition] = [row.offset, row.revision, row.last_position].map(Number)
+    const record = { kind: 'feed', key, epoch: row.epoch, move: moveStateOf(row.move), stampFloor } as const
+    return {
+      feedNo: Number(row.feed_no),
+      record: {
+        ...record,
+        offset: offset ?? 0,
+        revision: revision ?? 0,
+        thinned: Number(row.thinned),
+        lastPosition: lastPosition ?? 0,
+        needsEpoch: row.needs_epoch === 1n,
+      },
+    }
+  }
+}
+
+function partReader(db: Connection) {
+  const events = db
+    .prepare<[number, number, number, number], EventRow>(
+      `SELECT place & 0xffffffffff AS place, created, sequence, id, subject, category, branch, code, state,
+        json, checksum
+      FROM event WHERE place > (? << 40) | ? AND place <= (? << 40) | ? ORDER BY place LIMIT ${recordsPerPiece}`,
+    )
+    .safeIntegers()
+  const id = db
+    .prepare<[number, Buffer], IdRow>(
+      'SELECT id, position, content_hash, skipped FROM event_id WHERE feed_no = ? AND id = ?',
+    )
+    .safeIntegers()
+  const skipped = db
+    .prepare<[Ticks, number], IdRow>(
+      `SELECT id, position, content_hash, skipped FROM event_id INDEXED BY event_id_skipped
+        WHERE skipped IS NOT NULL AND skipped >= ? AND feed_no = ?`,
+    )
+    .safeIntegers()
+  const subject = db.prepare<[number, Buffer], SubjectRow>(
+    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash, kept_code
+      FROM subject WHERE feed_no = ? AND subject = ?`,
+  )
+  const subjectRecord = (key: FeedKey, feedNo: number, bytes: Buffer): readonly SubjectRecord[] => {
+    const row = subject.get(feedNo, bytes)
+    if (row === undefined) return []
+    const { position } = row
+    return [{ kind: 'subject', key, subjectId: uuidOfBytes(bytes), position, state: subjectStateOf(row) }]
+  }
+  const idRecord = (key: FeedKey, feedNo: number, bytes: Buffer): readonly IdRecord[] => {
+    const row = id.get(feedNo, bytes)
+    return row === undefined ? [] : [idRecordOf(key, row)]
+  }
+  return {
+    piece: db.transaction((key: FeedKey, feedNo: number, after: number, last: number) => {
+      const rows = events.all(feedNo, after, feedNo, last)
+      return pieceOf(
+        rows.map((row) => eventRecordOf(key, row)),
+        rows.flatMap((row) => idRecord(key, feedNo, row.id)),
+        rows.flatMap((row) => subjectRecord(key, feedNo, row.subject)),
+      )
+    }),
+    skipped: (key: FeedKey, feedNo: number, until: Ticks): readonly IdRecord[] =>
+      skipped.all(until, feedNo).map((row) => idRecordOf(key, row)),
+  }
+}

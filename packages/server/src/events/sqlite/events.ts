@@ -1,0 +1,109 @@
+/** The port's part for events, on a file: read on this thread, appended by the writer's. */
+import type { ChangeCounts } from '../change-counts.ts'
+import type { StoreGuard } from '../../store/guarded.ts'
+import { notedReads, shownNumbers } from '../shown-numbers.ts'
+import type { ShowingReads } from '../shown-numbers.ts'
+import type { EventStore, FeedKey, Head } from '../../store/storage.ts'
+import type { Watchers } from '../watchers.ts'
+import type { Connection } from '../../sql/sqlite/connection.ts'
+import { countsReader, newestReader, tallier } from './read/counts.ts'
+import { earlierFinder, latestFinder } from './read/latest-positions.ts'
+import { liveReader } from './read/live-subjects.ts'
+import { feedReader, headReader, marksReader, marksTotalReader } from './feed-row.ts'
+import { afterReader } from './read/read-after.ts'
+import { eventReader, positionReader } from './read/read-event.ts'
+import { rangeMeasurer, rangeReader } from './read/read-range.ts'
+import { latestReader, subjectReader } from './read/read-subject.ts'
+import { placesReader, subjectsReader } from './read/subject-positions.ts'
+import { appendThrough } from './append/packed-append.ts'
+import { previewThrough } from './append/preview-through.ts'
+import type { SettledLocator } from './read/settled-locate.ts'
+import type { WriterLink } from './writer/writer-link.ts'
+
+export interface FileEventsParts {
+  readonly db: Connection
+  readonly link: WriterLink
+  readonly changes: ChangeCounts
+  readonly locator: SettledLocator
+  readonly guard: StoreGuard
+  readonly watching: Watchers
+}
+
+export function fileEvents(parts: FileEventsParts): EventStore {
+  const { db, link, changes, watching } = parts
+  const { guarded, guardedAtOnce } = parts.guard
+  const shown = shownNumbers(changes)
+  const readRange = rangeReader(db)
+  const measureRange = rangeMeasurer(db)
+  const positionOf = positionReader(db)
+  const latestPositions = latestFinder(db)
+  const liveSubjects = liveReader(db)
+  const earlierPositions = earlierFinder(db)
+  const marks = marksReader(db)
+  const marksTotal = marksTotalReader(db)
+  const tally = tallier(db)
+  const placesOf = placesReader(db)
+  const subjectsIn = subjectsReader(db)
+  const counts = countsReader(db)
+  const preview = previewThrough(link)
+  return {
+    appendsAtOnce: 1,
+    append: (batches) =>
+      guarded(async () => {
+        const outcomes = await appendThrough(link, batches)
+        shown.noteAppended(batches, outcomes)
+        return watching.tellAppended(batches, outcomes)
+      }),
+    preview: (batch) =>
+      guarded(async () => {
+        const outcome = await preview(batch)
+        shown.notePreviewed(batch, outcome)
+        return outcome
+      }),
+    ...notedReads(showingReads(parts), shown),
+    placesOf: (query) => guarded(() => placesOf(query)),
+    subjectsIn: (query) => guarded(() => subjectsIn(query)),
+    tally: (query) => guarded(() => tally(query)),
+    readRange: (range) => guarded(() => readRange(range)),
+    readRangeWithin: (range, maxBytes) =>
+      guarded(() => {
+        const bytes = measureRange(range).reduce((sum, length) => sum + length, 0)
+        return bytes > maxBytes ? undefined : readRange(range)
+      }),
+    measureRange: (range) => guarded(() => measureRange(range)),
+    latestPositions: (query) => guarded(() => latestPositions(query)),
+    liveSubjects: (query) => guarded(() => liveSubjects(query)),
+    earlierPositions: (query) => guarded(() => earlierPositions(query)),
+    positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
+    marks: (keys) => guarded(() => marks(keys)),
+    marksTotal: () => guarded(() => marksTotal()),
+    counts: (tenantId) => guarded(() => counts(tenantId)),
+    watch: (listener) => watching.watch(listener),
+    changeCount: (key) => changes.of(key),
+  }
+}
+
+function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): ShowingReads {
+  const readEvent = eventReader(db)
+  const readAfter = afterReader(db)
+  const readLatest = latestReader(db)
+  const readNewest = newestReader(db)
+  const readSubject = subjectReader(db)
+  const feedOf = feedReader(db)
+  const headOf = headReader(db)
+  const head = (key: FeedKey): Head | undefined => {
+    const feed = feedOf(key)
+    return feed && headOf(feed)
+  }
+  const heads = db.transaction((keys: readonly FeedKey[]) => keys.map(head))
+  return {
+    locate: (query) => guarded(() => locator.locate(query)),
+    head: (key) => guarded(() => head(key)),
+    heads: (keys) => guarded(() => heads(keys)),
+    readEvent: (key, id, branches) => guarded(() => readEvent(key, id, branches)),
+    readAfter: (query) => guarded(() => readAfter(query)),
+    readNewest: (query) => guarded(() => readNewest(query)),
+    readLatest: (key, subjectId, branches) => guarded(() => readLatest(key, subjectId, branches)),
+    readSubject: (query) => guarded(() => readSubject(query)),
+  }
+}

@@ -1,0 +1,61 @@
+import type { Ticks } from '@property-events/protocol'
+import type { TaskReport } from '../../../runtime/background-task.ts'
+import { floorAfter, readClock } from '../../../store/clock.ts'
+import type { SharedClock } from '../../../store/clock.ts'
+import { isOpenWindow } from '../../open-window.ts'
+import { StorageFailure } from '../../../store/storage.ts'
+import type { LocateQuery, Located } from '../../../store/storage.ts'
+import { timeReservation } from '../../time-reservation.ts'
+import type { CommitLine } from '../writer/commit-line.ts'
+import type { Connection } from '../../../sql/sqlite/connection.ts'
+import { locator } from './locate.ts'
+import type { WriterLink } from '../writer/writer-link.ts'
+
+export interface SettledLocator {
+  /** Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). */
+  locate(query: LocateQuery): Promise<Located | undefined>
+  /** How far ahead time is reserved, as far as is known here. */
+  reservedMs(): number | undefined
+  /** No time is reserved any more. */
+  stop(): void
+}
+
+export function settledLocator(
+  db: Connection,
+  clock: SharedClock | undefined,
+  line: CommitLine,
+  link: WriterLink,
+  report: TaskReport,
+): SettledLocator {
+  const look = locator(db)
+  const reservation = timeReservation({ renew: () => link.call('reserveTime'), report })
+
+  /** Returns the time once the store will remember, after a crash, that windows were answered until then. */
+  const reservedNow = async (): Promise<Ticks> => {
+    for (;;) {
+      const now = readClock(clock)
+      if (reservation.covers(floorAfter(now))) return now
+      try {
+        await reservation.renewed()
+      } catch (error) {
+        // Reading continues if nothing can be written, for example on a full disk (docs/decisions/0013).
+        if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
+        return now
+      }
+    }
+  }
+
+  return {
+    async locate(query) {
+      const located = look(query)
+      if (located === undefined || !isOpenWindow(query, located)) return located
+      const now = await reservedNow()
+      // Without a writer, nothing stamped waits for its commit, so an error is as good as an answer.
+      if (!line.ask(now)) await link.call('settled').catch(() => undefined)
+      const settled = look(query)
+      return settled && { ...settled, settled: floorAfter(now) }
+    },
+    reservedMs: () => reservation.aheadMs(),
+    stop: () => reservation.stop(),
+  }
+}

@@ -1,0 +1,65 @@
+/** The questions to the writer's thread, and how questions and answers travel. */
+import type { Written } from '../../../sql/sqlite.ts'
+import type { SharedClock } from '../../../store/clock.ts'
+import type { Actor, AppendBatch, AppendOutcome, FeedKey, StorageFailure } from '../../../store/storage.ts'
+import type { StoreRecord } from '../../../tenants/copy/store-records.ts'
+import type { Reserved } from '../../time-reservation.ts'
+import type { BranchViewWrites } from '../branch-views.ts'
+import type { ErasureWrites } from '../reduce/erasure-writes.ts'
+import type { PackedBatch, PackedOutcome } from '../append/packed-append.ts'
+import type { RestrictionWrites } from '../reduce/restriction-writes.ts'
+import type { RetentionWrites } from '../reduce/retention.ts'
+
+export interface WriterVerbs extends BranchViewWrites, ErasureWrites, RestrictionWrites, RetentionWrites {
+  append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
+  /** Runs a write of a feature. */
+  write(name: string, args: readonly unknown[]): Promise<Written<unknown>>
+  preview(batch: AppendBatch): AppendOutcome
+  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
+  acceptHistory(actor: Actor): 'accepted'
+  importRecords(records: readonly StoreRecord[], actor: Actor): void
+  forgetSkippedIds(): number
+  /** Extends the reservation of time, if necessary, and answers when that is on disk (P3). */
+  reserveTime(): Reserved
+  /** Answered after all commits that were under way when it was asked (P3). */
+  settled(): void
+  /** The durability settings of the writer's own connection (P7). */
+  durability(): Durability
+  /** Moves the WAL into the file and closes it; the thread then ends. */
+  close(): void
+}
+
+export interface Durability {
+  /** `wal`. */
+  readonly journalMode: string
+  /** 2 is FULL: a commit is on disk when it returns. */
+  readonly synchronous: number
+}
+
+export interface WriterOptions {
+  readonly file: string
+  readonly maxBytes: number | undefined
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+  /** The memory of the `CommitLine`. */
+  readonly line: SharedArrayBuffer
+  /** The memory of the `ChangeCounts`. */
+  readonly changes: SharedArrayBuffer
+}
+
+export type WriterVerb = keyof WriterVerbs
+
+/** Without member names, as a packed batch is. */
+export type WriterRequest = readonly [id: number, verb: WriterVerb, args: readonly unknown[]]
+
+/** `tookMs`: the writer's own time, without the time that the question waited. */
+export type WriterReply =
+  | readonly [id: number, tookMs: number, value: unknown]
+  | readonly [id: number, tookMs: undefined, failure: WriterFailure]
+
+/** An error's class does not survive the transfer between threads; its code and a text for the log do. */
+export interface WriterFailure {
+  readonly code: StorageFailure['code']
+  readonly scope: StorageFailure['scope']
+  readonly cause: string
+}

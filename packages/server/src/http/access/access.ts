@@ -1,0 +1,300 @@
+/** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). No other file decides that. */
+import type { AdminScope, GrantScope, Scope } from '@property-events/protocol'
+import type { KeyVerdict, VerifiedKey } from '../../keys/index.ts'
+import { mayAdminister, tenantNeeds } from './admin-access.ts'
+import type { NotEntered } from '../../console/door.ts'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Access, Exchange, Refused, Request } from '../exchange.ts'
+import type { ProblemCode } from '../problem/problem.ts'
+import type { Grant } from '../../store/storage.ts'
+import { whatIsMissing } from './missing-key.ts'
+import { noteProxy } from './note-proxy.ts'
+import { retryAfter } from '../../keys/rate-limit/rate-limit.ts'
+import { clientAddress, clientNetwork } from '../requests/client-address.ts'
+import type { Bucket } from '../../keys/rate-limit/token-bucket.ts'
+import { chosenTenant, tenantHeader } from '../requests/tenant-choice.ts'
+import { isViewBeingMade, viewBeingMade, whenViewMade } from './when-view-made.ts'
+
+/**
+ * What an administration operation needs: an operator key with the scope, or a key with what `mayAdminister` wants for some tenant; the
+ * operation checks which. `anyKey`: no scope.
+ */
+export type AdminNeed = AdminScope | 'anyKey'
+
+/** `anyFeed`: any scope to read or publish. */
+export type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
+
+/** How the names of such scopes end, and what the scopes are called. */
+const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
+  anyRead: [/:read$/, 'a read scope'],
+  anyPublish: [/:publish$/, 'a publish scope'],
+  anyFeed: [/:(?:read|publish)$/, 'a read or publish scope'],
+  anyErase: [/:erase$/, 'an erase scope'],
+}
+
+export function isAnyScope(scope: AccessNeed['scope']): scope is AnyScope {
+  return Object.hasOwn(anyScopes, scope)
+}
+
+/** Whether `scope` is one of those that `any` stands for. */
+export function isOfAny(any: AnyScope, scope: GrantScope): boolean {
+  return anyScopes[any][0].test(scope)
+}
+
+/** What an operation needs from a key. */
+export interface AccessNeed {
+  /** `anyRead` and the like: such a scope for any feed, for any number of tenants; the operation checks which. */
+  readonly scope: Scope | AnyScope | AdminNeed
+  /** A scope that also opens the operation, to a key that has the first for no tenant. */
+  readonly orScope?: Scope
+  /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
+  readonly refusal: 'spec' | 'own'
+  /** The request came through the console with a session; its key header is ignored. */
+  readonly throughConsole?: true
+}
+
+/**
+ * A request gets no further without a key that grants the scope for exactly one tenant, and without a token of its rate limit. This is
+ * decided before a body is read, so that strangers cannot make the service read 16 MiB. The answer is immediate for a key that was
+ * verified less than a second ago. What becomes known about the key is written into the exchange. Rejects as the store does.
+ */
+export function requireAccess(
+  context: HttpContext,
+  exchange: Exchange,
+  need: AccessNeed,
+): Access | Refused | Promise<Access | Refused> {
+  if (need.throughConsole === true) return requireSession(context, exchange, need)
+  const { verifier } = context
+  const { request } = exchange
+  const { credential } = request
+  const known = credential === undefined ? undefined : verifier.verifyKnown(credential)
+  if (known !== undefined) return admitKey(context, exchange, need, { kind: 'valid', key: known })
+  const text = credential?.toString()
+  const bucket = failuresOf(context, request)
+  const failures = bucket.peek()
+  const verdict = failures.allowed ? verifier.verify(text) : verifier.verifyAmongGuesses(text)
+  return verdict.then((given) => {
+    if (given.kind !== 'unknown') {
+      noteProxy(context, request)
+      return admitKey(context, exchange, need, given)
+    }
+    if (!failures.allowed) return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
+    bucket.charge()
+    return refused({ code: 'unauthorized', detail: whatIsMissing(context, request, text) })
+  })
+}
+
+/** Access for requests through the console (D31). What the key of the session may do is decided as for any other request. */
+async function requireSession(
+  context: HttpContext,
+  exchange: Exchange,
+  need: AccessNeed,
+): Promise<Access | Refused> {
+  const bucket = failuresOf(context, exchange.request)
+  const entered = await context.door?.enter(exchange.request)
+  if (entered?.kind !== 'session') return refusalAtDoor(entered, bucket)
+  const { verdict, open } = entered
+  const access = await admitKey(context, exchange, need, verdict)
+  return access.kind === 'refused' ? access : { ...access, session: open }
+}
+
+/** Why a console request gets no further. Without a session it counts as a request without a key. */
+export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): Refused {
+  if (entered?.kind === 'refused') return refused(entered.refusal)
+  const failures = bucket.peek()
+  if (!failures.allowed) return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
+  bucket.charge()
+  return refused({ code: 'console_session_ended' })
+}
+
+/** The bucket for failures of the caller's network. Ask for it at once: a closed connection has no address. */
+export function failuresOf(context: HttpContext, request: Request): Bucket {
+  return context.failureBuckets.of(networkOf(context, request))
+}
+
+function addressOf({ trustedProxies }: Pick<HttpContext, 'trustedProxies'>, request: Request): string {
+  return clientAddress(request.remote, request.header('x-forwarded-for'), trustedProxies)
+}
+
+function networkOf({ trustedProxies }: HttpContext, request: Request): string {
+  return clientNetwork(request.remote, request.header('x-forwarded-for'), trustedProxies)
+}
+
+/** The codes for a key that was valid once. */
+export const standingCodes = {
+  expired: 'key_expired',
+  revoked: 'key_revoked',
+  disabled: 'key_disabled',
+} as const satisfies Record<Exclude<KeyVerdict['kind'], 'valid' | 'unknown'>, ProblemCode>
+
+function admitKey(
+  context: HttpContext,
+  exchange: Exchange,
+  need: AccessNeed,
+  verdict: Exclude<KeyVerdict, { kind: 'unknown' }>,
+): Access | Refused | Promise<Access | Refused> {
+  const { keyLimits } = context
+  exchange.keyId = verdict.key.keyId
+  const refusal = keyLimits.admit(exchange, verdict.key)
+  if (refusal !== undefined) return refusal
+  const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
+  const decide = (given: KeyVerdict) => decideAccess(context, exchange.request, given, need, tenant)
+  const access = decide(verdict)
+  if (!isViewBeingMade(access)) return admitTenant(context, exchange, access)
+  const { keyId } = verdict.key
+  return whenViewMade(context, exchange.request, keyId, access, decide).then((made) =>
+    admitTenant(context, exchange, made),
+  )
+}
+
+function admitTenant({ keyLimits }: HttpContext, exchange: Exchange, access: Access | Refused) {
+  if (access.kind === 'refused' || access.tenantId === undefined) return access
+  exchange.tenantId = access.tenantId
+  return keyLimits.admitTenant(exchange, access.tenantId) ?? access
+}
+
+/**
+ * What the key may do for a request as far as is known now. It is asked when the request arrives, and again for as long as it waits or is
+ * being answered (still-granted.ts). `tenant`: as `chosenTenant` has it.
+ */
+export function decideAccess(
+  context: Pick<HttpContext, 'trustedProxies'>,
+  request: Request,
+  verdict: KeyVerdict,
+  need: AccessNeed,
+  tenant: ReturnType<typeof chosenTenant>,
+): Access | Refused {
+  if (verdict.kind === 'unknown') return refused({ code: 'unauthorized' })
+  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  const { key } = verdict
+  if (!isFromItsNetwork(context, request, key)) return refused({ code: 'key_network' })
+  if (tenant === undefined) return knownAccess(key, need)
+  if (typeof tenant === 'object') return refused(tenant)
+  const access = grantedAccess(keyOfTenant(key, tenant), need)
+  return access.kind === 'refused' ? access : { ...access, asked: { need, tenant } }
+}
+
+/** Whether the key may be used from the network that the request comes from. */
+export function isFromItsNetwork(
+  context: Pick<HttpContext, 'trustedProxies'>,
+  request: Request,
+  { networks }: VerifiedKey,
+): boolean {
+  return networks?.has(addressOf(context, request)) !== false
+}
+
+const publishingEnded = {
+  code: 'key_disabled',
+  detail:
+    'The tenant of this key is leaving this service, so nothing can be published for it any more. Ask the operator.',
+} as const
+
+/** The key as if it had no grants for other tenants. */
+function keyOfTenant(key: VerifiedKey, tenantId: string): VerifiedKey {
+  return { ...key, grants: grantsByTenant(key.grants).get(tenantId) ?? [] }
+}
+
+/**
+ * A key's grants stay one object until the key changes, so they can be a map's key. Searching 10,000 grants for each request took as long
+ * as a page.
+ */
+const byTenant = new WeakMap<readonly Grant[], ReadonlyMap<string, readonly Grant[]>>()
+
+function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly Grant[]> {
+  const known = byTenant.get(grants)
+  if (known !== undefined) return known
+  const made = Map.groupBy(grants, (grant) => grant.tenantId)
+  byTenant.set(grants, made)
+  return made
+}
+
+/**
+ * What a key may do depends only on the verified key and on the operation's need, so it is computed once and not for each request. The
+ * entry lives no longer than both of them: the console makes new needs for each request.
+ */
+const accesses = new WeakMap<VerifiedKey, WeakMap<AccessNeed, Access | Refused>>()
+
+function knownAccess(key: VerifiedKey, need: AccessNeed): Access | Refused {
+  let known = accesses.get(key)
+  if (known === undefined) accesses.set(key, (known = new WeakMap()))
+  let access = known.get(need)
+  if (access === undefined) {
+    const made = grantedAccess(key, need)
+    access = made.kind === 'refused' ? made : { ...made, asked: { need, tenant: undefined } }
+    known.set(need, access)
+  }
+  return access
+}
+
+function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed): Access | Refused {
+  const { keyId, grants, reading, viewsBeingMade } = key
+  if (isAdminNeed(scope)) return administratingAccess(key, scope)
+  if (isAnyScope(scope)) {
+    const words = anyScopes[scope][1]
+    const isHeld = grants.some(({ scopes }) => scopes.some((held) => isOfAny(scope, held)))
+    if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes: [], reading }
+    return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
+  }
+  let { held, tenants } = tenantWith(grants, scope)
+  if (tenants === 0 && orScope !== undefined) ({ held, tenants } = tenantWith(grants, orScope))
+  if (tenants === 1 && held !== undefined) {
+    const { tenantId, branches, contact } = held
+    if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
+    // Every read of properties of the branches waits for their view, even one that could do without: a reader sees all of it or nothing.
+    const isBeingMade = branches !== undefined && viewsBeingMade.includes(tenantId)
+    const isRead = scope.endsWith(':read') || orScope?.endsWith(':read') === true
+    if (isBeingMade && isRead) return refused(viewBeingMade)
+    return {
+      kind: 'granted',
+      keyId,
+      tenantId,
+      grants,
+      branches,
+      viewsBeingMade,
+      adminScopes: [],
+      reading,
+      contact,
+    }
+  }
+  if (refusal === 'spec') {
+    const detail =
+      tenants > 1
+        ? `This key reads this feed for several tenants. Name one in the header ${tenantHeader}.`
+        : `This key does not have the scope ${scope}. Ask the operator for one that does.`
+    return refused({ code: 'key_scope', detail })
+  }
+  if (tenants > 1) return refused({ code: 'ambiguous_tenant' })
+  const words = orScope === undefined ? scope : `${scope} or ${orScope}`
+  const detail = `This operation needs a key with the scope ${words}.`
+  return refused({ code: 'missing_scope', detail })
+}
+
+/** The operation checks which tenant. */
+const manyTenants = { kind: 'granted', tenantId: undefined, branches: undefined } as const
+
+/** The number of tenants for which a key has the scope, and the last of these grants. */
+function tenantWith(grants: readonly Grant[], scope: Scope) {
+  let held: Grant | undefined
+  let tenants = 0
+  for (const grant of grants) {
+    if (!grant.scopes.includes(scope)) continue
+    tenants += 1
+    held = grant
+  }
+  return { held, tenants }
+}
+
+function isAdminNeed(scope: AccessNeed['scope']): scope is AdminNeed {
+  return scope === 'anyKey' || scope.startsWith('admin:')
+}
+
+function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refused {
+  const { keyId, grants, adminScopes, reading, viewsBeingMade } = key
+  const isHeld =
+    need === 'anyKey' || adminScopes.includes(need) || grants.some((grant) => mayAdminister(grant, need))
+  if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes, reading }
+  const { scopes } = tenantNeeds[need]
+  const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}.`
+  return refused({ code: 'missing_scope', detail })
+}

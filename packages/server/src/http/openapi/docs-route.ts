@@ -1,0 +1,30 @@
+/** `GET /docs`: the reference, for people (D21). Needs no key. */
+import type { HttpContext } from '../context.ts'
+import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
+import { success } from '../problem/problem.ts'
+import type { Operation } from '../operation.ts'
+import { documentCall } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
+
+export function docs(context: HttpContext, document: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path: '/docs',
+    mediaType: 'text/html',
+    access: undefined,
+    schema: () => ({
+      operationId: 'getDocs',
+      summary: 'The reference, as a page',
+      description:
+        'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing else. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The page.', { type: 'string' }, documentHeaders, 'text/html'),
+        [success.notModified]: notModified(documentHeaders),
+        ...openProblems(),
+      },
+    }),
+    prepare: (target) => documentCall(context, target, document),
+  }
+}

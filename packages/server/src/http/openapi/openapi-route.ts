@@ -1,0 +1,29 @@
+/** `GET /openapi.json`: the description of the service, for machines (D21). Needs no key. */
+import type { HttpContext } from '../context.ts'
+import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
+import { success } from '../problem/problem.ts'
+import type { Operation } from '../operation.ts'
+import { documentCall } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
+
+export function openApi(context: HttpContext, document: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    mediaType: 'application/json',
+    access: undefined,
+    schema: () => ({
+      operationId: 'getOpenApi',
+      summary: 'The OpenAPI document',
+      description: 'This document. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The OpenAPI 3.1 document.', { type: 'object' }, documentHeaders),
+        [success.notModified]: notModified(documentHeaders),
+        ...openProblems(),
+      },
+    }),
+    prepare: (target) => documentCall(context, target, document),
+  }
+}

@@ -1,0 +1,216 @@
+/** Bodies that make, change or rotate a key (PROTOCOL §12). */
+import {
+  adminScopes,
+  grantScopes,
+  hasAtMost,
+  parseUuid,
+  parseWindowBound,
+  plainText,
+} from '@property-events/protocol'
+import { millisecondsOfTicks } from '@property-events/protocol'
+import type { AdminScope, GrantScope } from '@property-events/protocol'
+import {
+  branchScopes,
+  grantedBranches,
+  isNetwork,
+  maxBranchLength,
+  maxGrantedBranches,
+  unlimitedScope,
+} from '../../store/storage.ts'
+import type { Grant, KeyChange, KeyRate } from '../../store/storage.ts'
+import { contactWords, readContactLimits } from './contact-limits.ts'
+import { readMembers } from '../../http/requests/body-members.ts'
+import type { BodyMembers } from '../../http/requests/body-members.ts'
+import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
+
+export interface NewKeyBody {
+  readonly label: string
+  readonly operator: boolean
+  readonly grants: readonly Grant[]
+  readonly adminScopes: readonly AdminScope[]
+  readonly expiresMs: number | undefined
+  readonly rate: KeyRate | undefined
+  readonly networks: readonly string[]
+}
+
+const keyMembers = ['label', 'operator', 'scopes', 'grants', 'expiresAt', 'rate', 'networks'] as const
+const example = '{"label":"Website","grants":[{"tenantId":"…","scopes":["property:read"]}]}'
+/** Enough for several tenants: some 2,000 grants without branches. */
+export const maxKeyBodyBytes = 262_144
+const maxNetworks = 100
+const bodyDepth = 5
+
+export function readNewKey(text: string, nowMs: number): BodyReading<NewKeyBody> {
+  const reading = readMembers(text, keyMembers, example, bodyDepth)
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const operator = members.given.get('operator') ?? false
+  if (typeof operator !== 'boolean') members.fault('operator', 'operator is true or false.')
+  const body: NewKeyBody = {
+    label: readLabel(members) ?? '',
+    operator: operator === true,
+    grants: operator === true ? [] : readGrants(members),
+    adminScopes: operator === true ? readAdminScopes(members) : [],
+    expiresMs: readEnd(members, nowMs),
+    rate: readRate(members),
+    networks: readNetworks(members) ?? [],
+  }
+  if (operator === true && members.given.has('grants')) {
+    members.fault(
+      'grants',
+      'An operator key belongs to no tenant: leave grants out, and name its scopes in scopes.',
+    )
+  }
+  if (operator === false && members.given.has('scopes')) {
+    members.fault(
+      'scopes',
+      'The scopes of a key that is not an operator key belong in its grants, each with its tenant.',
+    )
+  }
+  const { errors } = members
+  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body }
+}
+
+export function readKeyChange(text: string, nowMs: number): BodyReading<KeyChange> {
+  const names = ['label', 'expiresAt', 'rate', 'networks'] as const
+  const reading = readMembers(text, names, '{"label":"Website","expiresAt":null}', bodyDepth)
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  if (members.nulls.has('label')) members.fault('label', 'label cannot be removed; send an empty one.')
+  const orNull = <T>(member: (typeof names)[number], value: T | undefined): T | null | undefined =>
+    members.nulls.has(member) ? null : value
+  const body: KeyChange = {
+    label: readLabel(members),
+    expiresMs: orNull('expiresAt', readEnd(members, nowMs)),
+    rate: orNull('rate', readRate(members)),
+    networks: orNull('networks', readNetworks(members)),
+  }
+  const { errors } = members
+  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'body', body }
+}
+
+export const longestOverlapHours = 720
+const defaultOverlapHours = 24
+
+export function readRotation(text: string): BodyReading<{ readonly overlapHours: number }> {
+  const reading = readMembers(text, ['overlapHours'], '{"overlapHours":24}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const given = members.given.get('overlapHours') ?? defaultOverlapHours
+  if (typeof given !== 'number' || !(given >= 0 && given <= longestOverlapHours)) {
+    members.fault('overlapHours', `overlapHours is a number from 0 to ${longestOverlapHours}.`)
+  }
+  if (members.errors.length > 0 || typeof given !== 'number')
+    return { kind: 'faults', errors: members.errors }
+  return { kind: 'body', body: { overlapHours: given } }
+}
+
+/** The label of a key, which may be empty. */
+export function isLabel(text: string): boolean {
+  return hasAtMost(text, 200) && plainText(text) === text
+}
+
+function readLabel(members: BodyMembers<'label'>): string | undefined {
+  return members.matching('label', isLabel, 'at most 200 characters, and no control characters')
+}
+
+function readEnd(members: BodyMembers<'expiresAt'>, nowMs: number): number | undefined {
+  const words = 'a time to come, such as 2027-01-31T09:30:00Z'
+  const msOf = (text: string): number => {
+    const ticks = parseWindowBound('from', text)
+    return ticks === undefined ? 0 : millisecondsOfTicks(ticks)
+  }
+  const text = members.matching('expiresAt', (one) => msOf(one) > nowMs, words)
+  if (text !== undefined) return msOf(text)
+  const given = members.given.get('expiresAt')
+  return given === undefined || typeof given === 'string'
+    ? undefined
+    : members.fault('expiresAt', `expiresAt is ${words}.`)
+}
+
+function readRate(members: BodyMembers<'rate'>): KeyRate | undefined {
+  const given = members.given.get('rate')
+  if (given === undefined) return undefined
+  const { perSecond, burst, ...others } = membersOf(given) ?? {}
+  const most = 1_000_000
+  const isWhole = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
+  if (isWhole(perSecond) && isWhole(burst) && Object.keys(others).length === 0) return { perSecond, burst }
+  return members.fault('rate', `rate is {"perSecond":…,"burst":…}, each a whole number from 1 to ${most}.`)
+}
+
+function readNetworks(members: BodyMembers<'networks'>): readonly string[] | undefined {
+  const given = members.given.get('networks')
+  if (given === undefined) return undefined
+  if (Array.isArray(given) && given.length <= maxNetworks) {
+    const texts = given.filter((one): one is string => typeof one === 'string' && isNetwork(one))
+    if (texts.length === given.length) return [...new Set(texts)]
+  }
+  const words = `a list of at most ${maxNetworks} addresses or networks such as 192.0.2.0/24 or 2001:db8::/32`
+  return members.fault('networks', `networks is ${words}.`)
+}
+
+function readAdminScopes(members: BodyMembers<'scopes'>): readonly AdminScope[] {
+  const given = wordsOf(members.given.get('scopes'), adminScopes)
+  if (given !== undefined && given.length > 0) return given
+  members.fault('scopes', `scopes is a list of at least one of ${adminScopes.join(', ')}.`)
+  return []
+}
+
+function readGrants(members: BodyMembers<'grants'>): readonly Grant[] {
+  const given = members.given.get('grants')
+  const list: readonly unknown[] = Array.isArray(given) ? given : []
+  const faults = members.errors.length
+  const grants = list.flatMap((one) => grantOf(one, members) ?? [])
+  const isEach = new Set(grants.map(({ tenantId }) => tenantId)).size === list.length
+  if (list.length > 0 && isEach) return grants
+  if (members.errors.length > faults) return []
+  const words = `a list of at least one {"tenantId":…,"scopes":[…]}, each of another tenant and with scopes of ${grantScopes.join(', ')}; ${contactWords}; "branches":[…] limits one to branches`
+  members.fault('grants', `grants is ${words}.`)
+  return []
+}
+
+function grantOf(value: unknown, members: BodyMembers<'grants'>): Grant | undefined {
+  const {
+    tenantId: given,
+    scopes: words,
+    contact: limits,
+    branches: named,
+    ...others
+  } = membersOf(value) ?? {}
+  const tenantId = typeof given === 'string' ? parseUuid(given) : undefined
+  const scopes: readonly GrantScope[] = wordsOf(words, grantScopes) ?? []
+  if (tenantId === undefined || scopes.length === 0 || Object.keys(others).length > 0) return undefined
+  const contact = readContactLimits(limits, scopes)
+  if (contact === 'fault') return undefined
+  if (named === undefined) return { tenantId, scopes, ...(contact && { contact }) }
+  const branches = readBranches(named, scopes, members)
+  return branches && { tenantId, scopes, branches }
+}
+
+function readBranches(
+  given: unknown,
+  scopes: readonly GrantScope[],
+  members: BodyMembers<'grants'>,
+): readonly string[] | undefined {
+  const unlimited = unlimitedScope(scopes)
+  if (unlimited !== undefined) {
+    const words = `branches limit ${branchScopes.join(' and ')} alone, and this grant also has ${unlimited}`
+    return members.fault('grants', `${words}. Make another key for that.`)
+  }
+  const texts = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given : []
+  const branches = grantedBranches(texts)
+  if (branches !== undefined) return branches
+  const words = `1 to ${maxGrantedBranches} texts of 1 to ${maxBranchLength} characters and one line each, as \`branch_id\` has them in payloads`
+  return members.fault('grants', `branches is a list of ${words}.`)
+}
+
+/** Each word once, in the order of `allowed`. */
+function wordsOf<Word extends string>(given: unknown, allowed: readonly Word[]): readonly Word[] | undefined {
+  if (!Array.isArray(given) || !given.every((one) => allowed.some((word) => word === one))) return undefined
+  return allowed.filter((word) => given.includes(word))
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+}

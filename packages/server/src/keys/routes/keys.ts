@@ -1,0 +1,251 @@
+/** `/v1/admin/keys`: listing keys, and making, changing, rotating and revoking one (PROTOCOL §12). */
+import { parseUuid } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { KeyRecord } from '../../store/storage.ts'
+import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome, Refused } from '../../http/exchange.ts'
+import { success } from '../../http/problem/problem.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from './key-body.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { adminAnswer, adminOperation, noKey, noParameters, noTenant } from '../../http/admin/admin-operation.ts'
+import { refusalOfBranchSets } from './branch-sets.ts'
+import { keyMembers, timeOf } from './key-answer.ts'
+import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
+import { reachedTenants, refusalOfGiving, seenKey } from '../../http/admin/reach.ts'
+import { actorOf } from '../../tenants/routes/tenants.ts'
+
+export function listKeys(context: HttpContext): Operation {
+  return adminOperation(context, {
+    method: 'GET',
+    path: '/keys',
+    need: 'admin:inspect',
+    operationId: 'listKeys',
+    summary: 'List keys, without their text',
+    description:
+      'In order of creation, including those that have ended. `tenant`: those with a grant for it; a key of several tenants must name one. Ask again with `after` = `next` until `next` is null.',
+    query: {
+      ...listSchemas,
+      tenant: { type: 'string', format: 'uuid', description: 'Only keys with a grant for this tenant.' },
+    },
+    ok: { description: 'The keys that the key may see.', schema: 'Keys' },
+    problems: ['tenant_not_found'],
+    read: (values, errors) => ({
+      ...readListParameters(values, errors),
+      tenantId: readTenantId(values, errors),
+    }),
+    async answer({ access, parameters: { after, limit, tenantId: asked } }) {
+      const tenantId = askedTenant(access, 'admin:inspect', asked)
+      if (typeof tenantId === 'object') return tenantId
+      if (tenantId !== undefined && (await context.tenants.findTenant(tenantId)) === undefined)
+        return noTenant
+      const found = await context.keys.keysAfter({ after, limit: limit + 1, tenantId })
+      const show = ({ record }: { readonly record: KeyRecord }): object =>
+        keyMembers(seenKey(access, 'admin:inspect', record) ?? record)
+      return adminAnswer(listOf(found, limit, show))
+    },
+  })
+}
+
+export function readTenantId(
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): string | undefined {
+  const text = values.get('tenant')
+  if (text === undefined) return undefined
+  const tenantId = parseUuid(text)
+  if (tenantId === undefined) {
+    const message = `${quoteInput(text)} is not the id of a tenant, a UUID.`
+    errors.push({ parameter: 'tenant', code: 'not_a_uuid', message })
+  }
+  return tenantId
+}
+
+/** The tenant that a list is about; `undefined` for all. For a key of one tenant it is that tenant. */
+export function askedTenant(
+  access: Access,
+  need: 'admin:inspect' | 'admin:audit',
+  asked: string | undefined,
+): string | undefined | Refused {
+  const reached = reachedTenants(access, need)
+  if (reached === undefined) return asked
+  if (asked !== undefined) return reached.includes(asked) ? asked : noTenant
+  const [only, ...others] = reached
+  if (only !== undefined && others.length === 0) return only
+  const message = 'This key covers several tenants: name one of them.'
+  return refused({
+    code: 'invalid_parameter',
+    errors: [{ parameter: 'tenant', code: 'missing', message }],
+  })
+}
+
+export function getKey(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/keys/:keyId',
+    need: 'admin:inspect',
+    operationId: 'getKey',
+    summary: 'Get a key, without its text',
+    description:
+      'Its label, grants, end, rate and networks. A key of a tenant sees the grants for its tenant.',
+    ok: { description: 'The key.', schema: 'Key' },
+    problems: ['key_not_found'],
+    async answer({ access, params: [keyId = ''] }) {
+      const found = await context.keys.findKey(keyId)
+      const seen = found && seenKey(access, 'admin:inspect', found.record)
+      return seen === undefined ? noKey : adminAnswer(keyMembers(seen))
+    },
+  })
+}
+
+export function createKey(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: '/keys',
+    need: 'admin:manage',
+    operationId: 'createKey',
+    summary: 'Make a key',
+    description:
+      'Its text is in this answer and nowhere else. A key gives only scopes that it has itself; with `tenant:manage` also those of its tenant’s feeds, and with `admin:manage` those of every tenant.',
+    body: 'NewKey',
+    ok: { status: success.created, description: 'The key with its text.', schema: 'IssuedKey' },
+    problems: ['tenant_not_found', 'scope_not_held'],
+    answer: ({ request, access }) =>
+      withSmallBody(context, request, access, (text) => create(context, access, text), maxKeyBodyBytes),
+  })
+}
+
+async function create(context: HttpContext, access: Access, text: string): Promise<Outcome> {
+  const nowMs = Date.now()
+  const reading = readNewKey(text, nowMs)
+  if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+  const { body } = reading
+  const reached = reachedTenants(access, 'admin:manage')
+  if (body.grants.some(({ tenantId }) => reached?.includes(tenantId) === false)) return noTenant
+  const refusal = refusalOfGiving(access, body) ?? refusalOfOperator(access, body)
+  if (refusal !== undefined) return refusal
+  const tooMany = await refusalOfBranchSets(context, body.grants, nowMs)
+  if (tooMany !== undefined) return tooMany
+  const issued = await context.keyIssuer.issue({ ...body, nowMs, actor: actorOf(access) })
+  if (issued.kind === 'unknownTenant') return noTenant
+  return issuedAnswer(context, issued.text, issued.record)
+}
+
+/** A key made in an abandoned browser would outlast the session. */
+function refusalOfOperator(access: Access, { operator }: Pick<KeyRecord, 'operator'>): Refused | undefined {
+  return operator ? refusalUnlessFresh(access) : undefined
+}
+
+function issuedAnswer(
+  { basePath }: HttpContext,
+  text: string,
+  record: KeyRecord,
+  further: object = {},
+): Outcome {
+  const location = `${basePath}/v1/admin/keys/${record.keyId}`
+  return adminAnswer({ key: text, ...keyMembers(record), ...further }, success.created, { location })
+}
+
+export function changeKey(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'PATCH',
+    path: '/keys/:keyId',
+    need: 'admin:manage',
+    operationId: 'changeKey',
+    summary: 'Change the label, the end, the rate or the networks of a key',
+    description:
+      'What is left out stays; null removes it. Takes effect within 2 seconds on every node. Needs the scopes that the key has, as making it would.',
+    body: 'KeyChange',
+    ok: { description: 'The key as it is now.', schema: 'Key' },
+    problems: ['key_not_found', 'key_ended', 'scope_not_held'],
+    answer: ({ request, access, params: [keyId = ''] }) =>
+      withSmallBody(context, request, access, async (text) => {
+        const reading = readKeyChange(text, Date.now())
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const refusal = await refusalOfChange(context, access, keyId, 'holds')
+        if (refusal !== undefined) return refusal
+        const outcome = await context.keys.changeKey(keyId, reading.body, actorOf(access))
+        if (outcome.kind === 'changed') return adminAnswer(keyMembers(outcome.record))
+        return outcome.kind === 'unknownKey' ? noKey : refused({ code: 'key_ended' })
+      }),
+  })
+}
+
+export function rotateOneKey(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: '/keys/:keyId/rotate',
+    need: 'admin:manage',
+    operationId: 'rotateKey',
+    summary: 'Make a key to replace another one',
+    description:
+      'With the same grants, scopes, label, rate and networks, and as long a life. The old key ends `overlapHours` later, or at its own end if that is earlier. Both are one commit.',
+    body: 'RotateRequest',
+    ok: { status: success.created, description: 'The new key with its text.', schema: 'RotatedKey' },
+    problems: ['key_not_found', 'key_ended', 'scope_not_held'],
+    answer: ({ request, access, params: [keyId = ''] }) =>
+      withSmallBody(context, request, access, async (text) => {
+        const reading = readRotation(text)
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const refusal = await refusalOfChange(context, access, keyId, 'holds', refusalOfOperator)
+        if (refusal !== undefined) return refusal
+        const rotated = await context.keyIssuer.rotate(keyId, {
+          nowMs: Date.now(),
+          overlapMs: Math.round(reading.body.overlapHours * 3_600_000),
+          actor: actorOf(access),
+        })
+        if (rotated.kind !== 'rotated') {
+          return rotated.kind === 'unknownKey' ? noKey : refused({ code: 'key_ended' })
+        }
+        const { old, record } = rotated
+        const replaced = { keyId: old.keyId, expiresAt: timeOf(old.expiresMs) }
+        return issuedAnswer(context, rotated.text, record, { replaced })
+      }),
+  })
+}
+
+export function revokeKey(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: '/keys/:keyId/revoke',
+    need: 'admin:manage',
+    operationId: 'revokeKey',
+    summary: 'Refuse a key for ever',
+    description: 'Within 2 seconds on every node. One that was revoked before stays as it is.',
+    ok: { description: 'The key as it is now.', schema: 'Key' },
+    problems: ['key_not_found', 'scope_not_held'],
+    async answer({ access, params: [keyId = ''] }) {
+      const refusal = await refusalOfChange(context, access, keyId, 'sees')
+      if (refusal !== undefined) return refusal
+      await context.keys.revokeKey(keyId, Date.now(), actorOf(access))
+      const found = await context.keys.findKey(keyId)
+      return found === undefined ? noKey : adminAnswer(keyMembers(found.record))
+    },
+  })
+}
+
+/** `holds`: the caller could have made the key as well; `sees`: the key belongs only to the caller's tenants. */
+export async function refusalOfChange(
+  context: HttpContext,
+  access: Access,
+  keyId: string,
+  wanted: 'holds' | 'sees',
+  further: (access: Access, record: KeyRecord) => Refused | undefined = () => undefined,
+): Promise<Refused | undefined> {
+  const record = (await context.keys.findKey(keyId))?.record
+  const seen = record && seenKey(access, 'admin:manage', record)
+  if (record === undefined || seen === undefined) return noKey
+  if (seen.grants.length < record.grants.length) {
+    const detail = 'This key also opens other tenants, so only an operator can change it.'
+    return refused({ code: 'scope_not_held', detail })
+  }
+  return (wanted === 'holds' ? refusalOfGiving(access, record) : undefined) ?? further(access, record)
+}

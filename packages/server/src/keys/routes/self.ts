@@ -1,0 +1,24 @@
+/** `GET /v1/admin/self`: the key of the request, and what it may do (PROTOCOL §12). */
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Operation } from '../../http/operation.ts'
+import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { keyMembers } from './key-answer.ts'
+
+export function readSelf(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/self',
+    need: 'anyKey',
+    operationId: 'readSelf',
+    summary: 'Read what your own key may do',
+    description:
+      'Of any key: its label, scopes, tenants, networks and end. Suspended tenants are listed as well, but the key cannot use them.',
+    ok: { description: 'The key, without its text.', schema: 'Key' },
+    async answer({ access: { keyId = '' } }) {
+      const found = await context.keys.findKey(keyId)
+      return found === undefined ? refused({ code: 'unauthorized' }) : adminAnswer(keyMembers(found.record))
+    },
+  })
+}

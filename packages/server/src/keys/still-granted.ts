@@ -1,0 +1,95 @@
+/**
+ * Whatever holds a connection or a body for longer than a moment asks here whether its key may still do what it was let in for, and loses
+ * that within 2 s, as a new request would (D11, PROTOCOL §2.5): streams, long-polls, waits for heads, snapshots and long pages under way,
+ * reads that waited, and bodies that came slowly; each with a key or with a session of the console.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { KeyVerdict } from './index.ts'
+import { decideAccess } from '../http/access/access.ts'
+import type { HttpContext } from '../http/context.ts'
+import type { Access, Outcome, Request } from '../http/exchange.ts'
+import type { WatchedKey } from './key-recheck.ts'
+import type { Refusal } from '../http/problem/problem.ts'
+
+type Context = Pick<HttpContext, 'looks' | 'verifier' | 'trustedProxies'>
+
+/** Verified keys are used for a second without a question, so an answer that took no longer is as good as one given at once. */
+const momentMs = 1_000
+
+/** Watches the right of a request that waits. `isOther`: whether the verdict changes the answer although the request is still granted. */
+export function watchRight(
+  context: Context,
+  request: Request,
+  access: Access,
+  isOther: (verdict: KeyVerdict) => boolean = () => false,
+): WatchedKey {
+  return context.looks.watch(
+    access.keyId ?? '',
+    (verdict) => refusalOf(context, request, access, verdict) !== undefined || isOther(verdict),
+    request.gone,
+    access.session,
+  )
+}
+
+/** Why a request that was let in would be refused now. Rejects as the store does. */
+export async function refusalNow(
+  context: Context,
+  request: Request,
+  access: Access,
+): Promise<Refusal | undefined> {
+  if ((await access.session?.isOpen()) === false) return { code: 'console_session_ended' }
+  return refusalOf(context, request, access, await context.verifier.look(access.keyId ?? ''))
+}
+
+/** The same for a request that has taken more than a moment; `undefined` at once for all others. */
+export function refusalIfLate(
+  context: Context,
+  request: Request,
+  access: Access | undefined,
+): undefined | Promise<Refusal | undefined> {
+  if (access?.asked === undefined || performance.now() - request.startedMs < momentMs) return undefined
+  return refusalNow(context, request, access)
+}
+
+/** The answer, cut off when its reader may no longer have it. */
+export function watchedAnswer(
+  context: Context,
+  request: Request,
+  access: Access | undefined,
+  answer: Extract<Outcome, { kind: 'stream' }>,
+): Extract<Outcome, { kind: 'stream' }> {
+  if (access?.asked === undefined) return answer
+  const watched = watchRight(context, request, access)
+  const release = (): void => {
+    watched.end()
+    answer.release()
+  }
+  return { ...answer, over: watched.signal, release }
+}
+
+const changed: Refusal = {
+  code: 'key_disabled',
+  detail: 'What this key reads has changed while the request waited. Ask again.',
+}
+
+function refusalOf(
+  context: Context,
+  request: Request,
+  access: Access,
+  verdict: KeyVerdict,
+): Refusal | undefined {
+  const { asked } = access
+  if (asked === undefined) return undefined
+  const now = decideAccess(context, request, verdict, asked.need, asked.tenant)
+  if (now.kind === 'refused') return now.refusal
+  return isSameView(access, now) ? undefined : changed
+}
+
+/** Other branches, roles or fields are another view of the feed, so its reader has to begin again with it. */
+function isSameView(before: Access, now: Access): boolean {
+  return (
+    before.tenantId === now.tenantId &&
+    isDeepStrictEqual(before.branches, now.branches) &&
+    isDeepStrictEqual(before.contact, now.contact)
+  )
+}

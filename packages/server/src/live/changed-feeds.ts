@@ -1,0 +1,104 @@
+/**
+ * Which feeds have changed since a client last asked, for readers of thousands of them (PROTOCOL §11.5, §13.3). The cost depends on what
+ * has changed and not on the number of feeds: feeds with notices are read singly, and once a second, while anybody asks or waits, the sum
+ * of all marks shows whether a notice was missed. A token names a state of the store by the sum of all counts in it: it rises with every
+ * change, is the same on every node, and needs no clock. Anything that a state lacks is in one with a greater sum.
+ */
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { EndSignal } from '../runtime/end-signal.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
+import { feedName } from '../store/storage.ts'
+import type { FeedKey } from '../store/storage.ts'
+import { KnownMarks } from './feed-version-cache.ts'
+import { looksAtMarks } from './version-poller.ts'
+import type { Marks } from './version-poller.ts'
+import { readToken, writeToken } from './state-token.ts'
+import { waitingForFeeds } from './waiting-feeds.ts'
+
+/** The feeds that a key may read. Pass the same object for as long as they are the same. */
+export interface ReadableFeeds {
+  readonly byName: ReadonlyMap<string, FeedKey>
+  /** Differs for other feeds. */
+  readonly print: string
+}
+
+export interface MovedFeeds {
+  /**
+   * The readable feeds that have changed since the state that the token names, in no order; all of them without a token, or with one of
+   * another store, epoch or set of feeds. A feed may be named although it has not changed. `next`: names the present state. It includes
+   * what this node has acknowledged, and what others have a second later at the latest.
+   */
+  since(token: string | undefined, readable: ReadableFeeds): Promise<Moved>
+  /** The same, as soon as one has changed; none after `atMostMs`, or when `signal` is aborted. */
+  wait(
+    token: string | undefined,
+    readable: ReadableFeeds,
+    atMostMs: number,
+    signal: EndSignal,
+  ): Promise<Moved>
+  /** Nobody waits any more: requests are answered at once. */
+  endWaits(): void
+  close(): void
+}
+
+export interface Moved {
+  readonly keys: readonly FeedKey[]
+  readonly next: string
+}
+
+export function readableFeeds(keys: readonly FeedKey[]): ReadableFeeds {
+  const byName = new Map(keys.map((key) => [feedName(key), key]))
+  return { byName, print: crc32([...byName.keys()].sort().join(' ')).toString(36) }
+}
+
+export function movedFeeds(
+  events: Marks,
+  report: TaskReport,
+  clock: () => number = () => performance.now(),
+): MovedFeeds {
+  const thread = (randomBytes(4).readUInt32BE() % 36 ** 6).toString(36)
+  const known = new KnownMarks(thread)
+  const looks = looksAtMarks(events, known, (changed) => waiting.wake(changed), clock)
+  const waiting = waitingForFeeds(looks, report)
+  let isEnding = false
+
+  async function bringUpToDate(token: string | undefined): Promise<void> {
+    await looks.lookIfNeeded()
+    // Another node may know of more changes.
+    if (token !== undefined && readToken(token).total > known.state.total) await looks.readAll()
+  }
+
+  function movedSince(token: string | undefined, readable: ReadableFeeds): Moved {
+    const { total, print, serial } = known.state
+    const ofReadable = readable.print
+    const next = writeToken({ total, print, ofReadable, thread, serial })
+    const before = token === undefined ? undefined : readToken(token)
+    const names = before?.ofReadable === ofReadable ? known.changedSince(before) : 'all'
+    if (names === 'all') return { keys: [...readable.byName.values()], next }
+    return { keys: [...names].flatMap((name) => readable.byName.get(name) ?? []), next }
+  }
+
+  return {
+    async since(token, readable) {
+      await bringUpToDate(token)
+      return movedSince(token, readable)
+    },
+    async wait(token, readable, atMostMs, signal) {
+      const untilMs = performance.now() + atMostMs
+      for (;;) {
+        await bringUpToDate(token)
+        // Nothing is learnt between this and the beginning of the wait.
+        const moved = movedSince(token, readable)
+        const leftMs = untilMs - performance.now()
+        if (moved.keys.length > 0 || leftMs <= 0 || signal.aborted || isEnding) return moved
+        await waiting.nextChange(readable, leftMs, signal)
+      }
+    },
+    endWaits() {
+      isEnding = true
+      waiting.wake('all')
+    },
+    close: () => looks.close(),
+  }
+}

@@ -1,0 +1,86 @@
+/** The answer of long-polls that wait for the same events. The first reader makes its bytes, and the others send the same ones. */
+import { gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import type { FeedFollower } from './tail.ts'
+import type { TapeReading } from './broadcast-buffer.ts'
+import { formedCopies } from '../reading/representation/representation.ts'
+import { runPieces } from '../reading/run.ts'
+import type { EventRun, RunQuery } from '../reading/run.ts'
+import { sentEvents } from '../privacy/disclosure/sent.ts'
+import type { Sent } from '../privacy/disclosure/sent.ts'
+import { committedMs } from './delivery-latency.ts'
+import { ofTypes } from '../reading/representation/type-filter.ts'
+import type { Head } from '../store/storage.ts'
+import type { HttpContext } from '../http/context.ts'
+import { gzipLevel, minGzipBytes } from '../reading/routes/answers.ts'
+import type { RunAsked } from '../reading/routes/run-answer.ts'
+import { sharedPieces } from './shared-pieces.ts'
+
+/** The most that one answer has of the new events; the next request gets the rest. */
+const mostBytes = 2 ** 20
+
+export interface KeptRun {
+  readonly run: EventRun
+  /** When the oldest of its events was committed, in milliseconds since 1970; `undefined`: it has none. */
+  readonly committedMs: number | undefined
+  readonly sent: Sent | undefined
+  /** The bytes to send. All readers of this run share them, so nobody may change or free them. */
+  readonly body: (isCompressed: boolean) => Bytes | Promise<Bytes>
+}
+
+interface Bytes {
+  readonly bytes: Uint8Array
+  readonly isCompressed: boolean
+}
+
+const shared = sharedPieces<KeptRun>(({ run }) =>
+  run.events.reduce((sum, { json }) => sum + json.byteLength, 0),
+)
+
+/** Reads what is new after the number from the tail. `head`: the feed's head as the tail last saw it. */
+export function readKept(
+  { formOf }: Pick<HttpContext, 'formOf'>,
+  { access, key }: RunAsked,
+  follower: FeedFollower,
+  head: Head,
+  { view, after, limit, types }: RunQuery,
+): KeptRun | Promise<KeptRun> {
+  const form = formOf(access, key.feed)
+  const made = (reading: TapeReading): KeptRun => {
+    const passing = ofTypes(reading.events, types)
+    const events = passing.slice(0, limit)
+    const last = events.at(-1)?.sequenceNumber ?? after
+    const next = events.length < passing.length ? last : reading.through
+    // The tape may have got on meanwhile, in the same epoch.
+    const sequenceNumber = Math.max(head.sequenceNumber, next)
+    const run: EventRun = { kind: 'run', events, next, head: { ...head, sequenceNumber } }
+    return {
+      run,
+      committedMs: committedMs(events),
+      sent: sentEvents(key, events),
+      body: bodyOf(() => Buffer.concat(runPieces({ ...run, events: formedCopies(events, form) }))),
+    }
+  }
+  if (after >= head.sequenceNumber) return made({ events: [], through: after })
+  const sharedOf = (reading: TapeReading): KeptRun =>
+    shared.of(reading.events, [form, types, limit, head, reading.through], () => made(reading))
+  const reading = follower.read(view, after, mostBytes)
+  return reading instanceof Promise ? reading.then(sharedOf) : sharedOf(reading)
+}
+
+const gzipAsync = promisify(gzip)
+
+/** Makes the plain and the compressed bytes on first use. */
+function bodyOf(make: () => Uint8Array): KeptRun['body'] {
+  let plain: Bytes | undefined
+  let compressed: Promise<Bytes> | undefined
+  return (isCompressed) => {
+    const made = (plain ??= { bytes: make(), isCompressed: false })
+    if (!isCompressed || made.bytes.byteLength < minGzipBytes) return made
+    compressed ??= gzipAsync(made.bytes, { level: gzipLevel }).then((bytes) => ({
+      bytes,
+      isCompressed: true,
+    }))
+    return compressed
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The ends of the feeds with waiting readers (PROTOCOL §13). Each thread has one. It hears of changes before it reads, reads the heads of
+ * all changed feeds in one call, and reads a view once for all its waiting readers. Everything it reports has been read from the store.
+ */
+import type { EndSignal } from '../runtime/end-signal.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
+import type { EventStore, FeedKey, FeedView, Head } from '../store/storage.ts'
+import { feedName } from '../store/storage.ts'
+import { followedFeed, hasMoved, nextChange, wakeAll } from './followed-feed.ts'
+import type { FollowedFeed } from './followed-feed.ts'
+import type { TapeReading } from './broadcast-buffer.ts'
+import { liveTapes } from './broadcast-buffers.ts'
+import { feedLooks } from './head-poller.ts'
+
+export interface LiveTail {
+  /** Follows a feed until `stop` is called. It finds everything that is stored after the call. */
+  follow(key: FeedKey): FeedFollower
+  /** Nothing that was read from the feed before is used any more (D17). */
+  forget(key: FeedKey): void
+  /** Wakes all waiting readers. */
+  close(): void
+}
+
+export interface FeedFollower {
+  /** The head when the feed was last read. `undefined`: there is no such tenant, or nothing could be read within 5 s. */
+  head(): Promise<Head | undefined>
+  /** The same at once; `unread`: it has not been looked at since it is followed. */
+  readonly known: Head | undefined | 'unread'
+  /** Calls the listener, of which there is one, whenever the head has changed, and when all are woken, until `stop`. It may not throw. */
+  onChange(listener: () => void): void
+  /** Resolves when the head is after `seen`, or of another epoch or revision; when `signal` is aborted; and after `atMostMs`. */
+  moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void>
+  /** As in `LiveTapes.read`. */
+  read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading>
+  /** Safe to call twice. */
+  stop(): void
+}
+
+export interface LiveTailOptions {
+  readonly events: Pick<EventStore, 'heads' | 'readAfter' | 'watch'>
+  readonly report: TaskReport
+  /** Bytes of events that are kept for readers. Default: 16 MiB. */
+  readonly keptBytes?: number
+  /** Notices of changes may be lost, so it also looks by itself this often. Default: 1 s. */
+  readonly lookEveryMs?: number
+  /** How long a feed is followed after its last reader has gone, because a long-polling reader comes back with its next request. Default: 2 s. */
+  readonly lingerMs?: number
+}
+
+const defaultKeptBytes = 16 * 2 ** 20
+
+export function createLiveTail(options: LiveTailOptions): LiveTail {
+  const { events, report, keptBytes = defaultKeptBytes, lookEveryMs = 1_000, lingerMs = 2_000 } = options
+  const feeds = new Map<string, FollowedFeed>()
+  const looks = feedLooks(events, report)
+  const tapes = liveTapes(events, () => feeds.values(), keptBytes)
+  const read: ReadTape = (feed, ...asked) => tapes.read(feed, ...asked)
+  let stopWatching: (() => void) | undefined
+
+  function watch(): () => void {
+    const unwatch = events.watch((told) => {
+      if (told === undefined) lookAtAll()
+      else lookAt(feeds.get(feedName(told)))
+    })
+    const timer = setInterval(lookAtAll, lookEveryMs).unref()
+    return () => {
+      unwatch()
+      clearInterval(timer)
+    }
+  }
+
+  function lookAt(feed: FollowedFeed | undefined): void {
+    if (feed !== undefined) looks.want(feed)
+  }
+
+  function lookAtAll(): void {
+    for (const feed of feeds.values()) looks.want(feed)
+  }
+
+  function leave(feed: FollowedFeed): void {
+    feed.followers -= 1
+    if (feed.followers > 0) return
+    clearTimeout(feed.lingering)
+    feed.lingering = setTimeout(() => drop(feed), lingerMs).unref()
+  }
+
+  function drop(feed: FollowedFeed): void {
+    if (feed.followers > 0 || feeds.get(feedName(feed.key)) !== feed) return
+    feeds.delete(feedName(feed.key))
+    looks.drop(feed)
+    if (feeds.size > 0) return
+    stopWatching?.()
+    stopWatching = undefined
+  }
+
+  return {
+    follow(key) {
+      // Before the first look, so that it hears of what is stored between the two.
+      stopWatching ??= watch()
+      const feed = feeds.get(feedName(key)) ?? followedFeed(key)
+      feeds.set(feedName(key), feed)
+      feed.followers += 1
+      clearTimeout(feed.lingering)
+      if (feed.head === 'unread') looks.want(feed)
+      return new Follower(feed, read, leave)
+    },
+    forget(key) {
+      feeds.get(feedName(key))?.tapes.clear()
+    },
+    close() {
+      looks.close()
+      stopWatching?.()
+      stopWatching = undefined
+      for (const feed of feeds.values()) wakeAll(feed)
+    },
+  }
+}
+
+/** As long as a read with `x-feed-min-sequence` waits. */
+const firstLookMs = 5_000
+
+type ReadTape = (
+  feed: FollowedFeed,
+  ...asked: Parameters<FeedFollower['read']>
+) => ReturnType<FeedFollower['read']>
+
+/** A class, because V8 makes the getter of an object literal anew for each object: 4 % of a long-poll. */
+class Follower implements FeedFollower {
+  readonly #feed: FollowedFeed
+  readonly #read: ReadTape
+  readonly #leave: (feed: FollowedFeed) => void
+  #listener: (() => void) | undefined
+  #isStopped = false
+
+  constructor(feed: FollowedFeed, read: ReadTape, leave: (feed: FollowedFeed) => void) {
+    this.#feed = feed
+    this.#read = read
+    this.#leave = leave
+  }
+
+  get known(): Head | undefined | 'unread' {
+    return this.#feed.head
+  }
+
+  onChange(listener: () => void): void {
+    this.#listener = listener
+    this.#feed.listeners.add(listener)
+  }
+
+  async head(): Promise<Head | undefined> {
+    const feed = this.#feed
+    if (feed.head === 'unread') await nextChange(feed, firstLookMs, undefined)
+    return feed.head === 'unread' ? undefined : feed.head
+  }
+
+  async moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void> {
+    if (!signal.aborted && !hasMoved(this.#feed, seen)) await nextChange(this.#feed, atMostMs, signal)
+  }
+
+  read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading> {
+    return this.#read(this.#feed, view, after, mostBytes)
+  }
+
+  stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    if (this.#listener !== undefined) this.#feed.listeners.delete(this.#listener)
+    this.#leave(this.#feed)
+  }
+}

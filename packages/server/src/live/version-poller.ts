@@ -1,0 +1,91 @@
+/** Keeps what is known about all feeds' marks up to date: by notices, and once a second by their sum. */
+import type { EventStore } from '../store/storage.ts'
+import { heardFeeds } from './change-notifications.ts'
+import type { Changed, KnownMarks } from './feed-version-cache.ts'
+
+export type Marks = Pick<EventStore, 'marks' | 'marksTotal' | 'watch' | 'changeCount'>
+
+export interface LooksAtMarks {
+  /** Listens from the first call on. Resolves when everything is known that this node stored before the call. */
+  lookIfNeeded(): Promise<void>
+  /** Reads all marks, whatever is known. */
+  readAll(): Promise<void>
+  /** Resolves when there is a reason to look: there was a notice, or the last look is too old. */
+  untilNeeded(): Promise<void>
+  close(): void
+}
+
+/** Notices may be lost, so the sum is read again after this time. */
+const freshMs = 1_000
+/** For so few feeds the sum costs nothing, and a token for the present state saves its reader a feed that is named twice. */
+const fewFeeds = 1_000
+/** Above this share of all feeds, reading all marks costs less than reading some. */
+const mostShare = 0.25
+
+/** `onChange`: called with what each look has learnt. */
+export function looksAtMarks(
+  events: Marks,
+  known: KnownMarks,
+  onChange: (changed: Changed) => void,
+  clock: () => number,
+): LooksAtMarks {
+  const heard = heardFeeds(events)
+  let readMs = -Infinity
+  let looking: Promise<void> | undefined
+
+  const isFresh = (): boolean => {
+    const ageMs = clock() - readMs
+    return ageMs >= 0 && ageMs < freshMs
+  }
+
+  async function readAll(): Promise<void> {
+    const startedMs = clock()
+    onChange(known.takeAll(await events.marks()))
+    readMs = startedMs
+  }
+
+  async function look(): Promise<void> {
+    const startedMs = clock()
+    try {
+      const keys = heard.take(known)
+      const { size } = known.state
+      if (size === 0 || keys.length > mostShare * size) return await readAll()
+      if (keys.length > 0) {
+        const some = known.takeSome(keys, await events.marks(keys))
+        if (some === undefined) return await readAll()
+        onChange(some)
+      }
+      if (isFresh() && (keys.length === 0 || size > fewFeeds)) return
+      if (!known.takeTotal(await events.marksTotal())) return await readAll()
+      readMs = startedMs
+    } catch (error) {
+      // No successful look includes the notices.
+      readMs = -Infinity
+      heard.forgetCounts()
+      throw error
+    }
+  }
+
+  /** One after the other; callers that want one at the same time share it. */
+  const once = (how: () => Promise<void>): Promise<void> => {
+    looking ??= how().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
+  return {
+    async lookIfNeeded() {
+      heard.listen()
+      // A look under way may have begun too early for what this node has acknowledged; one that has begun since has not.
+      if (looking !== undefined) await looking
+      if (looking !== undefined || !isFresh() || heard.any) await once(look)
+    },
+    async readAll() {
+      if (looking !== undefined) await looking
+      await once(readAll)
+    },
+    untilNeeded: () => heard.next(Math.max(1, Math.min(freshMs, freshMs - (clock() - readMs)))),
+    close: () => heard.close(),
+  }
+}

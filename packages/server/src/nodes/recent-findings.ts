@@ -1,0 +1,54 @@
+/** What an operator can read about a running service: its settings, and what was found out about it (PROTOCOL §12.10). */
+import type { StorageEngine } from '../store/storage.ts'
+
+/** One setting, as an operator may see it. */
+export interface ShownSetting {
+  readonly name: string
+  /** The variable that can set it. */
+  readonly variable: string
+  /** A secret is `(not shown)`. */
+  readonly value: unknown
+  /** The flag or the variable that set it, or `default`. */
+  readonly source: string
+}
+
+/** The result of one check. `remedy` says what to do; a finding that is `ok` needs none. */
+export interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly detail: string
+  readonly remedy?: string
+}
+
+/** Checks open files and connections, so they run no more often than this, however often they are requested. */
+const freshMs = 5_000
+
+/** All requests at about the same time get the same answer. */
+export function recentFindings(
+  look: () => Promise<readonly Finding[]>,
+  clock: () => number,
+): () => Promise<readonly Finding[]> {
+  let last: { readonly askedMs: number; readonly found: Promise<readonly Finding[]> } | undefined
+  return () => {
+    const nowMs = clock()
+    // After the clock was set back, an old answer must not be kept.
+    if (last !== undefined && nowMs >= last.askedMs && nowMs - last.askedMs < freshMs) return last.found
+    const found = look()
+    last = { askedMs: nowMs, found }
+    found.catch(() => {
+      if (last?.found === found) last = undefined
+    })
+    return found
+  }
+}
+
+/** For a service that was given no checks of its own. */
+export async function storeFindings({ ping }: Pick<StorageEngine, 'ping'>): Promise<readonly Finding[]> {
+  const answers = await ping().then(
+    () => true,
+    () => false,
+  )
+  if (answers) return [{ check: 'store', status: 'ok', detail: 'it answers' }]
+  const remedy = 'Check that the store can be reached; the log says more.'
+  return [{ check: 'store', status: 'fail', detail: 'it does not answer', remedy }]
+}

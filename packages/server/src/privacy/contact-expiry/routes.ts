@@ -1,0 +1,113 @@
+/** `/v1/expiring-contacts`: contacts that will be erased because they have not changed, and the agency's veto (PROTOCOL §5.7). */
+import { expiryDayMs } from './contact-expiry.ts'
+import type { ExpiringContact } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome } from '../../http/exchange.ts'
+import { answer, changeProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { receiptHeaders } from '../erasure/receipt.ts'
+import { inMaintenance } from '../../maintenance/in-maintenance.ts'
+import { afterQuery, idParams, listAnswer, listedPerPage, readAfter, readId } from '../../http/listed.ts'
+import type { Listed } from '../../http/listed.ts'
+import type { Operation } from '../../http/operation.ts'
+import { refusalOfFeed } from '../../publishing/publish-refusal.ts'
+
+const path = '/v1/expiring-contacts'
+const access = { scope: 'contact:erase', refusal: 'own' } as const
+const contacts: Listed = { one: 'a contact', parameter: 'contactRef' }
+
+export function listExpiring(context: HttpContext): Operation {
+  return {
+    method: 'GET',
+    path,
+    mediaType: 'application/json',
+    access,
+    schema: () => ({
+      operationId: 'listExpiringContacts',
+      summary: 'List the contacts that will be erased because they have not changed',
+      description: `At most ${listedPerPage}, by their references. Ask again with \`after\` = \`next\` until \`next\` is null. Each is on the list for 30 days before its day.`,
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      querystring: afterQuery,
+      response: {
+        [success.ok]: answer('The contacts.', refTo('ExpiringContacts'), keyedHeaders),
+        ...keyedProblems('missing_scope', 'ambiguous_tenant'),
+      },
+    }),
+
+    prepare(target) {
+      const after = readAfter(target, contacts, context)
+      if (typeof after === 'object') return () => after
+      return async (_request, { tenantId = '' }) => {
+        const days = await context.expiryDays(tenantId)
+        const listed = days === 0 ? [] : await context.expiry.listed(tenantId, after, listedPerPage)
+        return listAnswer(
+          'contacts',
+          listed.map((contact) => contactAnswer(contact, days)),
+          listed.map(({ subjectId }) => subjectId),
+        )
+      }
+    },
+  }
+}
+
+function contactAnswer(contact: ExpiringContact, days: number): object {
+  const { subjectId, unchangedSinceMs, listedMs } = contact
+  return {
+    contactRef: subjectId,
+    erasedOn: dayOf(expiryDayMs(contact, days)),
+    unchangedSince: dayOf(unchangedSinceMs),
+    listedOn: dayOf(listedMs),
+  }
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+export function keepContact(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path: `${path}/:contactRef/keep`,
+    mediaType: 'application/json',
+    access,
+    schema: () => ({
+      operationId: 'keepExpiringContact',
+      summary: 'Keep a contact that would be erased because it has not changed',
+      description:
+        'It is off the list, and stays off it for as long as if it had changed now. One that is not on the list yet can be kept, too.',
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      params: idParams(contacts, 'reference'),
+      response: {
+        [success.ok]: answer('It is kept.', refTo('KeptContact'), keyedHeaders),
+        ...keyedProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'subject_not_found',
+          'storage_full',
+          ...changeProblems,
+        ),
+      },
+    }),
+
+    prepare(target) {
+      const contactRef = readId(target, contacts, context)
+      if (typeof contactRef !== 'string') return () => contactRef
+      return async (_request, granted) => keep(context, granted, contactRef)
+    },
+  }
+}
+
+async function keep(context: HttpContext, granted: Access, contactRef: string): Promise<Outcome> {
+  const { tenantId = '', keyId = '' } = granted
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
+  const outcome = await context.expiry.keep(tenantId, contactRef, `key:${keyId}`)
+  if (outcome.kind === 'unknownContact') return refused({ code: 'subject_not_found' })
+  if (outcome.kind !== 'kept') return refused(refusalOfFeed(outcome))
+  const body = JSON.stringify({ tenantId, contactRef, kept: true })
+  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+}

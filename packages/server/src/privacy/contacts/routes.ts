@@ -1,0 +1,152 @@
+/** `/v1/admin/tenants/{tenantId}/contacts/{contactRef}`: a masked contact, its history, and revealing it (PROTOCOL §12.7). */
+import { parseUuid, revealReasons } from '@property-events/protocol'
+import type { AdminScope } from '@property-events/protocol'
+import { formed } from '../../reading/representation/representation.ts'
+import type { ReaderForm } from '../../reading/representation/representation.ts'
+import { sentEvents } from '../disclosure/sent.ts'
+import type { StoredEvent } from '../../store/storage.ts'
+import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome } from '../../http/exchange.ts'
+import { readMembers } from '../../http/requests/body-members.ts'
+import { jsonAnswer, ownBody } from '../../reading/routes/answers.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { adminAnswer, adminHeaders, noParameters, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
+import { maskedContact } from './mask-contact.ts'
+import { actorOf } from '../../tenants/routes/tenants.ts'
+
+const path = '/tenants/:tenantId/contacts/:contactRef'
+const noContact = refused({ code: 'contact_not_found' })
+
+export function getMaskedContact(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path,
+    need: 'admin:inspect',
+    operationId: 'getMaskedContact',
+    summary: 'See that a contact exists, and which fields are filled in',
+    description: 'Its latest event, with everything hidden that names or reaches a person.',
+    ok: { description: 'The contact.', schema: 'MaskedContact' },
+    problems: ['contact_not_found'],
+    async answer({ access, tenant: { tenantId }, params: [, given = ''] }) {
+      const subjectId = parseUuid(given)
+      if (subjectId === undefined) return notUuid()
+      const event = await context.events.readLatest({ tenantId, feed: 'contact' }, subjectId)
+      const form = formOf(context, access, 'admin:inspect', tenantId)
+      return event === undefined ? noContact : adminAnswer(maskedEvent(event, form))
+    },
+  })
+}
+
+export function readMaskedHistory(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: `${path}/history`,
+    need: 'admin:inspect',
+    operationId: 'readMaskedHistory',
+    summary: 'See the events of a contact, and which fields are filled in',
+    description: 'The oldest first, with everything hidden that names or reaches a person.',
+    query: listSchemas,
+    ok: { description: 'Events of the contact.', schema: 'MaskedContacts' },
+    problems: ['contact_not_found'],
+    read: readListParameters,
+    async answer({ access, tenant: { tenantId }, params: [, given = ''], parameters: { after, limit } }) {
+      const subjectId = parseUuid(given)
+      if (subjectId === undefined) return notUuid()
+      const key = { tenantId, feed: 'contact' } as const
+      const events = await context.events.readSubject({ key, subjectId, after, limit: limit + 1 })
+      if (events.length === 0 && after === 0) return noContact
+      const found = events.map((event) => ({ place: event.sequenceNumber, event }))
+      const form = formOf(context, access, 'admin:inspect', tenantId)
+      return adminAnswer(listOf(found, limit, ({ event }) => maskedEvent(event, form)))
+    },
+  })
+}
+
+export function revealContact(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: `${path}/reveal`,
+    need: 'admin:reveal',
+    operationId: 'revealContact',
+    summary: 'Read a contact as it is',
+    description:
+      'Its latest event, as in the feed; for a key of the tenant whose grant names roles and fields, only as far as these go. The audit has a row with the reason before the answer is sent, and the contact counts as sent to the key.',
+    body: 'RevealRequest',
+    ok: { description: 'The latest event of the contact.', schema: 'FeedEvent' },
+    problems: ['contact_not_found'],
+    answer: ({ request, access, tenant: { tenantId }, params: [, given = ''] }) =>
+      withSmallBody(context, request, access, async (text): Promise<Outcome> => {
+        const subjectId = parseUuid(given)
+        if (subjectId === undefined) return notUuid()
+        const stale = refusalUnlessFresh(access)
+        if (stale !== undefined) return stale
+        const reading = readMembers(text, ['reason'], '{"reason":"support"}')
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { members } = reading
+        const reason = members.oneOf('reason', revealReasons)
+        if (reason === undefined || members.errors.length > 0) {
+          return refused({ code: 'invalid_body', errors: members.errors })
+        }
+        const key = { tenantId, feed: 'contact' } as const
+        const event = await context.events.readLatest(key, subjectId)
+        if (event === undefined) return noContact
+        const row = {
+          action: 'contact.revealed',
+          tenant: tenantId,
+          target: subjectId,
+          detail: { reason },
+        } as const
+        await context.audit.note(row, actorOf(access))
+        const said = {
+          headers: adminHeaders,
+          etag: undefined,
+          feed: undefined,
+          sent: sentEvents(key, [event]),
+        }
+        const form = formOf(context, access, 'admin:reveal', tenantId)
+        return jsonAnswer(said, ownBody(formed(event.json, form)), 'identity')
+      }),
+  })
+}
+
+/** A key of the tenant is shown only what its grant names, here as well; an operator is shown everything. */
+function formOf(
+  context: HttpContext,
+  { adminScopes, grants }: Access,
+  need: AdminScope,
+  tenantId: string,
+): ReaderForm | undefined {
+  if (adminScopes.includes(need)) return undefined
+  const contact = grants.find((grant) => grant.tenantId === tenantId)?.contact
+  return context.formOf({ reading: undefined, contact }, 'contact')
+}
+
+function maskedEvent({ json }: StoredEvent, form: ReaderForm | undefined): object {
+  const { sequenceNumber, id, eventTypeShortCode, createdDate, payload }: EventJson = JSON.parse(
+    Buffer.from(formed(json, form)).toString('utf8'),
+  )
+  return { sequenceNumber, id, eventTypeShortCode, createdDate, contact: maskedContact(payload) }
+}
+
+interface EventJson {
+  readonly sequenceNumber: number
+  readonly id: string
+  readonly eventTypeShortCode: string
+  readonly createdDate: string
+  readonly payload: string
+}
+
+/** The fault repeats no reference of a contact (D18). */
+function notUuid(): Outcome {
+  const message = 'The reference is not a UUID: 8-4-4-4-12 hexadecimal digits.'
+  return refused({
+    code: 'invalid_parameter',
+    errors: [{ parameter: 'contactRef', code: 'not_a_uuid', message }],
+  })
+}

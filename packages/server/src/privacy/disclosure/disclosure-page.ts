@@ -1,0 +1,105 @@
+/** Which contacts of one tenant a key was sent, page by page: for an agency that has to inform them of a breach (D28). */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Actor, SentPiece, StorageEngine } from '../../store/storage.ts'
+import { exposureOf, unknownTimes } from './disclosures.ts'
+import type { ExposedContact, ExposureQuery, TimeSpan } from './disclosures.ts'
+import { hourMs } from './disclosure-log.ts'
+
+export interface ExposurePageQuery extends ExposureQuery {
+  readonly tenantId: string
+  /** The last piece of the page before; left out: the first page. */
+  readonly after: ExposurePlace | undefined
+  readonly actor: Actor
+}
+
+/** The place of a piece among those of a key and tenant. */
+export type ExposurePlace = Pick<SentPiece, 'view' | 'hour' | 'block'>
+
+export interface ExposurePage {
+  /** By reference. A contact that was sent at several times can be on several pages. */
+  readonly contacts: readonly ExposedContact[]
+  readonly unknown: readonly TimeSpan[]
+  /** `undefined`: nothing is left. */
+  readonly next: ExposurePlace | undefined
+}
+
+/** A page ends with the piece that fills it: a piece has at most 16,384 contacts. */
+const contactsPerPage = 5_000
+const piecesAtOnce = 100
+const beforeAll: ExposurePlace = { view: 'all', hour: -1, block: -1 }
+
+type Store = Pick<StorageEngine, 'audit' | 'events' | 'keys' | 'ledger'>
+
+/**
+ * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves
+ * a row in the audit.
+ */
+export async function exposurePage(
+  store: Store,
+  query: ExposurePageQuery,
+): Promise<ExposurePage | undefined> {
+  const { tenantId, keyId, fromMs, toMs, actor, after } = query
+  const pieces = await piecesAfter(store, query)
+  if (pieces.length === 0 && !(await concerns(store, tenantId, keyId))) return undefined
+  if (after === undefined) {
+    const detail = { fromMs, toMs }
+    await store.audit.note({ action: 'exposure.listed', tenant: tenantId, target: keyId, detail }, actor)
+  }
+  // Read before the contacts: what is added meanwhile is on the page and still reported as unknown.
+  const unknown = await unknownTimes(store, query)
+  const taken: SentPiece[] = []
+  let contacts: readonly ExposedContact[] = []
+  for (const piece of pieces) {
+    taken.push(piece)
+    contacts = merged(contacts, (await exposureOf(store, [piece], query)).contacts)
+    if (contacts.length >= contactsPerPage) break
+    await nextTurn()
+  }
+  const last = taken.at(-1)
+  const isWhole = taken.length === pieces.length && pieces.length < piecesAtOnce
+  return { contacts, unknown, next: isWhole || last === undefined ? undefined : placeOf(last) }
+}
+
+function placeOf({ view, hour, block }: SentPiece): ExposurePlace {
+  return { view, hour, block }
+}
+
+async function piecesAfter({ ledger }: Store, query: ExposurePageQuery): Promise<readonly SentPiece[]> {
+  const { tenantId, keyId, fromMs, toMs, after = beforeAll } = query
+  const key = { tenantId, feed: 'contact' } as const
+  const found = await ledger.sent({
+    keyId,
+    fromHour: Math.floor(fromMs / hourMs),
+    toHour: Math.ceil(toMs / hourMs) - 1,
+    after: { key, keyId, ...after, ranges: [] },
+    limit: piecesAtOnce,
+  })
+  return found.filter((piece) => piece.key.tenantId === tenantId && piece.key.feed === 'contact')
+}
+
+async function concerns({ keys, ledger }: Store, tenantId: string, keyId: string): Promise<boolean> {
+  const found = await keys.findKey(keyId)
+  if (found?.record.grants.some((grant) => grant.tenantId === tenantId) === true) return true
+  // Its earlier grants do not matter if it was sent something at that time.
+  const key = { tenantId, feed: 'contact' } as const
+  const after = { key, keyId, ...beforeAll, ranges: [] }
+  const [first] = await ledger.sent({ keyId, fromHour: 0, toHour: 2 ** 31 - 1, after, limit: 1 })
+  return first?.key.tenantId === tenantId && first.key.feed === 'contact'
+}
+
+function merged(
+  before: readonly ExposedContact[],
+  more: readonly ExposedContact[],
+): readonly ExposedContact[] {
+  const found = new Map(before.map((one) => [one.contactRef, one]))
+  for (const one of more) {
+    const { contactRef, firstMs, lastMs, certainty } = found.get(one.contactRef) ?? one
+    found.set(contactRef, {
+      contactRef,
+      firstMs: Math.min(firstMs, one.firstMs),
+      lastMs: Math.max(lastMs, one.lastMs),
+      certainty: certainty === 'sent' ? certainty : one.certainty,
+    })
+  }
+  return [...found.values()].toSorted((a, b) => (a.contactRef < b.contactRef ? -1 : 1))
+}

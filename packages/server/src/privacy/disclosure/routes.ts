@@ -1,0 +1,136 @@
+/** `/v1/exposure/{keyId}`: which contacts a key was sent, for a notice after a breach (PROTOCOL §5.7, D28). */
+import { isKeyId } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { ExposedContact, TimeSpan } from './disclosures.ts'
+import type { ExposurePlace } from './disclosure-page.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Refused } from '../../http/exchange.ts'
+import { keyIdSchema } from '../../http/openapi/parameters.ts'
+import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+import { readQuery } from '../../http/requests/query.ts'
+import { readTimeMs, timeSchema } from '../../http/requests/time-parameter.ts'
+import { receiptHeaders } from '../erasure/receipt.ts'
+import type { Operation, OperationTarget } from '../../http/operation.ts'
+
+const names = ['from', 'to', 'after'] as const
+const placePattern = /^(all|numbers)\.([0-9]{1,9})\.([0-9]{1,9})$/
+
+export function getExposure(context: HttpContext): Operation {
+  return {
+    method: 'GET',
+    path: '/v1/exposure/:keyId',
+    mediaType: 'application/json',
+    access: { scope: 'contact:erase', refusal: 'own' },
+    schema: () => ({
+      operationId: 'getExposure',
+      summary: 'List the contacts that a key was sent',
+      description:
+        'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Ask again with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends is included within 35 s.',
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      params: {
+        type: 'object',
+        properties: { keyId: keyIdSchema('The id of the key, revoked ones included; not the key itself.') },
+      },
+      querystring: {
+        type: 'object',
+        properties: {
+          from: timeSchema('Sent from this time on, in the forms of `from` of a list; by default, ever.'),
+          to: timeSchema(
+            'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
+          ),
+          after: {
+            type: 'string',
+            pattern: placePattern.source,
+            description: 'The `next` of the previous answer.',
+          },
+        },
+      },
+      response: {
+        [success.ok]: answer('The contacts.', refTo('Exposure'), keyedHeaders),
+        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'key_not_found'),
+      },
+    }),
+
+    prepare(target) {
+      const [keyId = ''] = target.params
+      if (!isKeyId(keyId)) return () => noKey
+      const asked = readAsked(target, context)
+      if ('kind' in asked) return () => asked
+      return async (_request, { tenantId = '', keyId: ownId = '' }) => {
+        // Read here and not in the preparation, which a connection keeps for its next request at another time.
+        const nowMs = Date.now()
+        const { fromMs, toMs = nowMs, after } = asked
+        if (toMs <= fromMs) return windowReversed
+        const span = { fromMs, toMs }
+        const actor = `key:${ownId}` as const
+        const page = await context.exposureOf({ ...span, tenantId, keyId, after, nowMs, actor })
+        if (page === undefined) return noKey
+        const body = JSON.stringify({
+          keyId,
+          tenantId,
+          ...timesAnswer(span),
+          contacts: page.contacts.map(contactAnswer),
+          unknownTimes: page.unknown.map(timesAnswer),
+          next: page.next === undefined ? null : textOf(page.next),
+        })
+        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+      }
+    },
+  }
+}
+
+const noKey = refused({ code: 'key_not_found' })
+const windowReversed = refused({
+  code: 'invalid_parameter',
+  errors: [{ parameter: 'to', code: 'before_from', message: '`to` must be later than `from`.' }],
+})
+
+interface Asked {
+  readonly fromMs: number
+  /** `undefined` means now. */
+  readonly toMs: number | undefined
+  readonly after: ExposurePlace | undefined
+}
+
+function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: HttpContext): Asked | Refused {
+  const reading = readQuery(query, { names, style: 'own', maxParameters })
+  const errors: ProblemError[] = [...reading.errors]
+  const [fromMs = 0, toMs] = [
+    readTimeMs('from', reading.values, errors),
+    readTimeMs('to', reading.values, errors),
+  ]
+  const written = reading.values.get('after')
+  const after = written === undefined ? undefined : placeOf(written)
+  if (written !== undefined && after === undefined) {
+    const message = `${quoteInput(written)} is not the \`next\` of an answer.`
+    errors.push({ parameter: 'after', code: 'not_a_place', message })
+  }
+  if (errors.length > 0) return refused({ code: 'invalid_parameter', errors })
+  return { fromMs, toMs, after }
+}
+
+const views = ['all', 'numbers'] as const
+
+function textOf({ view, hour, block }: ExposurePlace): string {
+  return `${view}.${hour}.${block}`
+}
+
+function placeOf(written: string): ExposurePlace | undefined {
+  const [, word, hour, block] = placePattern.exec(written) ?? []
+  const view = views.find((one) => one === word)
+  return view === undefined ? undefined : { view, hour: Number(hour), block: Number(block) }
+}
+
+function timesAnswer({ fromMs, toMs }: TimeSpan): object {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+}
+
+function contactAnswer({ contactRef, certainty, firstMs, lastMs }: ExposedContact): object {
+  const [firstSentAt, lastSentAt] = [new Date(firstMs).toISOString(), new Date(lastMs).toISOString()]
+  return { contactRef, certainty, firstSentAt, lastSentAt }
+}

@@ -1,0 +1,137 @@
+/** `POST /v1/erasures`: removes the payloads of a property, a contact or one event from the feed (PROTOCOL §5.7, D17). */
+import { uuidV7 } from '@property-events/protocol'
+import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../store/storage.ts'
+import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome } from '../../http/exchange.ts'
+import { answer, bodyProblems, changeProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { readErasureBody } from './erasure-body.ts'
+import type { ErasureBody } from './erasure-body.ts'
+import { readDryRun } from '../../publishing/publish-parameters.ts'
+import { erasureReceipt, receiptHeaders } from './receipt.ts'
+import { lastDayOf } from '../hold/hold-answer.ts'
+import { erasedFeed } from './erasing-access.ts'
+import { inMaintenance } from '../../maintenance/in-maintenance.ts'
+import type { Operation, OperationSchema } from '../../http/operation.ts'
+import { refusalOfPublish } from '../../publishing/publish-refusal.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+
+export function erase(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path: '/v1/erasures',
+    mediaType: 'application/json',
+    access: { scope: 'anyErase', refusal: 'own' },
+    schema,
+
+    prepare({ query }) {
+      const reading = readDryRun(query, context.limits.maxParameters)
+      if (reading.kind === 'faults') {
+        const refusal = refused({ code: 'invalid_parameter', errors: reading.errors })
+        return () => refusal
+      }
+      return async (request, access) =>
+        withSmallBody(context, request, access, async (text) => {
+          const read = readErasureBody(text)
+          if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+          const key = erasedFeed(access, read.body.feed)
+          if ('refusal' in key) return key
+          if (reading.dryRun) return count(context, key, read.body)
+          return refusalUnlessFresh(access) ?? begin(context, key, read.body, access)
+        })
+    },
+  }
+}
+
+async function count(
+  { erasures }: HttpContext,
+  key: FeedKey,
+  { target, feed }: ErasureBody,
+): Promise<Outcome> {
+  const counted = await erasures.count(key, target)
+  if (counted.kind !== 'counted') return refused(refusalOf(counted, target))
+  const named = target.kind === 'subject' ? { subjectId: target.subjectId } : { eventId: target.eventId }
+  const body = JSON.stringify({
+    dryRun: true,
+    tenantId: key.tenantId,
+    feed,
+    ...named,
+    events: counted.events,
+  })
+  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+}
+
+async function begin(
+  context: HttpContext,
+  key: FeedKey,
+  { target, reason, caseRef, receivedOn }: ErasureBody,
+  { keyId = '' }: Access,
+): Promise<Outcome> {
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
+  // Read before the erasure begins: once it has begun, the answer must not be a failure.
+  const madeBackups = await context.backups()
+  const outcome = await context.erasures.begin({
+    erasureId: uuidV7(Date.now()),
+    key,
+    target,
+    reason,
+    caseRef,
+    receivedOn,
+    actor: `key:${keyId}`,
+    closingEventId: uuidV7(Date.now()),
+  })
+  if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
+  const body = JSON.stringify(erasureReceipt(outcome.erasure, madeBackups))
+  return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
+}
+
+function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, target: ErasureTarget) {
+  if (outcome.kind === 'unknownTarget')
+    return { code: target.kind === 'subject' ? 'subject_not_found' : 'event_not_found' } as const
+  if (outcome.kind === 'eventIsLatest') return { code: 'event_is_latest' } as const
+  if (outcome.kind === 'onHold') {
+    const detail = `It is on hold until ${lastDayOf(outcome.untilMs)}: hold ${outcome.holdId}. Nothing was changed.`
+    return { code: 'on_hold', detail } as const
+  }
+  return refusalOfPublish({ ...outcome, inList: false })
+}
+
+function schema(): OperationSchema {
+  return {
+    operationId: 'erase',
+    summary: 'Erase a property, a contact or one event',
+    description:
+      'Takes payloads out of the feed; ids, numbers, times and types stay. A subject is first closed with an event of its own. The answer is the receipt as it stands: ask for it again until its state is `unreachable`, and no answer, row or page holds the payloads any more.',
+    tags: ['Erasing'],
+    security: [{ apiKey: [] }],
+    querystring: {
+      type: 'object',
+      properties: {
+        dryRun: { type: 'boolean', default: false, description: 'Count the events and change nothing.' },
+      },
+    },
+    body: { content: { 'application/json': { schema: refTo('ErasureRequest') } } },
+    response: {
+      [success.ok]: answer('A dry run: how many events there are.', refTo('ErasureCount'), keyedHeaders),
+      [success.accepted]: answer('It has begun, and is on disk.', refTo('Erasure'), keyedHeaders),
+      ...keyedProblems(
+        'missing_scope',
+        'ambiguous_tenant',
+        'invalid_body',
+        'subject_not_found',
+        'event_not_found',
+        'event_is_latest',
+        'on_hold',
+        ...bodyProblems,
+        'storage_full',
+        'clock_behind',
+        'epoch_required',
+        ...changeProblems,
+      ),
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/** An erasure in an answer: what was requested, how far it is, and what it does not reach (PROTOCOL §5.7). */
+import { allAcknowledgedMs } from './erasure-acknowledged.ts'
+import type { ErasureRecipient, ErasureRecipients } from './erasure-recipients.ts'
+import type { Erasure } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import type { Headers } from '../../http/exchange.ts'
+
+export const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+const backups = {
+  code: 'backups',
+  detail:
+    'Backups that were made before; `madeAt` has those that the store knows of, the newest first. Delete them, or erase again after a restore.',
+} as const
+
+/** What no erasure reaches, and what is left to do about each. */
+const notCovered = [
+  {
+    code: 'consumers',
+    detail:
+      'Copies that consumers have made. Each removes the subject when it reads the closing event; one that keeps the history reads what was reduced.',
+  },
+  backups,
+  {
+    code: 'write_ahead_log',
+    detail: 'On PostgreSQL, archives of its write-ahead log, and standbys for as long as they lag.',
+  },
+  {
+    code: 'stopped_nodes',
+    detail: 'Files of ready-made pages of nodes that do not run. A node drops what is old when it starts.',
+  },
+  {
+    code: 'answers_under_way',
+    detail: 'Answers that were being sent to slow clients when the last step was made.',
+  },
+] as const
+
+const freeSpace = {
+  code: 'free_space',
+  detail: "Free space of the store's files, until an operator has it rewritten (`compact`).",
+} as const
+
+const disk = {
+  code: 'disk',
+  detail: 'What the disk keeps of blocks that the files of the store have given back to the system.',
+} as const
+
+const backupsPerReceipt = 30
+
+/** The receipt of one erasure. From `unreachable` on it has the recipients, because only then are they known for every node. */
+export async function wholeReceipt(
+  { recipientsOf, backups: backupsOf }: Pick<HttpContext, 'recipientsOf' | 'backups'>,
+  erasure: Erasure,
+): Promise<object> {
+  const receipt = erasureReceipt(erasure, await backupsOf())
+  if (erasure.unreachableMs === undefined) return receipt
+  return { ...receipt, ...recipientMembers(await recipientsOf(erasure)) }
+}
+
+function recipientMembers(found: ErasureRecipients | undefined): object {
+  if (found === undefined) return { recipients: null, unknownTimes: null }
+  const unknownTimes = found.unknownTimes.map(({ fromMs, toMs }) => {
+    return { from: timeOf(fromMs), to: timeOf(toMs) }
+  })
+  return { recipients: found.recipients.map(recipientMember), unknownTimes }
+}
+
+function recipientMember(recipient: ErasureRecipient): object {
+  const { keyId, label, certainty, sent, toldByMs, consumers } = recipient
+  return {
+    keyId,
+    label,
+    certainty,
+    events: sent?.events ?? null,
+    firstSentAt: timeOf(sent?.firstMs),
+    lastSentAt: timeOf(sent?.lastMs),
+    toldBy: timeOf(toldByMs),
+    acknowledgedAt: timeOf(allAcknowledgedMs(consumers)),
+    consumers: consumers.map(({ name, acknowledgedMs }) => ({
+      name,
+      acknowledgedAt: timeOf(acknowledgedMs),
+    })),
+  }
+}
+
+/** `backupsMs`: when backups were begun, the newest first. */
+export function erasureReceipt(erasure: Erasure, backupsMs: readonly number[]): object {
+  const { erasureId, key, target, reason, caseRef, receivedOn, actor, state, events, reduced } = erasure
+  const { closing, revision, begunMs, reducedMs, unreachableMs, overwrittenMs } = erasure
+  const madeAt = backupsMs.filter((ms) => ms < (reducedMs ?? Infinity)).slice(0, backupsPerReceipt)
+  return {
+    id: erasureId,
+    tenantId: key.tenantId,
+    feed: key.feed,
+    ...(target.kind === 'subject' ? { subjectId: target.subjectId } : { eventId: target.eventId }),
+    reason,
+    caseRef: caseRef ?? null,
+    receivedOn: receivedOn ?? null,
+    actor,
+    state,
+    events,
+    reduced,
+    closing: closing === undefined ? null : { id: closing.eventId, sequenceNumber: closing.sequenceNumber },
+    revision,
+    begunAt: timeOf(begunMs),
+    reducedAt: timeOf(reducedMs),
+    unreachableAt: timeOf(unreachableMs),
+    overwrittenAt: timeOf(overwrittenMs),
+    notCovered: [state === 'overwritten' ? disk : freeSpace, ...notCovered].map((one) =>
+      one === backups ? { ...one, madeAt: madeAt.map(timeOf) } : one,
+    ),
+  }
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}

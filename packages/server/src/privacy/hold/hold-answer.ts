@@ -1,0 +1,25 @@
+/** A hold in an answer (PROTOCOL §5.7). */
+import { holdState } from '../../store/storage.ts'
+import type { Hold } from '../../store/storage.ts'
+
+export function holdAnswer(hold: Hold, nowMs: number): object {
+  const { holdId, key, subjectId, ground, caseRef, actor, addedMs, untilMs, endedMs } = hold
+  return {
+    id: holdId,
+    tenantId: key.tenantId,
+    feed: key.feed,
+    subjectId,
+    ground,
+    caseRef: caseRef ?? null,
+    actor,
+    state: holdState(hold, nowMs),
+    until: lastDayOf(untilMs),
+    addedAt: new Date(addedMs).toISOString(),
+    endedAt: endedMs === undefined ? null : new Date(endedMs).toISOString(),
+  }
+}
+
+/** The last day that a hold includes, in UTC. */
+export function lastDayOf(untilMs: number): string {
+  return new Date(untilMs - 1).toISOString().slice(0, 10)
+}

@@ -1,0 +1,84 @@
+/** `GET /v1/property-events/reduced` and the same for contacts: which events lost their payloads (PROTOCOL §11.6). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { HttpContext } from '../../http/context.ts'
+import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { cursorSchemas } from '../../http/openapi/parameters.ts'
+import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { readCursorParameters, refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
+import { jsonHeaders, ownBody } from '../../reading/routes/answers.ts'
+import type { Operation } from '../../http/operation.ts'
+
+const names = ['after', 'limit', 'epoch'] as const
+
+export function readReductions(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { erasures, events, limits } = context
+  return {
+    method: 'GET',
+    path: `${feed.publishPath}/reduced`,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'own' },
+    schema: () => {
+      const { after, ...others } = cursorSchemas(names, feedName, limits)
+      const description = 'Only what was reduced with a greater revision of the feed.'
+      const revision = { type: 'integer', ...after, description }
+      return {
+        operationId: `readReduced${capital(feedName)}Events`,
+        summary: `Read which ${feedName} events were reduced`,
+        description:
+          'For copies that keep the history of a feed: the numbers of the events whose payloads were reduced, by the revision of the feed since then. Ask again with `after` = `next` until `next` has reached `revision`. A copy of the latest events needs none of it.',
+        tags: ['Copying'],
+        security: [{ apiKey: [] }],
+        querystring: { type: 'object', properties: { after: revision, ...others } },
+        response: {
+          [success.ok]: answer('What was reduced.', refTo('ReducedEvents'), {
+            ...keyedHeaders,
+            ...feedHeaderSchemas,
+          }),
+          ...feedReadProblems(
+            feedName,
+            'missing_scope',
+            'ambiguous_tenant',
+            'cursor_beyond_head',
+            'epoch_changed',
+          ),
+        },
+      }
+    },
+
+    prepare({ query }) {
+      const reading = readCursorParameters(query, names, feedName, context)
+      if (reading.kind === 'faults')
+        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      const { after, limit, epoch } = reading.parameters
+      return async (_request, access) => {
+        const key = feedKeyOf(access, feedName)
+        // Read before the reductions: those after this revision come with the next request.
+        const head = await events.head(key)
+        if (head === undefined) return refused({ code: 'key_disabled' })
+        if (epoch !== undefined && epoch !== head.epoch)
+          return refused(refusalOfCursor({ kind: 'epochChanged', head }))
+        if (after > head.revision) {
+          const detail = `The feed's revision is ${head.revision}: read all of it again.`
+          return refused({ code: 'cursor_beyond_head', detail })
+        }
+        const found = await erasures.reductions(key, after, limit, access.branches)
+        const items = found.filter(({ revision }) => revision <= head.revision)
+        const next = items.at(-1)?.revision ?? head.revision
+        const body = JSON.stringify({ items, next, revision: head.revision, epoch: head.epoch })
+        const bytes = ownBody(Buffer.from(body))
+        return {
+          kind: 'pieces',
+          headers: jsonHeaders,
+          etag: undefined,
+          feed: head,
+          body: bytes,
+          coding: 'identity',
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+/** `GET /v1/admin/tenants/{tenantId}/publications`: what was published for a tenant, and what was refused (PROTOCOL §14.2). */
+import { publicationDaysKept } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { keyIdSchema } from '../../http/openapi/parameters.ts'
+import type { Operation } from '../../http/operation.ts'
+import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
+import { adminAnswer, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { limitSchema, readKeyId, readLimit } from '../../http/admin/list-parameters.ts'
+
+export function listPublications(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: '/tenants/:tenantId/publications',
+    need: 'admin:inspect',
+    operationId: 'adminListPublications',
+    summary: 'List what was published for a tenant',
+    description: `By key and minute, the newest first, for ${publicationDaysKept} days: requests, what became of their events, warnings by code, and refusals. No value of any payload. Requests are shown within 35 seconds.`,
+    query: {
+      limit: limitSchema,
+      ...publicationSchemas,
+      key: keyIdSchema('Only what the key with this id published.'),
+    },
+    ok: { description: 'Minutes in which something was published or refused.', schema: 'Publications' },
+    read: (values, errors) => ({
+      limit: readLimit(values, errors),
+      keyId: readKeyId(values, errors),
+      asked: readPublicationParameters(values, errors),
+    }),
+    answer: async ({ tenant: { tenantId }, parameters: { keyId, asked, limit } }) =>
+      adminAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked, limit)),
+  })
+}

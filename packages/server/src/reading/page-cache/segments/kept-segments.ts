@@ -1,0 +1,159 @@
+/** Holds the segments' bytes that are kept for the next reader, and chooses which of them make room for others. */
+import { createAskedCounts } from './request-counts.ts'
+import type { AskedCounts } from './request-counts.ts'
+import type { PageRoom, RoomPart } from '../page-buffer-pool.ts'
+import { SegmentMap } from './segment-id.ts'
+import type { SegmentId } from './segment-id.ts'
+import type { SegmentFacts, SegmentForm } from './segment-memory.ts'
+
+/**
+ * Requests between two halvings of all counts, so that segments that were popular yesterday make room. Without counts, readers who range
+ * over more than fits would replace everything again and again, and fill the processor's cache with it.
+ */
+const halvingAfter = 5_000
+
+/** This share of the room is never filled with kept segments, so that answers rarely have to make room. */
+const spareShare = 1 / 8
+
+export interface Kept {
+  readonly form: SegmentForm
+  readonly id: SegmentId
+  readonly part: RoomPart
+  readonly bytes: Buffer
+  readonly facts: SegmentFacts
+  /** The number of answers that use the bytes. */
+  users: number
+  times: number
+  /** True if it was used after it was last examined as the oldest. */
+  wasUsed: boolean
+  /** It can no longer be found, and is freed with its last user. */
+  forgotten: boolean
+}
+
+export interface KeptSegments {
+  readonly room: PageRoom
+  /** The most bytes that are kept. */
+  readonly maxBytes: number
+  readonly spareBytes: number
+  readonly byForm: Readonly<Record<SegmentForm, SegmentMap<Kept>>>
+  /** Oldest first. */
+  readonly byAge: Map<RoomPart, Kept>
+  /** How often segments that are not kept were asked for. */
+  readonly asked: Readonly<Record<SegmentForm, AskedCounts>>
+  byteLength: number
+  requests: number
+}
+
+export function keptSegments(room: PageRoom, maxBytes: number): KeptSegments {
+  return {
+    room,
+    maxBytes,
+    spareBytes: room.byteLength * spareShare,
+    byForm: { joined: new SegmentMap(), deflated: new SegmentMap() },
+    byAge: new Map(),
+    asked: { joined: createAskedCounts(), deflated: createAskedCounts() },
+    byteLength: 0,
+    requests: 0,
+  }
+}
+
+export function countRequest(segments: KeptSegments): void {
+  segments.requests += 1
+  if (segments.requests % halvingAfter !== 0) return
+  segments.asked.joined.halve()
+  segments.asked.deflated.halve()
+  for (const one of segments.byAge.values()) one.times >>= 1
+}
+
+/** Adds an answer that uses the bytes, until `doneWith`. */
+export function use(segments: KeptSegments, one: Kept): void {
+  countRequest(segments)
+  one.times += 1
+  one.wasUsed = true
+  one.users += 1
+}
+
+export function doneWith({ room }: KeptSegments, one: Kept): void {
+  one.users -= 1
+  if (one.forgotten && one.users === 0) room.giveBack(one.part)
+}
+
+export function keep(segments: KeptSegments, kind: Omit<Kept, 'wasUsed' | 'forgotten'>): Kept {
+  const one = { ...kind, wasUsed: false, forgotten: false }
+  segments.byForm[one.form].set(one.id, one)
+  segments.byAge.set(one.part, one)
+  segments.byteLength += one.part.byteLength
+  return one
+}
+
+export function forget(segments: KeptSegments, one: Kept): void {
+  segments.byForm[one.form].delete(one.id)
+  segments.byAge.delete(one.part)
+  segments.byteLength -= one.part.byteLength
+  segments.asked[one.form].raise(one.id, one.times)
+  one.forgotten = true
+  if (one.users === 0) segments.room.giveBack(one.part)
+}
+
+/** The segments that no answer uses, the least recently used first. Some may be forgotten meanwhile. */
+function* unused({ byAge }: KeptSegments): Generator<Kept> {
+  for (const [part, one] of byAge) {
+    if (one.users > 0) continue
+    if (one.wasUsed) {
+      // It gets another round, behind all the others.
+      one.wasUsed = false
+      byAge.delete(part)
+      byAge.set(part, one)
+    } else yield one
+  }
+}
+
+/** Takes a part of the room, for which kept segments make way. `undefined`: answers hold too much of the room. */
+export function partFor(segments: KeptSegments, byteLength: number): RoomPart | undefined {
+  const { room } = segments
+  return room.take(byteLength) ?? (makeRoom(segments, byteLength) ? room.take(byteLength) : undefined)
+}
+
+/** Makes room. True if this length is now free in one place. */
+function makeRoom(segments: KeptSegments, byteLength: number): boolean {
+  const { room, byAge } = segments
+  for (const { part } of unused(segments)) {
+    const inTheWay = room.inTheWay(part, byteLength, (other) => byAge.get(other)?.users === 0)
+    if (inTheWay === undefined) continue
+    for (const other of inTheWay) {
+      const one = byAge.get(other)
+      if (one !== undefined) forget(segments, one)
+    }
+    return true
+  }
+  return false
+}
+
+/** Whether bytes of this length, asked for this often, are worth keeping. If so, bytes that are worth less have been removed. */
+export function makeWay(segments: KeptSegments, times: number, byteLength: number): boolean {
+  if (byteLength > segments.maxBytes) return false
+  if (mayKeepMore(segments, byteLength)) return true
+  for (const one of unused(segments)) {
+    // Twice as often, so that equals do not keep replacing each other.
+    if (times <= 2 * one.times) return false
+    forget(segments, one)
+    if (mayKeepMore(segments, byteLength)) return true
+  }
+  return false
+}
+
+function mayKeepMore(segments: KeptSegments, byteLength: number): boolean {
+  const { room, spareBytes, maxBytes } = segments
+  return segments.byteLength + byteLength <= maxBytes && room.freeBytes - byteLength >= spareBytes
+}
+
+/** Forgets the segments of a feed, in whatever state (`seriesPrefix`). */
+export function forgetSeries(segments: KeptSegments, prefix: string): void {
+  for (const one of segments.byAge.values()) if (one.id.series.startsWith(prefix)) forget(segments, one)
+}
+
+export function forgetAll(segments: KeptSegments): void {
+  for (const one of segments.byAge.values()) forget(segments, one)
+  segments.asked.joined.clear()
+  segments.asked.deflated.clear()
+}

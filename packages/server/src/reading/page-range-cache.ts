@@ -1,0 +1,117 @@
+/**
+ * The last answer of `locate` for each view of a feed, for as long as it holds: another request for an unchanged head,
+ * or for another page of the same feed, asks no store. Windows are kept only when they are closed (known-bounds.ts):
+ * the contents of an open window have to be read between two commits (P3).
+ */
+import { BoundedMap } from '../runtime/bounded-map.ts'
+import type { EventStore, FeedKey, FeedView, Head, LocateQuery, Located } from '../store/storage.ts'
+import { createKnownBounds } from './window-bounds-cache.ts'
+
+export interface KnownRanges {
+  /** The answer that `locate` would give now, if it is known without asking the store. */
+  known(query: LocateQuery): Located | undefined
+  /**
+   * As `EventStore.locate`, for ranges that are not known. Requests for a whole view share the answer of a query that
+   * is under way.
+   */
+  locate(query: LocateQuery): Promise<Located | undefined>
+  /** What is known about the feed is no longer used. */
+  forget(key: FeedKey): void
+}
+
+/**
+ * A change by this node shows in the feed's count before it is acknowledged; a change by another node usually within
+ * milliseconds, and always before this node has shown it in another way (P8). A notice from another node can get lost,
+ * so no answer is used for longer than this.
+ */
+const believedForMs = 1_000
+
+/** How long a query without an answer is shared. One that hangs then delays only the requests of that time. */
+const sharedForMs = 100
+
+/** Feeds whose ranges are remembered; 0.8 kB each with one view asked for, 1.9 kB with three. */
+const feedLimit = 20_000
+
+/** A query of the store, and its answer, which may be under way. */
+interface Asked {
+  readonly answer: Promise<Located | undefined>
+  /** Set when the answer is there. */
+  located: Located | undefined
+  readonly askedMs: number
+  /** The feed's count before the query. */
+  readonly changeCount: number
+}
+
+/** The last query for each whole view; `head` is the last that was answered, for a view or for a window. */
+type FeedQuestions = Map<FeedView | 'head', Asked>
+
+export function createKnownRanges(
+  events: Pick<EventStore, 'locate' | 'changeCount'>,
+  now: () => number = () => performance.now(),
+): KnownRanges {
+  const feeds = {
+    property: new BoundedMap<string, FeedQuestions>(feedLimit),
+    contact: new BoundedMap<string, FeedQuestions>(feedLimit),
+  } as const
+  const bounds = createKnownBounds()
+
+  const lastAsked = ({ feed, tenantId }: FeedKey, name: FeedView | 'head'): Asked | undefined =>
+    feeds[feed].get(tenantId)?.get(name)
+
+  /** The last query, if nothing has changed since. */
+  function stillTrue(key: FeedKey, name: FeedView | 'head'): Asked | undefined {
+    const asked = lastAsked(key, name)
+    if (asked === undefined) return undefined
+    const validForMs = asked.located === undefined ? sharedForMs : believedForMs
+    if (now() - asked.askedMs > validForMs) return undefined
+    return asked.changeCount === events.changeCount(key) ? asked : undefined
+  }
+
+  function ask(query: LocateQuery): Promise<Located | undefined> {
+    const { key, view } = query
+    const questions: FeedQuestions = feeds[key.feed].get(key.tenantId) ?? new Map()
+    const [askedMs, changeCount] = [now(), events.changeCount(key)]
+    const answer = events.locate(query)
+    const asked: Asked = { answer, located: undefined, askedMs, changeCount }
+    feeds[key.feed].set(key.tenantId, questions)
+    if (isWhole(query)) questions.set(view, asked)
+    const note = (located: Located | undefined): void => {
+      if (located !== undefined) {
+        asked.located = located
+        questions.set('head', asked)
+        bounds.note(query, located)
+        // A failed query is forgotten: the next request makes a new one.
+      } else if (questions.get(view) === asked) questions.delete(view)
+    }
+    answer.then(note, () => note(undefined))
+    return answer
+  }
+
+  function windowOf(query: LocateQuery, head: Head | undefined): Located | undefined {
+    const range = head && bounds.rangeOf(query, head)
+    return range && { range, head }
+  }
+
+  async function locate(query: LocateQuery): Promise<Located | undefined> {
+    const { key, view } = query
+    if (isWhole(query)) return stillTrue(key, view)?.answer ?? ask(query)
+    // Where its bounds are known, only the head is asked for, which other requests share.
+    if (windowOf(query, lastAsked(key, 'head')?.located?.head) === undefined) return ask(query)
+    const whole = await locate({ key, view: 'all' })
+    return windowOf(query, whole?.head) ?? ask(query)
+  }
+
+  return {
+    known(query) {
+      const { key, view } = query
+      if (isWhole(query)) return stillTrue(key, view)?.located
+      return windowOf(query, stillTrue(key, 'head')?.located?.head)
+    },
+    locate,
+    forget: ({ feed, tenantId }) => feeds[feed].delete(tenantId),
+  }
+}
+
+function isWhole({ from, to }: LocateQuery): boolean {
+  return from === undefined && to === undefined
+}

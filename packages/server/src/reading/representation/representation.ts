@@ -1,0 +1,110 @@
+/**
+ * The form in which a reader sees events, if it differs from the stored one. Only this file changes stored bytes when they are read: the
+ * numbers of event types (D12), transaction ids (D15), and what a key sees of contacts (D11).
+ */
+import { hash } from 'node:crypto'
+import { feeds, usualContactFields } from '@property-events/protocol'
+import type { ContactLimits, EventTypeCatalogue, FeedName } from '@property-events/protocol'
+import { freeBytes } from '../../runtime/memory/free-bytes.ts'
+import type { KeyReading, StoredEvent } from '../../store/storage.ts'
+import { narrower, narrowJoined } from './contact-redaction.ts'
+import type { Narrow } from './contact-redaction.ts'
+import { numberingsOver, renumber } from './numbering.ts'
+import type { Numbering } from './numbering.ts'
+import { showReferences } from './references.ts'
+import type { TypeFilter } from './type-filter.ts'
+
+/** For one feed. Readers with one form read the same bytes (P9): caches and tags carry its name. */
+export interface ReaderForm {
+  readonly name: string
+  readonly numbering: Numbering | undefined
+  /** The member of payloads whose value is shown as the transaction id (D15). `undefined`: it is the one that was sent. */
+  readonly references: string | undefined
+  /** Changes the lengths of events. `undefined`: they keep their stored lengths. */
+  readonly narrow: Narrow | undefined
+}
+
+/** The settings of a key. */
+export interface ReadBy {
+  readonly reading: KeyReading | undefined
+  /** From its grant for the tenant being read; `undefined`: all contact data. */
+  readonly contact?: ContactLimits | undefined
+}
+
+/** `undefined`: as the events are stored. The same object for the same form, as long as it is in use. */
+export type FormOf = (by: ReadBy, feed: FeedName) => ReaderForm | undefined
+
+/** `catalogue`: the store's. */
+export function formsOver(catalogue: EventTypeCatalogue): FormOf {
+  const numberingOf = numberingsOver(catalogue)
+  const plain = new Map<string, ReaderForm>()
+  const byLimits = new WeakMap<ContactLimits, Map<string, ReaderForm>>()
+
+  return ({ reading, contact }, feed) => {
+    const numbering = numberingOf(reading?.eventTypes, feed)
+    const references = reading?.references === true ? feeds[feed].subjectField : undefined
+    const limits = feed === 'contact' ? contact : undefined
+    if (numbering === undefined && references === undefined && limits === undefined) return undefined
+    const forms = limits === undefined ? plain : (byLimits.get(limits) ?? new Map<string, ReaderForm>())
+    if (limits !== undefined) byLimits.set(limits, forms)
+    const known = forms.get(`${feed} ${numbering?.name} ${references}`)
+    if (known !== undefined) return known
+    const parts = [numbering?.name, references && 'references', limits && limitsName(limits)]
+    const name = parts.filter((part) => part !== undefined).join('-')
+    const made = { name, numbering, references, narrow: limits && narrower(limits, catalogue) }
+    forms.set(`${feed} ${numbering?.name} ${references}`, made)
+    return made
+  }
+}
+
+/** Equal for equal bytes, on every node and after a restart with another version, because segments on disk carry it. */
+function limitsName({ roles, fields = usualContactFields }: ContactLimits): string {
+  const text = `${roles?.join() ?? '*'};${fields.join()}`
+  return `c${hash('sha256', text, 'hex').slice(0, 16)}`
+}
+
+/** One event, or several joined by commas. The bytes belong to the caller: they are changed in place, or freed. */
+export function formed(bytes: Uint8Array, form: ReaderForm | undefined): Uint8Array {
+  if (form === undefined) return bytes
+  const { numbering, references, narrow } = form
+  const shown = narrow === undefined ? bytes : narrowJoined(bytes, narrow)
+  if (shown !== bytes) freeBytes(bytes)
+  if (numbering !== undefined) renumber(shown, numbering)
+  if (references !== undefined) showReferences(shown, references)
+  return shown
+}
+
+/** Like `formed`, for each of several. */
+export function formedAll(
+  events: readonly StoredEvent[],
+  form: ReaderForm | undefined,
+): readonly StoredEvent[] {
+  if (form === undefined) return events
+  return events.map((event) => ({ ...event, json: formed(event.json, form) }))
+}
+
+/** Like `formed`, for events that others own as well, which are copied. */
+export function formedCopies(
+  events: readonly StoredEvent[],
+  form: ReaderForm | undefined,
+): readonly StoredEvent[] {
+  if (form === undefined) return events
+  return events.map((event) => ({ ...event, json: formed(Buffer.from(event.json), form) }))
+}
+
+const seenFilters = new WeakMap<ReaderForm, WeakMap<TypeFilter, TypeFilter>>()
+
+/**
+ * A filter by the types that the reader sees: to a key, a contact that is hidden from it is a removal. The same filter and form always
+ * give the same object.
+ */
+export function asSeen(filter: TypeFilter | undefined, form: ReaderForm | undefined): TypeFilter | undefined {
+  if (filter === undefined || form?.narrow === undefined) return filter
+  const ofForm = seenFilters.get(form) ?? new WeakMap<TypeFilter, TypeFilter>()
+  seenFilters.set(form, ofForm)
+  const known = ofForm.get(filter)
+  if (known !== undefined) return known
+  const seen: TypeFilter = ({ json }) => filter({ json: formed(Buffer.from(json), form) })
+  ofForm.set(filter, seen)
+  return seen
+}

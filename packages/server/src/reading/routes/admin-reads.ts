@@ -1,0 +1,129 @@
+/**
+ * The reads of property events (PROTOCOL §3 and §11) for a tenant in the path. They are the same operations and do not know the path.
+ * They are strict, like all of administration: a parameter that they would ignore is refused (D19).
+ */
+import { parseUuid } from '@property-events/protocol'
+import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Headers, Outcome } from '../../http/exchange.ts'
+import { capital, keyedProblems } from '../../http/openapi/responses.ts'
+import { readQuery } from '../../http/requests/query.ts'
+import { getEvent } from './get-event.ts'
+import { getSubject } from './get-subject.ts'
+import { listEvents } from './list-events.ts'
+import type { Operation, OperationSchema } from '../../http/operation.ts'
+import { readReductions } from '../../privacy/retention/routes.ts'
+import { readEventRun } from './read-run.ts'
+import { readSnapshot } from './read-snapshot.ts'
+import { subjectHistory } from './subject-history.ts'
+import { noTenant, notTenantId, paramsOf, readableTenant } from '../../http/admin/admin-operation.ts'
+import { reaches } from '../../http/admin/reach.ts'
+
+export function propertyReads(context: HttpContext): readonly Operation[] {
+  const reads = [listEvents, getEvent, readEventRun, readSnapshot, readReductions, getSubject, subjectHistory]
+  return reads.map((read) => ofTenant(context, read(context, 'property')))
+}
+
+/** `/api/func/api/v1/events/getevents` becomes `/v1/admin/tenants/{tenantId}/events/getevents`. */
+function pathOf(path: string): string {
+  return `/v1/admin/tenants/:tenantId${path.replace(/^\/(?:api\/func\/api\/)?v1/, '')}`
+}
+
+function ofTenant(context: HttpContext, operation: Operation): Operation {
+  const names = Object.keys(atOnce(operation.schema()).querystring?.properties ?? {})
+  const rules = { names, style: 'own', maxParameters: context.limits.maxParameters } as const
+  return {
+    ...operation,
+    path: pathOf(operation.path),
+    access: { scope: 'admin:inspect', refusal: 'own' },
+    schema: () => schemaOf(atOnce(operation.schema())),
+    // No request waits here: a waiting request is checked by its key's grants, and an operator's key has none.
+    waits: () => false,
+
+    prepare({ query, params: [given = '', ...params] }) {
+      const tenantId = parseUuid(given)
+      const { errors } = readQuery(query, rules)
+      if (tenantId === undefined) {
+        return () => refused({ code: 'invalid_parameter', errors: [notTenantId, ...errors] })
+      }
+      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const call = operation.prepare({ query, params })
+      return async (request, access) => {
+        if (!reaches(access, 'admin:inspect', tenantId)) return noTenant
+        const tenant = await readableTenant(context, tenantId)
+        if ('kind' in tenant) return tenant
+        const outcome = call(request, within(access, tenantId))
+        return whenThere(outcome, unkept)
+      }
+    },
+  }
+}
+
+/** The schema without `wait`. */
+function atOnce(schema: OperationSchema): OperationSchema {
+  const { properties = {} } = schema.querystring ?? {}
+  const { wait: _, ...others } = properties
+  return schema.querystring === undefined
+    ? schema
+    : { ...schema, querystring: { ...schema.querystring, properties: others } }
+}
+
+/** The access of a key with only this tenant. */
+function within(access: Access, tenantId: string): Access {
+  return { ...access, tenantId, grants: [{ tenantId, scopes: ['property:read'] }], branches: undefined }
+}
+
+/** What an operator reads was sent to no consumer. */
+function unkept(outcome: Outcome): Outcome {
+  if (!('headers' in outcome)) return outcome
+  const headers = unkeptHeaders(outcome.headers)
+  return 'told' in outcome ? { ...outcome, headers, told: undefined } : { ...outcome, headers }
+}
+
+/** Equal headers share one object, because their lines are kept. */
+const known = new WeakMap<Headers, Headers>()
+
+function unkeptHeaders(headers: Headers): Headers {
+  const found = known.get(headers)
+  if (found !== undefined) return found
+  const made = { ...headers, 'cache-control': 'no-store' }
+  known.set(headers, made)
+  return made
+}
+
+function schemaOf(schema: OperationSchema): OperationSchema {
+  const names = Object.keys(schema.params?.properties ?? {})
+  return {
+    ...schema,
+    operationId: `admin${capital(schema.operationId)}`,
+    summary: `Of a tenant: ${schema.summary.charAt(0).toLowerCase()}${schema.summary.slice(1)}`,
+    tags: ['Administration'],
+    params: paramsOf(['tenantId', ...names], schema.params?.properties),
+    response: {
+      ...strict(schema.response),
+      ...keyedProblems(
+        'missing_scope',
+        'tenant_not_found',
+        'event_not_found',
+        'subject_not_found',
+        'epoch_changed',
+        'cursor_beyond_head',
+        'overloaded',
+        'tenant_moving',
+        'too_many_snapshots',
+        'sequence_not_reached',
+      ),
+    },
+  }
+}
+
+/** Nothing is ignored here, so no header names ignored parameters. */
+function strict(response: OperationSchema['response']): OperationSchema['response'] {
+  return Object.fromEntries(
+    Object.entries(response).map(([status, { headers, ...said }]) => {
+      const named = Object.entries(headers).filter(([name]) => name !== 'x-ignored-parameters')
+      return [status, { ...said, headers: Object.fromEntries(named) }]
+    }),
+  )
+}

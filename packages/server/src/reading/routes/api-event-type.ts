@@ -1,0 +1,12 @@
+import { feeds, viewOfApiEventType } from '@property-events/protocol'
+import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+
+/** The view that `apiEventType` asks for, or what is wrong with it (D1). */
+export function readApiEventType(feed: FeedName, text: string): ViewName | ProblemError {
+  const view = viewOfApiEventType(feed, text)
+  if (view !== undefined) return view
+  const allowed = Object.keys(feeds[feed].apiEventTypes).join(', ')
+  const message = `${quoteInput(text)} is not an event type of this feed; allowed: ${allowed}.`
+  return { parameter: 'apiEventType', code: 'unknown_value', message }
+}

@@ -1,0 +1,63 @@
+/** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { formed } from '../representation/representation.ts'
+import { sentEvents } from '../../privacy/disclosure/sent.ts'
+import { toldEvents } from '../../consumers/delivered.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { subjectParams } from '../../http/openapi/parameters.ts'
+import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { preferredCoding } from '../../http/requests/accept.ts'
+import { readSubject } from './cursor-parameters.ts'
+import { contentTag } from '../../http/requests/entity-tag.ts'
+import { refusalOfParameters } from '../../http/requests/query.ts'
+import { eventAnswer, ownBody } from './answers.ts'
+import type { Operation } from '../../http/operation.ts'
+
+export function getSubject(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  return {
+    method: 'GET',
+    path: `${feed.subjectsPath}/:subjectId`,
+    mediaType: 'application/json',
+    // A property is also readable by its publisher, to whom nothing in it is new.
+    access: {
+      scope: feed.readScope,
+      ...(feedName === 'property' ? { orScope: feed.publishScope } : {}),
+      refusal: 'own',
+    },
+    schema: () => ({
+      operationId: `get${capital(feedName)}`,
+      summary: `Get the latest event of a ${feedName}`,
+      description: `The event that says how the ${feedName} is now, even if it was removed, as in the list.${feedName === 'property' ? ' A key that publishes properties may read it, too.' : ''}`,
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      params: subjectParams(feedName),
+      response: {
+        [success.ok]: answer('The latest event.', refTo('FeedEvent'), taggedHeaders),
+        [success.notModified]: notModified(taggedHeaders),
+        ...feedReadProblems(feedName, 'missing_scope', 'ambiguous_tenant', 'subject_not_found'),
+      },
+    }),
+
+    prepare({ query, params }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const subject = readSubject(params[0], feedName)
+      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      return async (request, access) => {
+        const key = feedKeyOf(access, feedName)
+        const event = await context.events.readLatest(key, subject.subjectId, access.branches)
+        if (event === undefined) return refused({ code: 'subject_not_found' })
+        const json = formed(event.json, context.formOf(access, feedName))
+        const coding = preferredCoding(request.header('accept-encoding'))
+        const etag = contentTag(json, coding)
+        const noted = { sent: sentEvents(key, [event]), told: toldEvents(key, [event], 'latest') }
+        return eventAnswer(request, ownBody(json), etag, coding, noted)
+      }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/** Heads as `GET /v1/heads` returns them. */
+import { crc32 } from 'node:zlib'
+import { feedNames, feeds, formatTicks } from '@property-events/protocol'
+import { readableFeeds } from '../../live/changed-feeds.ts'
+import type { Moved, ReadableFeeds } from '../../live/changed-feeds.ts'
+import { feedName } from '../../store/storage.ts'
+import type { FeedKey, Grant, Head } from '../../store/storage.ts'
+import { isOfAny } from '../../http/access/access.ts'
+import type { HttpContext } from '../../http/context.ts'
+import type { Access, Answer, Headers } from '../../http/exchange.ts'
+import { success } from '../../http/problem/problem.ts'
+import { jsonHeaders } from './answers.ts'
+import { lastsOfBranches } from './branch-heads.ts'
+import type { LastEvent } from './branch-heads.ts'
+
+type HeadsAnswer = Extract<Answer, { kind: 'text' }>
+
+/** The present heads of the feeds that have moved. Rejects as the store does. */
+export async function headsAnswer(
+  { events }: Pick<HttpContext, 'events'>,
+  { limited }: KeyFeeds,
+  { keys, next }: Moved,
+  headers: Headers = jsonHeaders,
+): Promise<HeadsAnswer> {
+  const heads = keys.length === 0 ? [] : await events.heads(keys)
+  const lasts = await lastsOfBranches(events, keys, limited)
+  const shown = keys.flatMap((key, index) => shownHead(key, heads[index], lasts.get(feedName(key))))
+  return { kind: 'text', status: success.ok, headers, body: JSON.stringify({ heads: shown, next }) }
+}
+
+/** The part of a key's access that decides which feeds it reads. */
+export type KeyGrants = Pick<Access, 'grants' | 'viewsBeingMade'>
+
+/** The feeds that a key reads. */
+export interface KeyFeeds extends ReadableFeeds {
+  /** Those of the feeds that the key reads only for some branches, by name. `undefined`: their view is being made. */
+  readonly limited: ReadonlyMap<string, readonly string[] | undefined>
+}
+
+/** A key's grants stay one object until the key changes. */
+const known = new WeakMap<readonly Grant[], KeyFeeds>()
+
+/**
+ * The feeds that the grants let a key read. For a key that reads nothing: the feeds that it publishes to, unless only for some branches.
+ */
+export function readableOf({ grants, viewsBeingMade }: KeyGrants): KeyFeeds {
+  const before = known.get(grants)
+  if (before !== undefined) return before
+  const isReader = grants.some(({ scopes }) => scopes.some((scope) => isOfAny('anyRead', scope)))
+  const needed = isReader ? 'readScope' : 'publishScope'
+  const read = grants.flatMap((grant) => {
+    const { tenantId, scopes } = grant
+    if (!isReader && grant.branches !== undefined) return []
+    const ofTenant = feedNames.filter((feed) => scopes.includes(feeds[feed][needed]))
+    return ofTenant.map((feed) => ({ grant, key: { tenantId, feed } }))
+  })
+  const limited = read.flatMap(({ grant: { branches }, key }) => {
+    const isMade = !viewsBeingMade.includes(key.tenantId)
+    return branches === undefined ? [] : [[feedName(key), isMade ? branches : undefined] as const]
+  })
+  const plain = readableFeeds(read.map(({ key }) => key))
+  // Once a view has been made, all feeds are named again.
+  const print =
+    limited.length === 0 ? plain.print : crc32(`${plain.print} ${JSON.stringify(limited)}`).toString(36)
+  const made = { ...plain, print, limited: new Map(limited) }
+  known.set(grants, made)
+  return made
+}
+
+/** `undefined` if the tenant no longer exists. `last`: the last event of the key's branches, if the key does not read all. */
+function shownHead(key: FeedKey, head: Head | undefined, last: LastEvent | undefined) {
+  if (head === undefined) return []
+  const { sequenceNumber, created, epoch, revision } = head
+  const createdDate = created === undefined ? null : formatTicks(created)
+  return [{ ...key, sequenceNumber, createdDate, ...last, epoch, revision }]
+}

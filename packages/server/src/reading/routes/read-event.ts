@@ -1,0 +1,102 @@
+/** One event by its id, from its sealed segment if there is one, otherwise from the store. */
+import { formed } from '../representation/representation.ts'
+import type { ReaderForm } from '../representation/representation.ts'
+import { sentEvents, sentRange } from '../../privacy/disclosure/sent.ts'
+import type { Told } from '../../consumers/read-ranges.ts'
+import type { Sent } from '../../privacy/disclosure/sent.ts'
+import { toldEvents, toldPosition } from '../../consumers/delivered.ts'
+import type { PageBody } from '../page-cache/index.ts'
+import type { FeedKey, Located } from '../../store/storage.ts'
+import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Headers, Outcome, Request } from '../../http/exchange.ts'
+import { preferredCoding } from '../../http/requests/accept.ts'
+import { eventTag } from '../../http/requests/entity-tag.ts'
+import { eventAnswer, ownBody } from './answers.ts'
+
+type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
+
+/** Which event, and how its reader sees it. */
+export interface EventAsked {
+  readonly key: FeedKey
+  readonly eventId: string
+  readonly form: ReaderForm | undefined
+  /** `undefined`: any branch or none. An event of another branch is as unknown as one that does not exist. */
+  readonly branches: readonly string[] | undefined
+}
+
+/** Synchronous if the bytes are in a sealed segment and are sent unchanged. `further`: headers in addition to the usual ones. */
+export function readEvent(
+  context: Context,
+  request: Request,
+  asked: EventAsked,
+  further?: Headers,
+): Outcome | Promise<Outcome> {
+  const { ranges } = context
+  const { key, eventId, form } = asked
+  const coding = preferredCoding(request.header('accept-encoding'))
+  // Read before the event: its bytes belong to this state of the feed or to a later one.
+  return whenThere(ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }), (located) => {
+    if (located === undefined) return notFound
+    const etag = eventTag(eventId, located.head, coding, form)
+    return whenThere(readSealed(context, asked, located), (sealed) =>
+      // One look-up in the caller's own feed, so another tenant's event and a missing one take the same path (D8).
+      whenThere(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
+        event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event, further),
+      ),
+    )
+  })
+}
+
+const notFound = refused({ code: 'event_not_found' })
+
+interface ReadEvent {
+  readonly body: PageBody
+  readonly sent: Sent | undefined
+  readonly told: Told
+}
+
+async function readStored(
+  { events }: Context,
+  { key, eventId, form, branches }: EventAsked,
+): Promise<ReadEvent | undefined> {
+  const event = await events.readEvent(key, eventId, branches)
+  const told = event && toldEvents(key, [event], 'event')
+  const sent = event && sentEvents(key, [event])
+  return event && told && { body: ownBody(formed(event.json, form)), sent, told }
+}
+
+/** Only from the feed's present epoch and revision: a segment made before an erasure must not be read (D17). */
+function readSealed(
+  { events, pages, positions }: Context,
+  { key, eventId, form, branches }: EventAsked,
+  { head, range }: Located,
+): ReadEvent | undefined | Promise<ReadEvent | undefined> {
+  // A segment does not record the branches of its events.
+  if (branches !== undefined) return undefined
+  const known = positions.get(key, eventId)
+  return whenThere(known ?? events.positionOf(key, eventId), (position) => {
+    if (position === undefined || position > range.count) return undefined
+    // Even if nothing is sealed yet: the newest events are requested most, and two reads of the store for each are not necessary.
+    if (known === undefined) positions.set(key, eventId, position)
+    const body = pages.readSealedEvent(key, head, position, form)
+    if (body === undefined) return undefined
+    const sent = sentRange({ key, view: 'all', first: position, count: 1 })
+    if (isEvent(body, eventId)) return { body, sent, told: toldPosition(key, head.epoch, position) }
+    body.release()
+    return undefined
+  })
+}
+
+/** What comes after the id in an event's bytes: `","createdDate":"2025-01-31T00:00:00.0000000"}`, and some room. */
+const afterId = 64
+
+/** An id may lead to an event with another id (decision 0003); the event's own id is near its end. */
+function isEvent({ pieces }: PageBody, eventId: string): boolean {
+  const [bytes] = pieces
+  if (bytes === undefined) return false
+  const from = Math.max(0, bytes.byteLength - 36 - afterId)
+  const end = Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.byteLength - from)
+  return end.toString('latin1').includes(`"id":"${eventId}","createdDate"`)
+}

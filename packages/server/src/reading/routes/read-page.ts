@@ -1,0 +1,109 @@
+/** A page, from the known ranges of the feed and from sealed segments if there are any (D4, D20). */
+import type { FeedName } from '@property-events/protocol'
+import { locatePage, pageOf } from '../list.ts'
+import type { LocatedPage, PageRequest } from '../list.ts'
+import type { Told } from '../../consumers/read-ranges.ts'
+import { sentRange } from '../../privacy/disclosure/sent.ts'
+import type { ReaderForm } from '../representation/representation.ts'
+import { toldPage, toldUnchanged } from '../../consumers/delivered.ts'
+import type { ContentCoding } from '../page-cache/index.ts'
+import type { Located } from '../../store/storage.ts'
+import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { feedKeyOf, refused } from '../../http/exchange.ts'
+import type { Headers, Outcome } from '../../http/exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
+import { preferredCoding } from '../../http/requests/accept.ts'
+import { pageTag, tagMatches } from '../../http/requests/entity-tag.ts'
+import type { ListParameters } from './list-parameters.ts'
+import { cacheHeaders, joined, jsonHeaders } from './answers.ts'
+import type { Call } from '../../http/operation.ts'
+import { pageAnswer } from './page-answer.ts'
+
+interface TaggedPage {
+  readonly page: LocatedPage
+  readonly etag: string
+  /** What the reader is told with it, and with a 304. */
+  readonly told: Told
+  readonly unchanged: Told
+}
+
+/** A page that stays valid while the known state of its view is the same object. */
+interface KnownPage extends TaggedPage {
+  readonly known: Located
+  readonly coding: ContentCoding
+  readonly form: ReaderForm | undefined
+}
+
+/** Reads one page: validators first, events only if they are needed. `headers`: additional headers of its answers. */
+export function pageCall(
+  { pages, ranges, metrics, formOf }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics' | 'formOf'>,
+  feed: FeedName,
+  parameters: ListParameters,
+  headers: Headers,
+): Call {
+  const bodyHeaders = joined(jsonHeaders, headers)
+  const notModifiedHeaders = joined(cacheHeaders, headers)
+  let lastPage: KnownPage | undefined
+
+  /** Polls request the same page again and again, and a connection keeps its call meanwhile. */
+  const pageOfKnown = (
+    known: Located,
+    asked: PageRequest,
+    coding: ContentCoding,
+    form: ReaderForm | undefined,
+  ): TaggedPage => {
+    // The known state of a feed's view is one object until the feed changes, and belongs to no other feed.
+    if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
+    const page = inForm(pageOf(known, asked), form)
+    lastPage = { known, coding, form, ...tagged(page, pageTag(asked, page, coding)) }
+    return lastPage
+  }
+
+  return (request, access) => {
+    const key = feedKeyOf(access, feed)
+    const coding = preferredCoding(request.header('accept-encoding'))
+    const form = formOf(access, feed)
+    const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
+    const answer = ({ page, etag, told, unchanged }: TaggedPage): Outcome | Promise<Outcome> => {
+      const { head, completeUntil } = page
+      if (tagMatches(request.header('if-none-match'), etag)) {
+        return {
+          kind: 'notModified',
+          headers: notModifiedHeaders,
+          etag,
+          feed: head,
+          completeUntil,
+          told: unchanged,
+        }
+      }
+      // An empty page is too short for gzip to be worth its header.
+      const coded = page.range.count === 0 ? 'identity' : coding
+      const sent = sentRange(page.range)
+      return whenThere(pages.read(page, coded), (body) => {
+        return pageAnswer(
+          { headers: bodyHeaders, etag, feed: head, completeUntil, coding: coded, sent, told },
+          body,
+          onBytes,
+        )
+      })
+    }
+    const asked = { ...parameters, key, view: feedViewOf(access, parameters.view) }
+    const known = ranges.known(asked)
+    if (known !== undefined) return answer(pageOfKnown(known, asked, coding, form))
+    return locatePage(ranges, asked).then((located) => {
+      if (located === undefined) return refused({ code: 'key_disabled' })
+      const page = inForm(located, form)
+      return answer(tagged(page, pageTag(asked, page, coding)))
+    })
+  }
+}
+
+function tagged(page: LocatedPage, etag: string): TaggedPage {
+  const told = toldPage(page.range, page.head.epoch)
+  return { page, etag, told, unchanged: toldUnchanged(told) }
+}
+
+function inForm(page: LocatedPage, form: ReaderForm | undefined): LocatedPage {
+  return form === undefined ? page : { ...page, range: { ...page.range, form } }
+}

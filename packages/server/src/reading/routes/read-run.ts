@@ -1,0 +1,75 @@
+/** `GET /v1/property-events` and `/v1/contact-events`: events after a number (PROTOCOL §11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { asSeen } from '../representation/representation.ts'
+import { readRun } from '../run.ts'
+import { toldAfter } from '../../consumers/delivered.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
+import { cursorSchemas } from '../../http/openapi/parameters.ts'
+import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import { refTo } from '../../http/openapi/schemas.ts'
+import { success } from '../../http/problem/problem.ts'
+import { hasWait, readCursorParameters } from './cursor-parameters.ts'
+import type { Operation } from '../../http/operation.ts'
+import { answerRun } from './run-answer.ts'
+import { waitForRun } from '../../live/long-poll.ts'
+
+const names = ['after', 'limit', 'epoch', 'apiEventType', 'types', 'wait'] as const
+
+export function readEventRun(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { events, limits } = context
+  return {
+    method: 'GET',
+    path: feed.publishPath,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'own' },
+    waits: hasWait,
+    schema: () => ({
+      operationId: `read${capital(feedName)}Events`,
+      summary: `Read ${feedName} events after a number`,
+      description:
+        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch`, `apiEventType` and `types` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for at most that many seconds; an answer without events then costs no token. A greater `revision` than before means that payloads read earlier have been reduced.',
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+      response: {
+        [success.ok]: answer('The next events.', refTo('EventRun'), {
+          ...keyedHeaders,
+          ...feedHeaderSchemas,
+        }),
+        ...feedReadProblems(
+          feedName,
+          'missing_scope',
+          'ambiguous_tenant',
+          'cursor_beyond_head',
+          'epoch_changed',
+          'too_many_waiting',
+        ),
+      },
+    }),
+
+    prepare({ query }) {
+      const reading = readCursorParameters(query, names, feedName, context)
+      if (reading.kind === 'faults')
+        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      return (request, access) => {
+        const key = feedKeyOf(access, feedName)
+        const { wait, after, types } = reading.parameters
+        const seen = asSeen(types, context.formOf(access, feedName))
+        const view = feedViewOf(access, reading.parameters.view)
+        const query = { key, ...reading.parameters, view, types: seen }
+        const route = wait === undefined ? 'run' : 'wait'
+        const told = toldAfter({ key, view, after, route, isPart: seen !== undefined })
+        const asked = { request, access, key, told }
+        if (wait !== undefined) {
+          const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
+          return waitForRun(context, asked, query, waitMs)
+        }
+        return answerRun(context, asked, (take) => readRun(events, query, take))
+      }
+    },
+  }
+}

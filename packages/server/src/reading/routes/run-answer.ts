@@ -1,0 +1,66 @@
+/** Answers that are runs of events, read within the budget of bytes in flight. */
+import { formedCopies } from '../representation/representation.ts'
+import { freeEvents } from '../read-in-steps.ts'
+import { runPieces } from '../run.ts'
+import type { CursorRefusal, EventRun, NoRoom, TakeRoom } from '../run.ts'
+import type { Told } from '../../consumers/read-ranges.ts'
+import { sentEvents } from '../../privacy/disclosure/sent.ts'
+import { freeBytes } from '../../runtime/memory/free-bytes.ts'
+import type { FeedKey } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome, Refused, Request } from '../../http/exchange.ts'
+import type { Refusal } from '../../http/problem/problem.ts'
+import { preferredCoding } from '../../http/requests/accept.ts'
+import { refusalOfCursor } from './cursor-parameters.ts'
+import { jsonAnswer, jsonHeaders, ownBody } from './answers.ts'
+import type { PiecesAnswer } from './answers.ts'
+
+export interface RunAsked {
+  readonly request: Request
+  readonly access: Access
+  readonly key: FeedKey
+  readonly told: (run: EventRun) => Told
+}
+
+/**
+ * Reads a run and answers with it. Its events count as bytes in flight as soon as they are read, so that a key with 200 simultaneous
+ * requests holds no more than its share; if that is used up, the run ends before its limit.
+ */
+export async function answerRun(
+  context: Pick<HttpContext, 'inFlight' | 'formOf'>,
+  asked: RunAsked,
+  read: (take: TakeRoom<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
+): Promise<Outcome> {
+  const flight = context.inFlight.begin(asked.access.keyId, 'page')
+  try {
+    const found = await read((bytes) => flight.take(bytes))
+    if (found.kind === 'refused') return found
+    if (found.kind === 'noRoom') return refused(found.reason)
+    if (found.kind !== 'run') return refused(refusalOfCursor(found))
+    const made = await runAnswer(context, asked, found)
+    freeEvents(found.events)
+    return made
+  } finally {
+    // From here on, what nobody has taken of the answer is counted.
+    flight.end()
+  }
+}
+
+/** A run has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
+export function runAnswer(
+  { formOf }: Pick<HttpContext, 'formOf'>,
+  { request, access, key, told }: RunAsked,
+  run: EventRun,
+): PiecesAnswer | Promise<PiecesAnswer> {
+  const events = formedCopies(run.events, formOf(access, key.feed))
+  const bytes = Buffer.concat(runPieces({ ...run, events }))
+  const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
+  const coding = preferredCoding(request.header('accept-encoding'))
+  const sent = sentEvents(key, run.events)
+  return jsonAnswer(
+    { headers: jsonHeaders, etag: undefined, feed: run.head, sent, told: told(run) },
+    body,
+    coding,
+  )
+}

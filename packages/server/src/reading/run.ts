@@ -1,0 +1,159 @@
+/** Reads the events after a number, for a copy that has read up to it (PROTOCOL §11). */
+import type {
+  EventStore,
+  FeedKey,
+  FeedView,
+  Head,
+  ReadSubjectQuery,
+  StoredEvent,
+} from '../store/storage.ts'
+import { freeEvents, readInSteps } from './read-in-steps.ts'
+import type { ReadNext } from './read-in-steps.ts'
+import { ofTypes } from './representation/type-filter.ts'
+import type { TypeFilter } from './representation/type-filter.ts'
+
+export interface Cursor {
+  readonly key: FeedKey
+  /** Events with a greater number. */
+  readonly after: number
+  /** The epoch of the number; without it, only numbers beyond the head are refused. */
+  readonly epoch: string | undefined
+}
+
+/** A reader cannot continue from this cursor: an empty answer would leave its copy wrong for ever. */
+export type CursorRefusal =
+  | { readonly kind: 'unknownFeed' }
+  | { readonly kind: 'epochChanged'; readonly head: Head }
+  | { readonly kind: 'beyondHead'; readonly head: Head }
+
+export interface EventRun {
+  readonly kind: 'run'
+  /** Ascending. */
+  readonly events: readonly StoredEvent[]
+  /** The run covers everything up to this number. */
+  readonly next: number
+  /** Its number is never smaller than that of an event in the run. */
+  readonly head: Head
+}
+
+export interface RunQuery extends Cursor {
+  readonly view: FeedView
+  readonly limit: number
+  /** `undefined`: events of all types. */
+  readonly types?: TypeFilter | undefined
+}
+
+/**
+ * A run ends when this many bytes were read for it, though its limit and the feed may allow more: 1,800 events of the usual 4.5 kB. It is
+ * made as a whole, and its reader asks again anyway.
+ */
+const mostBytes = 8 * 2 ** 20
+
+/** Takes room for bytes that a run is about to hold; otherwise returns why there is none. */
+export type TakeRoom<Reason> = (bytes: number) => Reason | undefined
+
+/** There was room for none of its events. */
+export interface NoRoom<Reason> {
+  readonly kind: 'noRoom'
+  readonly reason: Reason
+}
+
+type RunReading<Reason> = EventRun | CursorRefusal | NoRoom<Reason>
+
+/** The next events of a view after a number, at most `limit`; fewer if there is no room for more. */
+export async function readRun<Reason>(
+  events: EventStore,
+  query: RunQuery,
+  take: TakeRoom<Reason>,
+): Promise<RunReading<Reason>> {
+  const head = await checkCursor(events, query)
+  if ('kind' in head) return head
+  const { key, view } = query
+  const readNext: ReadNext = (after, limit) =>
+    events.readAfter({ key, view, after, limit, latestOnly: false })
+  return readSteps(query, head, readNext, take)
+}
+
+/** The same for all events of one subject. If there are none, the subject may still be unknown. */
+export async function readHistory<Reason>(
+  events: EventStore,
+  query: Cursor & Pick<ReadSubjectQuery, 'subjectId' | 'limit' | 'branches'>,
+  take: TakeRoom<Reason>,
+): Promise<RunReading<Reason>> {
+  const head = await checkCursor(events, query)
+  if ('kind' in head) return head
+  const { key, subjectId, branches } = query
+  const readNext: ReadNext = (after, limit) => events.readSubject({ key, subjectId, after, limit, branches })
+  return readSteps(query, head, readNext, take)
+}
+
+/**
+ * Read before anything else. A run that is shorter than its limit is then complete up to that head, even in a view whose last event is
+ * much earlier than the feed's.
+ */
+export async function checkCursor(events: EventStore, cursor: Cursor): Promise<Head | CursorRefusal> {
+  const head = await events.head(cursor.key)
+  if (head === undefined) return { kind: 'unknownFeed' }
+  if (cursor.epoch !== undefined && cursor.epoch !== head.epoch) return { kind: 'epochChanged', head }
+  if (cursor.after > head.sequenceNumber) return { kind: 'beyondHead', head }
+  return head
+}
+
+async function readSteps<Reason>(
+  { after, limit, types }: Pick<RunQuery, 'after' | 'limit' | 'types'>,
+  head: Head,
+  readNext: ReadNext,
+  take: TakeRoom<Reason>,
+): Promise<EventRun | NoRoom<Reason>> {
+  const events: StoredEvent[] = []
+  let bytes = 0
+  /** Everything up to this number has been looked at. */
+  let last = after
+  let isWhole = true
+  // It may read more events of other types than fit.
+  const readRest: ReadNext = (from, most) =>
+    readNext(from, types === undefined ? Math.min(most, limit - events.length) : most)
+  for await (const found of readInSteps(after, readRest)) {
+    const passing = ofTypes(found, types)
+    const fitting = passing.slice(0, limit - events.length)
+    // Before any of them is freed.
+    const lookedAt = lengthOf(found)
+    const reason = fitting.length === 0 ? undefined : take(lengthOf(fitting))
+    if (reason !== undefined) freeEvents(found)
+    else if (types !== undefined) freeEvents(found.filter((event) => !fitting.includes(event)))
+    if (reason === undefined) {
+      events.push(...fitting)
+      bytes += lookedAt
+      const isCut = fitting.length < passing.length
+      last = (isCut ? fitting.at(-1) : found.at(-1))?.sequenceNumber ?? last
+    } else if (events.length === 0) return { kind: 'noRoom', reason }
+    isWhole = reason === undefined && events.length < limit && bytes < mostBytes
+    if (!isWhole) break
+  }
+  const next = isWhole ? head.sequenceNumber : Math.min(last, head.sequenceNumber)
+  return { kind: 'run', events: upToHead(events, head), next, head }
+}
+
+/** Without the events after the head, which may be of an epoch that began after it was read. Ends of runs are read for the next one. */
+function upToHead(events: readonly StoredEvent[], { sequenceNumber }: Head): readonly StoredEvent[] {
+  const end = events.findLastIndex((event) => event.sequenceNumber <= sequenceNumber) + 1
+  if (end === events.length) return events
+  freeEvents(events.slice(end))
+  return events.slice(0, end)
+}
+
+function lengthOf(events: readonly StoredEvent[]): number {
+  return events.reduce((sum, { json }) => sum + json.byteLength, 0)
+}
+
+/** The bytes of a run's body, in pieces. */
+export function runPieces(run: EventRun): readonly Uint8Array[] {
+  const { events, next, head } = run
+  const { sequenceNumber, epoch, revision } = head
+  const rest = JSON.stringify({ next, head: sequenceNumber, epoch, revision })
+  const items = events.flatMap(({ json }, index) => (index === 0 ? [json] : [comma, json]))
+  return [runStart, ...items, Buffer.from(`],${rest.slice(1)}`)]
+}
+
+const runStart = Buffer.from('{"items":[')
+const comma = Buffer.from(',')

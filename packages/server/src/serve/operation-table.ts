@@ -1,0 +1,108 @@
+/** The table of operations: one row each. */
+import { feedNames } from '@property-events/protocol'
+import type { ConsoleOptions } from '../console/door.ts'
+import type { HttpContext } from '../http/context.ts'
+import type { Deprecation } from '../http/deprecation.ts'
+import { openApiText } from '../http/openapi/document.ts'
+import { readReferencePage } from '../http/openapi/reference-page.ts'
+import { adminOperations } from './admin-operations.ts'
+import { consoleOperations } from '../console/routes/index.ts'
+import { acknowledgeReading } from '../consumers/routes/acknowledge.ts'
+import { propertyConsumers } from '../consumers/routes/property-consumers.ts'
+import { putResults } from '../consumers/routes/put-results.ts'
+import { docs } from '../http/openapi/docs-route.ts'
+import { erase } from '../privacy/erasure/erase-route.ts'
+import { getErasure, listErasures } from '../privacy/erasure/routes.ts'
+import { listExpiring, keepContact } from '../privacy/contact-expiry/routes.ts'
+import { getExposure } from '../privacy/disclosure/routes.ts'
+import { getEvent } from '../reading/routes/get-event.ts'
+import { getPicture } from '../demo/routes.ts'
+import type { PictureSource } from '../demo/routes.ts'
+import { getSubject } from '../reading/routes/get-subject.ts'
+import { readHeads } from '../reading/routes/heads.ts'
+import { addHold, endHold, listHolds } from '../privacy/hold/routes.ts'
+import { listEvents } from '../reading/routes/list-events.ts'
+import { openApi } from '../http/openapi/openapi-route.ts'
+import type { Operation } from '../http/operation.ts'
+import { listOwnPublications } from '../publishing/history/routes.ts'
+import { publishEvents } from '../publishing/routes.ts'
+import { readDigest } from '../reading/routes/read-digest.ts'
+import { readEventRun } from '../reading/routes/read-run.ts'
+import { readReductions } from '../privacy/retention/routes.ts'
+import { readSnapshot } from '../reading/routes/read-snapshot.ts'
+import { streamEvents } from '../live/stream-routes.ts'
+import { madeOnce, staticDocument } from '../http/openapi/static-document.ts'
+import { endRestriction, restrictContact } from '../privacy/restriction/restrict-route.ts'
+import { getRestriction, listRestrictions } from '../privacy/restriction/routes.ts'
+import { subjectHistory } from '../reading/routes/subject-history.ts'
+
+/** The announced ends of operations, by their `operationId`. */
+export type Deprecations = Readonly<Record<string, Deprecation>>
+
+/** Which operations the table has, and how they are described. */
+export interface TableOptions {
+  /** Operations whose end is announced with each of their answers (D27). */
+  readonly deprecations?: Deprecations
+  /** The photographs of invented homes under `/pictures`. Left out: there are none. */
+  readonly pictures?: PictureSource | undefined
+  /** Offer the console, in a browser at `/console` (PROTOCOL §15). Left out: it is off. */
+  readonly console?: ConsoleOptions | undefined
+}
+
+export function operationTable(context: HttpContext, options: TableOptions = {}): readonly Operation[] {
+  const { deprecations = {}, pictures } = options
+  const { basePath } = context
+  const document = madeOnce(() => staticDocument('application/json', openApiText(operations, basePath)))
+  const page = madeOnce(() => {
+    const { html, headers } = readReferencePage()
+    return staticDocument('text/html; charset=utf-8', html, headers)
+  })
+  const rows: readonly Operation[] = [
+    ...feedNames.flatMap((feed) => [listEvents(context, feed), getEvent(context, feed)]),
+    ...feedNames.map((feed) => publishEvents(context, feed)),
+    ...feedNames.flatMap((feed) => [
+      readEventRun(context, feed),
+      readSnapshot(context, feed),
+      streamEvents(context, feed),
+      readReductions(context, feed),
+      readDigest(context, feed),
+      getSubject(context, feed),
+      subjectHistory(context, feed),
+    ]),
+    readHeads(context),
+    listOwnPublications(context),
+    ...feedNames.map((feed) => acknowledgeReading(context, feed)),
+    putResults(context),
+    propertyConsumers(context),
+    erase(context),
+    listErasures(context),
+    getErasure(context),
+    addHold(context),
+    listHolds(context),
+    endHold(context),
+    restrictContact(context),
+    listRestrictions(context),
+    getRestriction(context),
+    endRestriction(context),
+    listExpiring(context),
+    keepContact(context),
+    getExposure(context),
+    ...adminOperations(context),
+    openApi(context, document),
+    docs(context, page),
+  ]
+  const operations = rows.map((operation) => withDeprecation(operation, deprecations))
+  // Not in the document, because neither is part of the contract.
+  return [
+    ...operations,
+    ...(pictures === undefined ? [] : [getPicture(context, pictures)]),
+    ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures !== undefined)),
+  ]
+}
+
+function withDeprecation(operation: Operation, deprecations: Deprecations): Operation {
+  const names = Object.keys(deprecations)
+  if (names.length === 0) return operation
+  const { operationId } = operation.schema()
+  return { ...operation, deprecation: deprecations[operationId] }
+}

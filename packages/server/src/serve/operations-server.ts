@@ -1,0 +1,111 @@
+/** `/metrics`, `/slowest`, `/livez` and `/readyz`, on a separate port so that the public one never shows them. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { problems, success } from '../http/problem/problem.ts'
+import type { TaskReport } from '../runtime/background-task.ts'
+import { createServer } from '../runtime/node-http.ts'
+import type { Metrics } from '../runtime/metrics/metrics.ts'
+import type { Readiness } from '../nodes/readiness.ts'
+import { versionHeaders } from '../runtime/version.ts'
+import type { SlowRequest } from '../runtime/metrics/slowest-requests.ts'
+
+export interface OperationsServerOptions {
+  readonly host: string
+  readonly port: number
+  readonly render: Metrics['render']
+  /** The slowest requests of the last minutes. */
+  readonly slowest: () => readonly SlowRequest[]
+  /** Whether traffic should be sent to this node. */
+  readonly readiness: () => Promise<Readiness>
+  /** Reports when one of them could not be answered. */
+  readonly report: TaskReport
+}
+
+export interface OperationsServer {
+  readonly address: AddressInfo
+  close(): Promise<void>
+}
+
+/** Each connection takes a descriptor, of which few are kept for this port. Further connections are closed without an answer. */
+const mostConnections = 32
+
+export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
+  const server = createServer(
+    { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 },
+    (request, response) => {
+      void answer(options, request, response).catch((error: unknown) => {
+        options.report.failed('answer_operator', error)
+        response.destroy()
+      })
+    },
+  )
+  server.maxConnections = mostConnections
+  // As for the service: a client may close its side once its request is sent.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  await listening(server, options)
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  return {
+    address,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function listening(server: Server, { host, port }: OperationsServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+const plainText = 'text/plain; charset=utf-8'
+
+async function answer(
+  { render, slowest, readiness }: OperationsServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const send = (
+    status: number,
+    text: string,
+    contentType = plainText,
+    headers: Record<string, string> = {},
+  ) => {
+    const common = { 'content-type': contentType, 'cache-control': 'no-store', ...versionHeaders }
+    response.writeHead(status, { ...common, ...headers })
+    response.end(request.method === 'HEAD' ? undefined : text)
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    send(problems.method_not_allowed.status, 'Use GET.\n', plainText, { allow: 'GET, HEAD' })
+    return
+  }
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  switch (path) {
+    case '/metrics': {
+      const { contentType, text } = await render()
+      send(success.ok, text, contentType)
+      return
+    }
+    case '/slowest':
+      send(success.ok, `${JSON.stringify({ requests: slowest() }, null, 2)}\n`, 'application/json')
+      return
+    case '/livez':
+      // The answer itself shows that the process serves.
+      send(success.ok, 'ok\n')
+      return
+    case '/readyz': {
+      const { ready, words } = await readiness()
+      send(ready ? success.ok : problems.storage_unavailable.status, `${words}\n`)
+      return
+    }
+    default:
+      send(problems.path_not_found.status, 'There are /metrics, /slowest, /livez and /readyz.\n')
+  }
+}

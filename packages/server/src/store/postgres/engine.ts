@@ -1,0 +1,148 @@
+/** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
+import { postgresAccess } from '../../sql/postgres.ts'
+import { featureStores } from '../stores.ts'
+import type { SharedClock } from '../clock.ts'
+import {
+  countedRuns,
+  guardedBranchViews,
+  guardedErasing,
+  guardedRestricting,
+  guardedThinning,
+  storeGuard,
+} from '../guarded.ts'
+import type { WantedSettings } from '../settings.ts'
+import type { FeedKey, StorageEngine, StoreSettings } from '../storage.ts'
+import { databaseBranchViews } from '../../events/postgres/branch-views.ts'
+import type { ConnectionOptions, Database, Statement } from '../../sql/postgres/connection.ts'
+import { engineParts } from './engine-parts.ts'
+import type { EngineParts } from './engine-parts.ts'
+import { epochNeed, waitingFeeds } from './epoch-need.ts'
+import { databaseErasing } from '../../events/postgres/reduce/erase.ts'
+import { databaseEvents } from '../../events/postgres/events.ts'
+import { exportRecords } from '../../events/postgres/copy/export-records.ts'
+import { failureOf } from '../../sql/postgres/failure.ts'
+import { feedLines } from '../../events/postgres/feed-queues.ts'
+import { readHeldSnapshots } from './held-snapshots.ts'
+import { importRecords } from '../../events/postgres/copy/import-records.ts'
+import { exportTenant } from '../../events/postgres/copy/export-tenant.ts'
+import { openStore } from './open-store.ts'
+import { rewriteTables } from './rewrite.ts'
+import { databaseThinning } from '../../events/postgres/reduce/retention.ts'
+import { forgetSkippedIds } from '../../events/postgres/append/skipped-ids.ts'
+import { databaseRestricting } from '../../events/postgres/reduce/restrict.ts'
+import { acceptHistory, startEpoch } from './start-epoch.ts'
+
+/** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
+const otherWriteConnections = 4
+
+export interface PostgresOptions extends Pick<
+  ConnectionOptions,
+  'connectTimeoutMs' | 'readTimeoutMs' | 'writeTimeoutMs'
+> {
+  readonly kind: 'postgres'
+  /** `postgres://user:password@host:port/database`, to the primary. */
+  readonly url: string
+  /** Connections for reading; one more listens for changes. 8 if left out. */
+  readonly readConnections?: number | undefined
+  /**
+   * Appends under way at once, each on a connection; up to 4 more are for other writes. 4 if left out: with fewer, single events wait
+   * while several tenants publish large batches.
+   */
+  readonly appendsAtOnce?: number | undefined
+}
+
+/** Not the name of any feed. Imports run one after the other. */
+const imports = 'imports'
+
+const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
+
+export async function openPostgres(
+  options: PostgresOptions,
+  create: boolean,
+  wanted: WantedSettings,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+  onWaiting: ((reason: string) => void) | undefined,
+): Promise<StorageEngine> {
+  const settings = await openStore(options.url, create, wanted, onWaiting)
+  return engineOver(options, settings, clock, overrideClockCheck)
+}
+
+function engineOver(
+  options: PostgresOptions,
+  settings: StoreSettings,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+): StorageEngine {
+  const { readConnections = 8, appendsAtOnce = 4 } = options
+  const writeConnections = appendsAtOnce + otherWriteConnections
+  const connections = { ...options, readConnections, writeConnections }
+  const parts = engineParts({ connections, settings, clock, overrideClockCheck })
+  const { database, history, given, note, remembered } = parts
+  const guard = storeGuard(failureOf)
+  const { isClosed } = guard
+  const { guarded, ended } = countedRuns(guard.guarded)
+  const inFeedLines = feedLines()
+
+  const close = (): Promise<void> => {
+    parts.reservation.stop()
+    return guard.close(async () => {
+      await ended()
+      await parts.changes.close()
+      await database.close()
+    })
+  }
+  return {
+    settings,
+    ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
+      storeId: settings.storeId,
+      isShared: true,
+      exporting: {
+        exportTenant: (...asked) => guarded(() => exportTenant(database, parts.givenFloor(), ...asked)),
+      },
+      erasing: guardedErasing(databaseErasing(parts), guarded),
+      restricting: guardedRestricting(databaseRestricting(parts), guarded),
+      thinning: guardedThinning(databaseThinning(parts), guarded),
+    }),
+    branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
+    events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
+    startEpoch: (continueAfter, actor, feeds) =>
+      guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
+    acceptHistory: (actor) => guarded(() => acceptHistory(database, note, actor)),
+    waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
+    onLoss: (listener) => history.onLoss(listener),
+    epochNeed: () => guarded(() => epochNeed(database, history)),
+    rewrite: () => guarded(() => rewriteTables(database)),
+    exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
+    importRecords: (records, actor) =>
+      guarded(() =>
+        inFeedLines([imports], () => {
+          remembered.forgetAll()
+          return importRecords(database, note, records, actor)
+        }),
+      ),
+    forgetSkippedIds: () => guarded(() => forgetSkippedIds(database, given())),
+    heldSnapshots: () => guarded(() => readHeldSnapshots(database)),
+    observe: (observer) => parts.observers.observe(observer),
+    work: () => ({
+      listening: parts.changes.listening(),
+      reservedMs: parts.reservation.aheadMs(),
+      connections: database.connections(),
+    }),
+    ping: () => guarded(() => pingBothWays(database)),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Here, and on the other nodes. */
+function tellChanged({ remembered, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
+  remembered.forget(keys)
+  changes.send(keys)
+  for (const key of keys) watching.tell(key)
+}
+
+async function pingBothWays(database: Database): Promise<void> {
+  await database.read(ping, [])
+  await database.write((session) => session.query(ping, []))
+}

@@ -1,0 +1,149 @@
+/** The embedded store: SQLite in WAL mode. The thread that serves reads it, in microseconds; a separate thread writes. */
+import { sqliteAccess } from '../../sql/sqlite.ts'
+import { featureStores } from '../stores.ts'
+import { changeCounts } from '../../events/change-counts.ts'
+import type { ChangeCounts } from '../../events/change-counts.ts'
+import type { SharedClock } from '../clock.ts'
+import {
+  guardedBranchViews,
+  guardedErasing,
+  guardedRestricting,
+  guardedThinning,
+  storeGuard,
+} from '../guarded.ts'
+import type { WantedSettings } from '../settings.ts'
+import type { StorageEngine, StoreSettings } from '../storage.ts'
+import { storeObservers } from '../store-observer.ts'
+import type { StoreObservers } from '../store-observer.ts'
+import { watchers } from '../../events/watchers.ts'
+import { fileBranchViews } from '../../events/sqlite/branch-views.ts'
+import { commitLine } from '../../events/sqlite/writer/commit-line.ts'
+import type { CommitLine } from '../../events/sqlite/writer/commit-line.ts'
+import { connectForReading } from '../../sql/sqlite/connection.ts'
+import type { Connection } from '../../sql/sqlite/connection.ts'
+import { epochReads } from './epoch-need.ts'
+import { fileErasing } from '../../events/sqlite/reduce/erase.ts'
+import { fileEvents } from '../../events/sqlite/events.ts'
+import { exportRecords } from '../../events/sqlite/copy/export-records.ts'
+import { failureOf } from '../../sql/sqlite/failure.ts'
+import { exportTenant } from '../../events/sqlite/copy/export-tenant.ts'
+import { openStore } from './open-store.ts'
+import { rewriteStore } from './rewrite.ts'
+import { fileRestricting } from '../../events/sqlite/reduce/restrict.ts'
+import { fileThinning } from '../../events/sqlite/reduce/retention.ts'
+import { settledLocator } from '../../events/sqlite/read/settled-locate.ts'
+import { hostWriterHere } from '../../events/sqlite/writer/writer-here.ts'
+import { hostWriter } from '../../events/sqlite/writer/writer-host.ts'
+import { linkWriter } from '../../events/sqlite/writer/writer-link.ts'
+import type { WriterLink } from '../../events/sqlite/writer/writer-link.ts'
+
+export interface SqliteOptions {
+  readonly kind: 'sqlite'
+  /** The data folder; the store is `property-events.db` in it. A path to a file is used as the store itself. */
+  readonly folder: string
+  /** The maximum size of the store's file; beyond it, publishing answers `storage_full`. Left out: unlimited. */
+  readonly maxBytes?: number | undefined
+  /**
+   * Which thread writes. Left out: a separate one, so that no flush holds up a request. `thisThread`, the one that opens the store, is
+   * for programs that serve nobody.
+   */
+  readonly writesOn?: 'ownThread' | 'thisThread' | undefined
+}
+
+export async function openSqlite(
+  options: SqliteOptions,
+  create: boolean,
+  wanted: WantedSettings,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+): Promise<StorageEngine> {
+  const { file, settings, reservedUntil } = await openStore(options.folder, create, wanted)
+  const line = commitLine()
+  line.raiseFloor(reservedUntil)
+  const changes = changeCounts()
+  const { maxBytes, writesOn = 'ownThread' } = options
+  const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
+  const host = (writesOn === 'ownThread' ? hostWriter : hostWriterHere)(writerOptions, line)
+  const observers = storeObservers()
+  const link = linkWriter(host, (ms) => observers.waited('writing', ms))
+  await link.call('durability')
+  const endWriter = async (): Promise<void> => {
+    await link.call('close')
+    await host.ended()
+  }
+  return engineOver({ file, settings, clock, link, line, changes, observers, end: endWriter })
+}
+
+interface EngineParts {
+  readonly file: string
+  readonly settings: StoreSettings
+  readonly clock: SharedClock | undefined
+  readonly link: WriterLink
+  readonly line: CommitLine
+  readonly changes: ChangeCounts
+  readonly observers: StoreObservers
+  /** Called after the connection for reading is closed. */
+  readonly end: () => Promise<void>
+}
+
+function engineOver(parts: EngineParts): StorageEngine {
+  const { file, settings, clock, link, line, observers } = parts
+  const db = connectForReading(file)
+  const guard = storeGuard((error) => failureOf(error, file))
+  const { guarded } = guard
+  const locator = settledLocator(db, clock, line, link, observers)
+  const epochs = epochReads(db)
+  const watching = watchers()
+
+  const close = (): Promise<void> => {
+    locator.stop()
+    return guard.close(() => closeStore(parts, db))
+  }
+  return {
+    settings,
+    ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
+      storeId: settings.storeId,
+      isShared: false,
+      exporting: {
+        exportTenant: (...given) => guarded(() => exportTenant(file, clock, ...given)),
+      },
+      erasing: guardedErasing(fileErasing(db, parts, watching), guarded),
+      restricting: guardedRestricting(fileRestricting(db, link, watching), guarded),
+      thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
+    }),
+    branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
+    events: fileEvents({ ...parts, db, locator, guard, watching }),
+    startEpoch: (continueAfter, actor, feeds) =>
+      guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
+    acceptHistory: (actor) => guarded(() => link.call('acceptHistory', actor)),
+    waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
+    // A process that holds the file cannot lose any of it.
+    onLoss: () => () => undefined,
+    epochNeed: () => guarded(() => epochs.epochNeed()),
+    rewrite: () => guarded(() => rewriteStore(file)),
+    exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
+    importRecords: (records, actor) => guarded(() => link.call('importRecords', records, actor)),
+    forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
+    // A reader keeps pages in the WAL, and no search goes through them.
+    heldSnapshots: () => guarded(() => []),
+    observe: (observer) => observers.observe(observer),
+    work: () => ({ listening: undefined, reservedMs: locator.reservedMs(), connections: [] }),
+    ping: () =>
+      guarded(async () => {
+        db.prepare('SELECT count(*) FROM meta').get()
+        await link.call('durability')
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Earlier questions to the writer are answered first; the connection is closed before the writer moves the WAL into the file. */
+async function closeStore({ link, end }: EngineParts, db: Connection): Promise<void> {
+  try {
+    await link.call('settled').finally(() => db.close())
+    await end()
+  } catch (error) {
+    throw failureOf(error)
+  }
+}

@@ -1,0 +1,87 @@
+import { newEpochId } from '../../events/epoch-id.ts'
+import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
+import { endMaintenance } from '../../maintenance/store.ts'
+import { statementRunner } from '../../sql/sqlite.ts'
+import { feedName } from '../../events/feed-key.ts'
+import { removeRowsOfPlace } from '../rows-of-place.ts'
+import type { Actor, FeedKey } from '../storage.ts'
+import type { NoteChanges } from '../../sql/sqlite.ts'
+import type { Connection } from '../../sql/sqlite/connection.ts'
+import { feedReader, headReader } from '../../events/sqlite/feed-row.ts'
+import { metaOf } from './meta.ts'
+
+/**
+ * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers come after all that were or may have
+ * been shown.
+ */
+export function startEpoch(
+  db: Connection,
+  note: NoteChanges,
+  continueAfter: number,
+  actor: Actor,
+  keys?: readonly FeedKey[],
+): void {
+  const begin = db.transaction(() => {
+    leavePlace(db, note, actor, keys === undefined)
+    if (keys === undefined) startEverywhere(db, continueAfter)
+    const begun = keys && startIn(db, continueAfter, keys)
+    note(epochStarted(continueAfter, begun), actor)
+  })
+  begin.immediate()
+}
+
+function leavePlace(db: Connection, note: NoteChanges, actor: Actor, isEverywhere: boolean): void {
+  const isCopy = metaOf(db).get('needs_epoch') === '1'
+  if (!isCopy && !isEverywhere) return
+  for (const text of removeRowsOfPlace(isCopy)) db.prepare(text).run()
+  const ended = isCopy ? statementRunner(db)(endMaintenance()) : []
+  if (ended.length > 0) note(maintenanceSet(undefined), actor)
+}
+
+const beginSql = 'UPDATE feed SET epoch = ?, offset = ? - last_position, needs_epoch = 0 WHERE feed_no = ?'
+
+function startEverywhere(db: Connection, continueAfter: number): void {
+  const meta = metaOf(db)
+  const held = db
+    .prepare<[], number>(
+      `SELECT coalesce(max(event.sequence), 0)
+        FROM feed CROSS JOIN event ON event.place = (feed.feed_no << 40) | feed.last_position`,
+    )
+    .pluck()
+    .get()
+  const offset = Math.max(continueAfter, Number(meta.get('first_offset')), held ?? 0)
+  const feeds = db.prepare<[], number>('SELECT feed_no FROM feed').pluck().all()
+  const update = db.prepare(beginSql)
+  for (const feedNo of feeds) update.run(newEpochId(), offset, feedNo)
+  meta.set('first_offset', String(offset))
+  meta.set('needs_epoch', '0')
+}
+
+/** Returns those of the feeds that exist, each once. */
+function startIn(db: Connection, continueAfter: number, keys: readonly FeedKey[]): readonly FeedKey[] {
+  const meta = metaOf(db)
+  if (meta.get('needs_epoch') === '1') db.prepare('UPDATE feed SET needs_epoch = 1').run()
+  meta.set('needs_epoch', '0')
+  const [feedOf, headOf] = [feedReader(db), headReader(db)]
+  const update = db.prepare(beginSql)
+  const begun = [...new Map(keys.map((key) => [feedName(key), key])).values()]
+  return begun.filter((key) => {
+    const feed = feedOf(key)
+    if (feed === undefined) return false
+    const offset = Math.max(continueAfter, headOf(feed).sequenceNumber)
+    update.run(newEpochId(), offset, feed.feedNo)
+    return true
+  })
+}
+
+/** Publishing continues in the present epochs, because an operator knows that nothing is missing. */
+export function acceptHistory(db: Connection, note: NoteChanges, actor: Actor): 'accepted' {
+  const accept = db.transaction(() => {
+    const { changes } = db.prepare('UPDATE feed SET needs_epoch = 0 WHERE needs_epoch = 1').run()
+    if (changes === 0 && metaOf(db).get('needs_epoch') === '0') return
+    metaOf(db).set('needs_epoch', '0')
+    note(historyAccepted(), actor)
+  })
+  accept.immediate()
+  return 'accepted'
+}

@@ -1,0 +1,193 @@
+/**
+ * THE PORT: everything the service keeps, and what each verb guarantees. One engine implements it; nothing else knows which. Expected
+ * outcomes are values; a thrown error means the store itself failed (see `StorageFailure`). One suite, `test/storage/contract`, tests
+ * everything here on every engine. Its parts are beside it, one file each.
+ */
+import type { EventTypeCatalogue } from '@property-events/protocol'
+import type { Actor, AuditStore } from '../audit/audit.ts'
+import type { BranchViewStore } from '../events/branches/branch-view-store.ts'
+import type { ConsoleSessionStore } from '../console/session.ts'
+import type { DeletionStore } from '../tenants/deletion/deletion.ts'
+import type { ConsumerStore } from '../consumers/consumer.ts'
+import type { ErasureStore } from '../privacy/erasure/erasure.ts'
+import type { EventStore } from '../events/event-log.ts'
+import type { ExpiryStore } from '../privacy/contact-expiry/contact-expiry.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { HoldStore } from '../privacy/hold/hold.ts'
+import type { KeyStore } from '../keys/key.ts'
+import type { LeavingStore } from '../tenants/leaving/leaving.ts'
+import type { LedgerStore } from '../privacy/disclosure/disclosure.ts'
+import type { MaintenanceStore } from '../maintenance/maintenance.ts'
+import type { MomentStore } from '../reading/current/moment.ts'
+import type { MoveStore } from '../tenants/move/move.ts'
+import type { NameStore } from '../audit/names/names.ts'
+import type { NodeStore } from '../nodes/node.ts'
+import type { PublicationStore } from '../publishing/history/publication.ts'
+import type { RestrictionStore } from '../privacy/restriction/restriction.ts'
+import type { RetentionStore } from '../privacy/retention/retention.ts'
+import type { SilenceStore } from '../consumers/silence/silence.ts'
+import type { StoreObserver, StoreWork } from './store-observer.ts'
+import type { StoreRecord } from '../tenants/copy/store-records.ts'
+import type { TenantStore } from '../tenants/tenant.ts'
+import type { UsageStore } from '../usage/usage.ts'
+
+export type * from '../tenants/tenant.ts'
+export type * from '../events/append/append-batch.ts'
+export type * from '../audit/audit.ts'
+export * from '../events/branches/branch-view.ts'
+export * from '../events/branches/branch-view-store.ts'
+export * from '../console/session.ts'
+export type * from '../tenants/deletion/deletion.ts'
+export * from '../consumers/consumer.ts'
+export type * from '../privacy/erasure/erasure.ts'
+export { epochWeight } from '../events/epoch-weight.ts'
+export type * from '../events/event-log.ts'
+export type * from '../privacy/contact-expiry/contact-expiry.ts'
+export * from '../events/feed-key.ts'
+export * from '../keys/granted-branches.ts'
+export * from '../privacy/hold/hold.ts'
+export { isNetwork } from '../keys/allowed-networks.ts'
+export * from '../keys/key.ts'
+export type * from '../tenants/leaving/leaving.ts'
+export * from '../privacy/disclosure/disclosure.ts'
+export type { LiveQuery, LiveStep, LiveSubject } from '../events/live-subjects.ts'
+export * from '../maintenance/maintenance.ts'
+export * from '../reading/current/moment.ts'
+export type * from '../tenants/move/move.ts'
+export * from '../audit/names/names.ts'
+export type * from '../nodes/node.ts'
+export * from '../privacy/restriction/restriction.ts'
+export * from '../events/payload-state.ts'
+export * from '../publishing/history/publication.ts'
+export * from '../privacy/retention/retention.ts'
+export * from '../consumers/silence/silence.ts'
+export * from './storage-errors.ts'
+export * from '../usage/usage.ts'
+export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
+
+/** An old state of the store that something still reads, or may read. */
+export interface HeldSnapshot {
+  /** `catalog_slot` keeps versions of the database's catalogues and none of our tables. */
+  readonly holder: 'session' | 'standby' | 'slot' | 'catalog_slot' | 'prepared'
+  /** How many transactions have begun since. */
+  readonly transactions: number
+  /** For how long, as far as the store tells. */
+  readonly seconds: number | undefined
+  /** For an operator: what to look for. */
+  readonly name: string
+}
+
+/** Recorded once, when a store is created. */
+export interface StoreSettings {
+  /** Random: the same in a backup of the store, different in every other store. */
+  readonly storeId: string
+  readonly catalogue: EventTypeCatalogue
+  /** The offset of the first epoch: numbers begin after it (D13). */
+  readonly startSequence: number
+}
+
+/** A feed to which publishing is refused until a new epoch begins in it (D13). */
+export interface WaitingFeed {
+  readonly key: FeedKey
+  /** The highest number that the store holds for it, or has counted past. */
+  readonly heldNumber: number
+  /** The highest number that a node has reported as shown, if it is not in the store. */
+  readonly shownNumber: number | undefined
+}
+
+/** What a node has shown of a feed, and its store does not hold (any more). */
+export interface LostNumbers {
+  readonly key: FeedKey
+  readonly shownNumber: number
+  readonly heldNumber: number
+}
+
+/** The feeds to which publishing is refused until a new epoch begins (D13): none, some, or all. */
+export type EpochNeed = 'none' | 'some' | 'all'
+
+export interface StorageEngine extends AsyncDisposable, MaintenanceStore {
+  readonly events: EventStore
+  readonly keys: KeyStore
+  readonly tenants: TenantStore
+  readonly nodes: NodeStore
+  readonly moves: MoveStore
+  readonly moments: MomentStore
+  readonly audit: AuditStore
+  readonly names: NameStore
+  readonly ledger: LedgerStore
+  readonly usage: UsageStore
+  readonly publications: PublicationStore
+  readonly consumers: ConsumerStore
+  readonly silence: SilenceStore
+  readonly erasures: ErasureStore
+  readonly holds: HoldStore
+  readonly restrictions: RestrictionStore
+  readonly retention: RetentionStore
+  readonly expiry: ExpiryStore
+  readonly leaving: LeavingStore
+  readonly branchViews: BranchViewStore
+  readonly deletions: DeletionStore
+  readonly consoleSessions: ConsoleSessionStore
+  /** As recorded in the store. */
+  readonly settings: StoreSettings
+  /**
+   * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, than every
+   * number the store holds of it, and than every number that a node has reported as shown. Lifts `epochRequired` there. A new epoch in
+   * every feed, or the first one in a copy of a store, signs everybody out; in a copy it also ends maintenance, and the nodes of the first
+   * store are forgotten.
+   */
+  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): Promise<void>
+  /**
+   * Lifts `epochRequired` without a new epoch, if an operator knows that this is the whole of the store that was served before, moved or
+   * upgraded. `missing`: a node has shown numbers that are not here, and nothing is changed.
+   */
+  acceptHistory(actor: Actor): Promise<'accepted' | 'missing'>
+  /** The feeds that wait for a new epoch; all of them if the whole store waits. */
+  waitingFeeds(): Promise<readonly WaitingFeed[]>
+  /**
+   * Calls the listener with everything that this node has shown and finds missing, whenever that changes. Returns a function that stops
+   * it.
+   */
+  onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
+  /** Where `append` answers `epochRequired` now. Like `ping`, it rejects if the store does not answer. */
+  epochNeed(): Promise<EpochNeed>
+  /**
+   * Rewrites everything that ever held a payload, so that the store's own files no longer hold payloads that are in no row: neither in
+   * free space nor, on SQLite, in the write-ahead log. Publishing waits meanwhile, and on PostgreSQL reading as well. Rejects with the
+   * `StorageRefusal` `in_use` if somebody reads an old state for too long, and `not_permitted` for a role that may not do this; what was
+   * rewritten until then stays, and the call can be repeated.
+   */
+  rewrite(): Promise<void>
+  /**
+   * Hands over everything the feeds hold as of one moment, piece by piece, each taken before the next is read: for each feed the events
+   * after the position that `after` names, all ids and subjects, and its counter; finally the record of the whole.
+   */
+  exportRecords(
+    after: (key: FeedKey) => number,
+    take: (records: readonly StoreRecord[]) => Promise<void>,
+  ): Promise<void>
+  /**
+   * Inserts such records, in one commit. Their tenants must exist, and events must follow what the feed holds; otherwise it rejects with
+   * a `StorageFailure` and changes nothing. Ids and subjects may be repeated. It is for filling a new store, to which nothing may be
+   * published meanwhile (a first record `whole` with `needsEpoch` ensures that).
+   */
+  importRecords(records: readonly StoreRecord[], actor: Actor): Promise<void>
+  /**
+   * Removes ids that came with an unchanged payload more than 30 days ago (decision 0003), a few hundred at most, so that no publication
+   * waits for longer than a moment. Returns how many it removed: 0 when none is left. Any number of nodes may call it at the same time.
+   */
+  forgetSkippedIds(): Promise<number>
+  /**
+   * What keeps old versions of rows alive, the oldest of each kind: everything written meanwhile stays beside them, and slows every
+   * look-up. Empty on an engine that keeps no versions.
+   */
+  heldSnapshots(): Promise<readonly HeldSnapshot[]>
+  /** Reports how long things waited, what was retried, and what failed in the background. Returns a function that stops it. */
+  observe(observer: StoreObserver): () => void
+  /** The present state of the engine's own work, for an operator. Does not read the store. */
+  work(): StoreWork
+  /** Resolves when the store answers; rejects with a `StorageFailure`. */
+  ping(): Promise<void>
+  /** Finishes the work that has begun, then closes. Safe to call twice. */
+  close(): Promise<void>
+}

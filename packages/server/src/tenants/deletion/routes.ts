@@ -1,0 +1,194 @@
+/** `DELETE /v1/admin/tenants/{tenantId}`, and the certificates of what was deleted (PROTOCOL §12.9). */
+import { parseUuid, uuidV7 } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { DeletionRefusal } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
+import { success } from '../../http/problem/problem.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+import { lastDayOf } from '../../privacy/hold/hold-answer.ts'
+import { idParams, readId } from '../../http/listed.ts'
+import type { Listed } from '../../http/listed.ts'
+import type { Operation } from '../../http/operation.ts'
+import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
+import { certificateOf, feedMembers } from './certificate.ts'
+import { actorOf } from '../routes/tenants.ts'
+
+const exports = ['file', 'none'] as const
+
+export function deleteTenant(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'DELETE',
+    path: '/tenants/:tenantId',
+    need: 'admin:manage',
+    operatorsOnly: true,
+    whileDeleting: true,
+    operationId: 'deleteTenant',
+    summary: 'Delete a tenant with all it owns',
+    description:
+      'Of a tenant that is suspended or has left. It is exported first, closed at once, and deleted in steps: ask for the certificate in `Location` until its state is `deleted`. Sent again, it answers the same certificate.',
+    query: {
+      dryRun: {
+        type: 'boolean',
+        default: false,
+        description: 'Count what would be deleted, and change nothing.',
+      },
+      export: {
+        type: 'string',
+        enum: [...exports],
+        default: 'file',
+        description: '`none`: nothing is exported first.',
+      },
+    },
+    ok: { status: success.accepted, description: 'It has begun, and is on disk.', schema: 'Deletion' },
+    alsoOk: { status: success.ok, description: 'A dry run.', schema: 'DeletionPlan' },
+    problems: ['tenant_in_use', 'on_hold', 'tenant_moving'],
+    read: (values, errors) => ({
+      dryRun: readWord('dryRun', ['true', 'false'], values, errors) === 'true',
+      by: readWord('export', exports, values, errors) ?? 'file',
+    }),
+    async answer({ tenant: { tenantId }, access, parameters: { dryRun, by } }) {
+      if (dryRun) return planOf(context, tenantId)
+      if (by === 'file' && !context.exportsTenants) return noFolder()
+      const request = {
+        deletionId: uuidV7(Date.now()),
+        tenantId,
+        export: by === 'file' ? 'service' : 'none',
+      } as const
+      const outcome = await context.deletions.begin(request, actorOf(access))
+      if (outcome.kind !== 'begun') return refusalOf(outcome)
+      const location = `${context.basePath}/v1/admin/deletions/${outcome.deletion.deletionId}`
+      return adminAnswer(certificateOf(outcome.deletion), success.accepted, { location })
+    },
+  })
+}
+
+async function planOf({ deletions }: HttpContext, tenantId: string): Promise<Outcome> {
+  const counted = await deletions.count(tenantId)
+  if (counted.kind !== 'counted') return noTenant
+  const refusal = await deletions.refusal(tenantId)
+  return adminAnswer({
+    dryRun: true,
+    tenantId,
+    feeds: counted.feeds.map((feed) => feedMembers(feed)),
+    counts: counted.counts,
+    refusedBecause: refusal === undefined ? null : wordsOf(refusal),
+  })
+}
+
+function refusalOf(refusal: DeletionRefusal): Outcome {
+  if (refusal.kind === 'unknownTenant') return noTenant
+  return refused({ code: codeOf(refusal.kind), detail: `${wordsOf(refusal)} Nothing was deleted.` })
+}
+
+function codeOf(kind: Exclude<DeletionRefusal['kind'], 'unknownTenant'>) {
+  if (kind === 'onHold') return 'on_hold'
+  return kind === 'tenantMoving' ? 'tenant_moving' : 'tenant_in_use'
+}
+
+function wordsOf(refusal: DeletionRefusal): string {
+  switch (refusal.kind) {
+    case 'unknownTenant':
+      return 'There is no such tenant.'
+    case 'inUse':
+      return 'The keys of this tenant work. Suspend it first, or have it leave and wait until reading has ended.'
+    case 'erasing':
+      return 'An erasure or a restriction of this tenant is under way. Try again in a moment.'
+    case 'onHold':
+      return `${refusal.holds} of its properties or contacts are on hold, the last until ${lastDayOf(refusal.untilMs)}.`
+    case 'tenantMoving':
+  }
+  return 'This tenant is being moved to or from another store.'
+}
+
+function noFolder(): Outcome {
+  const message =
+    'This service has no folder for exports. Send export=none to delete without one, or start it with --tenant-exports.'
+  return refused({
+    code: 'invalid_parameter',
+    errors: [{ parameter: 'export', code: 'not_possible', message }],
+  })
+}
+
+const deletion: Listed = { one: 'a deletion', parameter: 'deletionId' }
+
+export function getDeletion(context: HttpContext): Operation {
+  const operation = adminOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/deletions/:deletionId',
+    need: 'admin:inspect',
+    operatorsOnly: true,
+    operationId: 'getDeletion',
+    summary: 'Get the certificate of a deletion',
+    description:
+      'How far it is, and what was deleted. It is kept for ever, and says nothing personal once its state is `deleted`.',
+    ok: { description: 'The certificate.', schema: 'Deletion' },
+    problems: ['deletion_not_found'],
+    async answer({ params: [given = ''] }) {
+      const found = await context.deletions.find(parseUuid(given) ?? '')
+      return found === undefined ? refused({ code: 'deletion_not_found' }) : adminAnswer(certificateOf(found))
+    },
+  })
+  return {
+    ...operation,
+    schema: () => ({ ...operation.schema(), params: idParams(deletion) }),
+    prepare(target) {
+      const id = readId({ ...target, query: '' }, deletion, context)
+      return typeof id === 'string' ? operation.prepare(target) : () => id
+    },
+  }
+}
+
+export function listDeletions(context: HttpContext): Operation {
+  const after: ParameterSchema = {
+    type: 'string',
+    format: 'uuid',
+    description: 'The `next` of the previous answer.',
+  }
+  return adminOperation(context, {
+    method: 'GET',
+    path: '/deletions',
+    need: 'admin:inspect',
+    operatorsOnly: true,
+    operationId: 'listDeletions',
+    summary: 'List the certificates of deletions',
+    description: 'The oldest first. Ask again with `after` = `next` until `next` is null.',
+    query: { limit: limitSchema, after },
+    ok: { description: 'The certificates.', schema: 'Deletions' },
+    read: (values, errors) => ({ limit: readLimit(values, errors), after: readAfter(values, errors) }),
+    async answer({ parameters: { limit, after: last } }) {
+      const found = await context.deletions.list(last, limit + 1)
+      const items = found.slice(0, limit)
+      const next = found.length > limit ? (items.at(-1)?.deletionId ?? null) : null
+      return adminAnswer({ items: items.map(certificateOf), next })
+    },
+  })
+}
+
+function readAfter(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('after')
+  const id = text === undefined ? undefined : parseUuid(text)
+  if (text !== undefined && id === undefined) {
+    const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged.`
+    errors.push({ parameter: 'after', code: 'not_a_place', message })
+  }
+  return id
+}
+
+function readWord<Word extends string>(
+  parameter: string,
+  allowed: readonly Word[],
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): Word | undefined {
+  const text = values.get(parameter)
+  const word = allowed.find((one) => one === text)
+  if (text === undefined || word !== undefined) return word
+  const message = `${quoteInput(text)} is not allowed; ${parameter} is ${allowed.join(' or ')}.`
+  errors.push({ parameter, code: 'unknown_value', message })
+  return undefined
+}

@@ -1,0 +1,51 @@
+/** A tenant in an answer, with what is under way for it (PROTOCOL §12.2). */
+import type { Leaving, OpenDeletion, Tenant } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { timeOf } from '../../keys/routes/key-answer.ts'
+
+interface TenantState {
+  readonly leaving?: Leaving | undefined
+  readonly deletion?: OpenDeletion | undefined
+}
+
+/** The members of these tenants, with what is under way for each. */
+export async function tenantView(
+  { leaving, deletions }: Pick<HttpContext, 'leaving' | 'deletions'>,
+  tenants: readonly Tenant[],
+): Promise<(tenant: Tenant) => object> {
+  const ids = tenants.map(({ tenantId }) => tenantId)
+  const [allLeaving, allDeletions] = await Promise.all([leaving.of(ids), deletions.open()])
+  const leavingOf = new Map(allLeaving.map((one) => [one.tenantId, one]))
+  const deletionOf = new Map(allDeletions.map((one) => [one.tenantId, one]))
+  return (tenant) => {
+    const { tenantId } = tenant
+    return tenantMembers(tenant, { leaving: leavingOf.get(tenantId), deletion: deletionOf.get(tenantId) })
+  }
+}
+
+function tenantMembers(
+  { tenantId, name, reference, suspended, createdMs }: Tenant,
+  { leaving, deletion }: TenantState,
+): object {
+  return {
+    tenantId,
+    name,
+    reference: reference ?? null,
+    suspended,
+    leaving:
+      leaving === undefined
+        ? null
+        : {
+            since: timeOf(leaving.sinceMs),
+            readingEndsAt: timeOf(leaving.readingEndsMs),
+            unpublishedAt: timeOf(leaving.unpublishedMs),
+          },
+    deletion: deletion === undefined ? null : { id: deletion.deletionId, state: deletion.state },
+    createdAt: timeOf(createdMs),
+  }
+}
+
+/** The members of a new tenant, for which nothing is under way. */
+export function newTenantMembers(tenant: Tenant): object {
+  return tenantMembers(tenant, {})
+}

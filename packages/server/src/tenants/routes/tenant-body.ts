@@ -1,0 +1,89 @@
+/** Bodies that make or change a tenant (PROTOCOL §12). */
+import { hasAtMost, plainText } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { TenantChange } from '../../store/storage.ts'
+import { readMembers } from '../../http/requests/body-members.ts'
+import type { BodyMembers } from '../../http/requests/body-members.ts'
+
+export type BodyReading<Body> =
+  | { readonly kind: 'body'; readonly body: Body }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+export interface NewTenantBody {
+  /** Lower case; `undefined`: a new id is made. */
+  readonly tenantId: string | undefined
+  readonly name: string
+  readonly reference: string | undefined
+}
+
+/** The same rule as on the command line. */
+export function isTenantName(text: string): boolean {
+  return text.trim() !== '' && hasAtMost(text, 200) && plainText(text) === text
+}
+
+export const tenantNameWords = '1 to 200 characters, not only blanks, and no control characters'
+
+/** A number or a short word from the operator's own system. It has no blank, so that it can be in a list of words. */
+export function isReference(text: string): boolean {
+  return /^[!-~]{1,100}$/.test(text)
+}
+
+export const referenceWords = '1 to 100 printable ASCII characters without blanks'
+
+export function readNewTenant(text: string): BodyReading<NewTenantBody> {
+  const reading = readMembers(text, ['tenantId', 'name', 'reference'], '{"name":"Hill & Co, Guildford"}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const tenantId = members.given.has('tenantId') ? members.uuid('tenantId') : undefined
+  const name = readName(members)
+  if (!members.given.has('name')) members.fault('name', `name is ${tenantNameWords}.`)
+  const reference = readReference(members)
+  if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
+  return { kind: 'body', body: { tenantId, name, reference } }
+}
+
+export function readTenantChange(text: string): BodyReading<TenantChange> {
+  const reading = readMembers(
+    text,
+    ['name', 'reference', 'suspended'],
+    '{"name":"Hill & Sons","suspended":false}',
+  )
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  for (const member of ['name', 'suspended'] as const) {
+    if (members.nulls.has(member))
+      members.fault(member, `${member} cannot be removed; leave it out to keep it.`)
+  }
+  const name = readName(members)
+  const reference = members.nulls.has('reference') ? null : readReference(members)
+  const suspended = members.given.get('suspended')
+  if (suspended !== undefined && typeof suspended !== 'boolean') {
+    members.fault('suspended', 'suspended is true or false.')
+  }
+  if (members.errors.length > 0) return { kind: 'faults', errors: members.errors }
+  return {
+    kind: 'body',
+    body: { name, reference, suspended: typeof suspended === 'boolean' ? suspended : undefined },
+  }
+}
+
+function readName(members: BodyMembers<'name'>): string | undefined {
+  return members.matching('name', isTenantName, tenantNameWords)
+}
+
+function readReference(members: BodyMembers<'reference'>): string | undefined {
+  return members.matching('reference', isReference, referenceWords)
+}
+
+/** `null` erases the name. */
+export function readActorName(text: string): BodyReading<{ readonly name: string | null }> {
+  const reading = readMembers(text, ['name'], '{"name":"A. Person"}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const name = members.nulls.has('name') ? null : readName(members)
+  if (name === undefined && !members.given.has('name')) {
+    members.fault('name', `name is ${tenantNameWords}; or null, which erases it.`)
+  }
+  if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
+  return { kind: 'body', body: { name } }
+}

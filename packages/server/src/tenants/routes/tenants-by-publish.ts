@@ -1,0 +1,69 @@
+/** Tenants by their last publication, page by page (PROTOCOL §12.2). */
+import { formatTicks, parseUuid } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import { comesFirst } from '../../publishing/last-published.ts'
+import type { PublishedTenant } from '../../publishing/last-published.ts'
+import type { Tenant } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+
+export const lastPublishOrder = 'lastPublish'
+
+export interface OrderedTenant extends PublishedTenant {
+  readonly tenant: Tenant
+}
+
+/** Returns one more than the limit, if there are more. `wanted`: only these tenants; `undefined`: all. */
+export async function tenantsByPublish(
+  { lastPublished, tenants }: Pick<HttpContext, 'lastPublished' | 'tenants'>,
+  after: PublishedTenant | undefined,
+  limit: number,
+  wanted: ReadonlyMap<string, Tenant> | undefined,
+): Promise<readonly OrderedTenant[]> {
+  const sorted = await lastPublished.sorted()
+  const found: OrderedTenant[] = []
+  for (let n = after === undefined ? 0 : firstAfter(sorted, after); n < sorted.length; n += 1) {
+    const place = sorted[n]
+    if (place === undefined || found.length > limit) break
+    const { tenantId } = place
+    const tenant = wanted === undefined ? await tenants.findTenant(tenantId) : wanted.get(tenantId)
+    // A deleted tenant stays in memory for some seconds.
+    if (tenant !== undefined) found.push({ ...place, tenant })
+  }
+  return found
+}
+
+/** The index of the first tenant after the place, whether or not a tenant has exactly that place. */
+function firstAfter(sorted: readonly PublishedTenant[], place: PublishedTenant): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const one = sorted[middle]
+    if (one !== undefined && comesFirst(one, place) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export function lastPublishedAt({ created }: PublishedTenant): string | null {
+  return created === 0n ? null : `${formatTicks(created)}Z`
+}
+
+/** `next` of such a list: a time and an id, which stay valid whatever is published meanwhile. */
+export function placeText({ created, tenantId }: PublishedTenant): string {
+  return `${created.toString(16)}.${tenantId}`
+}
+
+export function readPlace(
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): PublishedTenant | undefined {
+  const text = values.get('after')
+  if (text === undefined) return undefined
+  const [, created, id = ''] = /^([0-9a-f]{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
+  const tenantId = parseUuid(id)
+  if (created !== undefined && tenantId !== undefined) return { created: BigInt(`0x${created}`), tenantId }
+  const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged, with the same order.`
+  errors.push({ parameter: 'after', code: 'not_a_place', message })
+  return undefined
+}

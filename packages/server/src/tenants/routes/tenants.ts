@@ -1,0 +1,248 @@
+/** `/v1/admin/tenants`: listing, searching, making and changing tenants (PROTOCOL §12). */
+import { hasAtMost } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import { randomUUID } from 'node:crypto'
+import { withoutAccents } from '../../reading/search/find-properties.ts'
+import type { PublishedTenant } from '../../publishing/last-published.ts'
+import type { Tenant, TenantPlace } from '../../store/storage.ts'
+import type { HttpContext } from '../../http/context.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Access, Outcome } from '../../http/exchange.ts'
+import { success } from '../../http/problem/problem.ts'
+import { quoteInput } from '../../http/requests/echo-text.ts'
+import { readNewTenant, readTenantChange } from './tenant-body.ts'
+import type { Operation } from '../../http/operation.ts'
+import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { listOf, listSchemas, readLimit, readListParameters } from '../../http/admin/list-parameters.ts'
+import type { ListParameters } from '../../http/admin/list-parameters.ts'
+import { reachedTenants } from '../../http/admin/reach.ts'
+import {
+  lastPublishOrder,
+  lastPublishedAt,
+  placeText,
+  readPlace,
+  tenantsByPublish,
+} from './tenants-by-publish.ts'
+import type { OrderedTenant } from './tenants-by-publish.ts'
+import { newTenantMembers, tenantView } from './tenant-answer.ts'
+
+const maxSearch = 100
+/** The number of tenants read at a time during a search. */
+const stepOfSearch = 1_000
+
+export function listTenants(context: HttpContext): Operation {
+  return adminOperation(context, {
+    method: 'GET',
+    path: '/tenants',
+    need: 'admin:inspect',
+    operationId: 'listTenants',
+    summary: 'List tenants',
+    description:
+      'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case and accents. Ask again with `after` = `next` until `next` is null.',
+    query: {
+      limit: listSchemas.limit,
+      after: { ...listSchemas.after, pattern: '^[0-9a-z.-]{1,60}$' },
+      order: {
+        type: 'string',
+        enum: ['created', lastPublishOrder],
+        default: 'created',
+        description: 'In which order.',
+      },
+      search: {
+        type: 'string',
+        minLength: 1,
+        maxLength: maxSearch,
+        description: 'A part of a name, reference or id.',
+      },
+    },
+    ok: { description: 'The tenants that the key may see.', schema: 'Tenants' },
+    read: readTenantsQuery,
+    async answer({ access, parameters }) {
+      const reached = reachedTenants(access, 'admin:inspect')
+      const matches = ({ tenant }: TenantPlace): boolean =>
+        (reached === undefined || reached.includes(tenant.tenantId)) && isFound(tenant, parameters.search)
+      const plain = reached === undefined && parameters.search === undefined
+      if (parameters.order !== 'created') {
+        const { limit, place } = parameters
+        const all = { after: 0, limit: Number.MAX_SAFE_INTEGER }
+        const wanted = plain ? undefined : byId(await tenantsWith(context, all, matches))
+        return orderedAnswer(context, await tenantsByPublish(context, place, limit, wanted), limit)
+      }
+      const found = await tenantsWith(context, parameters, plain ? undefined : matches)
+      const show = await tenantView(
+        context,
+        found.map(({ tenant }) => tenant),
+      )
+      return adminAnswer(listOf(found, parameters.limit, ({ tenant }) => show(tenant)))
+    },
+  })
+}
+
+interface TenantsQuery extends ListParameters {
+  readonly search: string | undefined
+  readonly order: 'created' | typeof lastPublishOrder
+  /** Its place in the order of publication. */
+  readonly place: PublishedTenant | undefined
+}
+
+function readTenantsQuery(values: ReadonlyMap<string, string>, errors: ProblemError[]): TenantsQuery {
+  const search = readSearch(values, errors)
+  const order = values.get('order') ?? 'created'
+  if (order === lastPublishOrder) {
+    return { limit: readLimit(values, errors), after: 0, place: readPlace(values, errors), search, order }
+  }
+  if (order !== 'created') {
+    const message = `${quoteInput(order)} is not allowed; order is created or ${lastPublishOrder}.`
+    errors.push({ parameter: 'order', code: 'not_allowed', message })
+  }
+  return { ...readListParameters(values, errors), search, order: 'created', place: undefined }
+}
+
+function byId(found: readonly TenantPlace[]): ReadonlyMap<string, Tenant> {
+  return new Map(found.map(({ tenant }) => [tenant.tenantId, tenant]))
+}
+
+async function orderedAnswer(
+  context: HttpContext,
+  found: readonly OrderedTenant[],
+  limit: number,
+): Promise<Outcome> {
+  const items = found.slice(0, limit)
+  const last = found.length > limit ? items.at(-1) : undefined
+  const show = await tenantView(
+    context,
+    items.map(({ tenant }) => tenant),
+  )
+  const shown = items.map((one) => ({ ...show(one.tenant), lastPublishedAt: lastPublishedAt(one) }))
+  return adminAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
+}
+
+/**
+ * Returns one more than the limit, if there are more. Without a condition this is one read of an index; otherwise it walks through all
+ * tenants.
+ */
+async function tenantsWith(
+  { tenants }: HttpContext,
+  { after, limit }: ListParameters,
+  matches: ((item: TenantPlace) => boolean) | undefined,
+): Promise<readonly TenantPlace[]> {
+  if (matches === undefined) return tenants.tenantsAfter(after, limit + 1)
+  const found: TenantPlace[] = []
+  for (let place = after; ;) {
+    const step = await tenants.tenantsAfter(place, stepOfSearch)
+    found.push(...step.filter(matches))
+    const last = step.at(-1)
+    if (found.length > limit || last === undefined || step.length < stepOfSearch) return found
+    place = last.place
+  }
+}
+
+function isFound({ tenantId, name, reference = '' }: Tenant, search: string | undefined): boolean {
+  if (search === undefined) return true
+  return [tenantId, name, reference].some((text) => withoutAccents(text).includes(search))
+}
+
+/** In lower case, without accents. */
+function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('search')
+  if (text === undefined) return undefined
+  const search = withoutAccents(text.trim())
+  if (search !== '' && hasAtMost(search, maxSearch)) return search
+  const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters.`
+  errors.push({ parameter: 'search', code: 'not_allowed', message })
+  return undefined
+}
+
+export function createTenant(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: '/tenants',
+    need: 'admin:manage',
+    operatorsOnly: true,
+    operationId: 'createTenant',
+    summary: 'Make a tenant with its empty feeds',
+    description: 'No two tenants have the same name or reference.',
+    body: 'NewTenant',
+    ok: { status: success.created, description: 'It is made.', schema: 'Tenant' },
+    problems: ['tenant_exists'],
+    answer: ({ request, access }) =>
+      withSmallBody(context, request, access, async (text) => {
+        const reading = readNewTenant(text)
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { tenantId = randomUUID(), name, reference } = reading.body
+        const tenant: Tenant = {
+          tenantId,
+          name,
+          createdMs: Date.now(),
+          suspended: false,
+          ...(reference === undefined ? {} : { reference }),
+        }
+        const outcome = await context.tenants.createTenant(tenant, actorOf(access))
+        if (outcome !== 'created') return taken(outcome)
+        const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
+        return adminAnswer(newTenantMembers(tenant), success.created, { location })
+      }),
+  })
+}
+
+export function getTenant(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/tenants/:tenantId',
+    need: 'admin:inspect',
+    whileDeleting: true,
+    operationId: 'getTenant',
+    summary: 'Get a tenant',
+    description: 'Its name, reference and state: whether it is suspended, leaving, or being deleted.',
+    ok: { description: 'The tenant.', schema: 'Tenant' },
+    answer: async ({ tenant }) => adminAnswer((await tenantView(context, [tenant]))(tenant)),
+  })
+}
+
+export function changeTenant(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'PATCH',
+    path: '/tenants/:tenantId',
+    need: 'admin:manage',
+    operationId: 'changeTenant',
+    summary: 'Change the name, the reference or the state of a tenant',
+    description:
+      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again; false also keeps a tenant that was leaving. A key of the tenant can change only its name.',
+    body: 'TenantChange',
+    ok: { description: 'The tenant as it is now.', schema: 'Tenant' },
+    problems: ['tenant_exists'],
+    answer: ({ request, access, tenant: { tenantId } }) =>
+      withSmallBody(context, request, access, async (text) => {
+        const reading = readTenantChange(text)
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { reference, suspended } = reading.body
+        if (
+          !access.adminScopes.includes('admin:manage') &&
+          (reference !== undefined || suspended !== undefined)
+        ) {
+          const detail = 'Only an operator can change the reference or the state of a tenant.'
+          return refused({ code: 'missing_scope', detail })
+        }
+        const outcome = await context.tenants.changeTenant(tenantId, reading.body, actorOf(access))
+        if (outcome.kind === 'changed') {
+          // A leaving tenant stays after all (PROTOCOL §5.10).
+          if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
+          return adminAnswer((await tenantView(context, [outcome.tenant]))(outcome.tenant))
+        }
+        return outcome.kind === 'unknownTenant' ? noTenant : taken(outcome.kind)
+      }),
+  })
+}
+
+function taken(what: 'exists' | 'nameTaken' | 'referenceTaken'): Outcome {
+  const member = { exists: 'id', nameTaken: 'name', referenceTaken: 'reference' }[what]
+  return refused({ code: 'tenant_exists', detail: `Another tenant has this ${member}. Nothing was changed.` })
+}
+
+export function actorOf({ keyId = '' }: Access): `key:${string}` {
+  return `key:${keyId}`
+}
