@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { scopes } from '@property-events/protocol'
 import { createLogger, createService, issueKey, loadPeppers } from '../../packages/server/src/index.ts'
-import type { EventStore } from '../../packages/server/src/store/storage.ts'
+import type { EventStore } from '../../packages/server/src/events/event-log.ts'
 import { benchFeed, emptyStore } from './store.ts'
 
 export interface StoreCalls {

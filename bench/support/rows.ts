@@ -4,7 +4,7 @@ import { catalogues, eventTypeNumber, formatTicks, impliesLettings } from '@prop
 import type { Ticks } from '@property-events/protocol'
 import { generate } from '../../packages/demo/src/market/generate.ts'
 import { eventJson } from '../../packages/server/src/events/event-json.ts'
-import type { FeedKey } from '../../packages/server/src/store/storage.ts'
+import type { FeedKey } from '../../packages/server/src/events/feed-key.ts'
 import { updateDateHashOf } from '../../packages/server/src/events/append/subject-identity.ts'
 import type { EventRecord, IdRecord, SubjectRecord } from '../../packages/server/src/tenants/copy/store-records.ts'
 

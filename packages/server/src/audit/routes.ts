@@ -1,7 +1,7 @@
 /** `GET /v1/admin/audit`: who changed what, and when (PROTOCOL §12). */
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { AuditRow } from '../store/storage.ts'
+import type { AuditRow } from './audit.ts'
 import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'

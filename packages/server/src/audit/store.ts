@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineWrite, rowsFrom, statement } from '../sql/database.ts'
 import type { Query, Sql, StoreAccess, Value } from '../sql/database.ts'
-import { codeOf } from '../store/error-code.ts'
-import { StorageFailure, StorageRefusal } from '../store/storage-errors.ts'
+import { codeOf } from '../sql/error-code.ts'
+import { StorageFailure, StorageRefusal } from '../sql/storage-errors.ts'
 import type { Actor, AuditChange, AuditQuery, AuditRow, AuditStore } from './audit.ts'
 import { auditPruned } from './changes.ts'
 

@@ -1,15 +1,10 @@
 /** The consumers of a feed: keys that may read it, and their names, with what is stored about each (D28). */
-import { defaultConsumer } from '../store/storage.ts'
-import type {
-  Acknowledgement,
-  ConsumerRefusal,
-  FeedKey,
-  KeptReading,
-  KeyReading,
-  KeyRecord,
-  Presence,
-  StorageEngine,
-} from '../store/storage.ts'
+import { defaultConsumer } from './consumer.ts'
+import type { Acknowledgement, ConsumerRefusal, KeptReading } from './consumer.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { KeyReading, KeyRecord } from '../keys/key.ts'
+import type { Presence } from './silence/silence.ts'
+import type { StorageEngine } from '../store/storage.ts'
 import { isAdmitted, standingOf } from '../tenants/standing.ts'
 import type { KeyEnd } from './delivery.ts'
 

@@ -1,13 +1,9 @@
 /** What answers tell consumers, in the numbers that each kind of read uses (D28). */
-import type {
-  FeedKey,
-  FeedView,
-  Head,
-  NumberRange,
-  ReadRoute,
-  StoredEvent,
-  ViewRange,
-} from '../store/storage.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import type { Head, StoredEvent, ViewRange } from '../events/event-log.ts'
+import type { NumberRange } from '../privacy/disclosure/disclosure.ts'
+import type { ReadRoute } from './consumer.ts'
 import type { EventRun } from '../reading/run.ts'
 import type { Told } from './read-ranges.ts'
 

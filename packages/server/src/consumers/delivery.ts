@@ -3,8 +3,9 @@
  * words.
  */
 import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol'
-import { partsOfView } from '../store/storage.ts'
-import type { ConsumerRefusal, ConsumerResult, FeedView, FirstSent, KeptReading } from '../store/storage.ts'
+import { partsOfView } from '../events/branches/branch-view.ts'
+import type { ConsumerRefusal, ConsumerResult, FirstSent, KeptReading } from './consumer.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 
 /** A key's end, if it has ended. */
 export interface KeyEnd {

@@ -1,16 +1,11 @@
 /** The number up to which a consumer was sent everything of a view, and how much it lacks (D28). */
 import { parseCreatedDate } from '@property-events/protocol'
 import { parseEventJson } from '../events/event-json.ts'
-import type {
-  EventStore,
-  FeedKey,
-  FeedView,
-  Head,
-  KeptReading,
-  NumberRange,
-  ReadSpace,
-  StoredEvent,
-} from '../store/storage.ts'
+import type { EventStore, Head, StoredEvent } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import type { KeptReading, ReadSpace } from './consumer.ts'
+import type { NumberRange } from '../privacy/disclosure/disclosure.ts'
 
 export interface ConsumerLag {
   readonly view: FeedView

@@ -1,5 +1,6 @@
 /** The consumers of a feed, each with what it lacks (D28). */
-import type { KeptReading, StorageEngine } from '../store/storage.ts'
+import type { KeptReading } from './consumer.ts'
+import type { StorageEngine } from '../store/storage.ts'
 import { lagReader } from './lag.ts'
 import type { ConsumerLag } from './lag.ts'
 import { consumersOf } from './consumers-of-feed.ts'

@@ -5,7 +5,10 @@
  */
 import type { FeedName } from '@property-events/protocol'
 import { turnForStep } from '../runtime/yield-in-steps.ts'
-import type { ConsumerRefusal, KeyRecord, Presence, StorageEngine } from '../store/storage.ts'
+import type { ConsumerRefusal } from './consumer.ts'
+import type { KeyRecord } from '../keys/key.ts'
+import type { Presence } from './silence/silence.ts'
+import type { StorageEngine } from '../store/storage.ts'
 
 /** The worst first. Further ones may come. */
 export const faultCodes = [

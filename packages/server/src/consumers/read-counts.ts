@@ -3,8 +3,8 @@
  * counts (D28). No byte is parsed, because an answer says which numbers it holds. A crash loses one interval, so the record may show less
  * than was sent, but never more.
  */
-import { mostSentRows } from '../store/storage.ts'
-import type { Acknowledgement, ConsumerName, ConsumerStore } from '../store/storage.ts'
+import { mostSentRows } from './consumer.ts'
+import type { Acknowledgement, ConsumerName, ConsumerStore } from './consumer.ts'
 import { addInParts } from '../runtime/add-in-parts.ts'
 import type { Notes } from '../runtime/flushing.ts'
 import { consumerText, minuteMs, notedParts, readingOf } from './read-ranges.ts'

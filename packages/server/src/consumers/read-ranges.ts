@@ -1,9 +1,10 @@
 /** What consumers were sent, in memory: a part for each consumer, view and kind of number. */
 import { numberRanges } from './number-ranges.ts'
 import type { NumberRange, NumberRanges } from './number-ranges.ts'
-import { keptRanges } from './consumer.ts'
-import { defaultConsumer, feedName, namedConsumersPerFeed } from '../store/storage.ts'
-import type { ConsumerName, FeedKey, NotedReading, ReadPart, ReadRoute } from '../store/storage.ts'
+import { keptRanges, defaultConsumer, namedConsumersPerFeed } from './consumer.ts'
+import { feedName } from '../events/feed-key.ts'
+import type { ConsumerName, NotedReading, ReadPart, ReadRoute } from './consumer.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 
 /** What an answer tells its reader. Equal answers share one object wherever possible. */
 export interface Told extends ReadPart {

@@ -1,6 +1,6 @@
 /** Requests of consumers that were refused, counted in memory. */
-import { defaultConsumer, namedConsumersPerFeed } from '../store/storage.ts'
-import type { ConsumerRefusal } from '../store/storage.ts'
+import { defaultConsumer, namedConsumersPerFeed } from './consumer.ts'
+import type { ConsumerRefusal } from './consumer.ts'
 
 /** A request that was refused. */
 export type RefusedRequest = Pick<ConsumerRefusal, 'keyId' | 'name' | 'tenantId' | 'code' | 'status'>

@@ -1,7 +1,7 @@
 /** Readers that take the first page of the list again and again, and never the rest. */
 import { catalogues } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
-import type { KeptReading } from '../store/storage.ts'
+import type { KeptReading } from './consumer.ts'
 import type { ConsumerLag } from './lag.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 

@@ -1,5 +1,5 @@
 /** Reads views of branches that may not exist: an answer about all consumers of a feed cannot wait for one of them. */
-import { StorageFailure } from '../store/storage.ts'
+import { StorageFailure } from '../sql/storage-errors.ts'
 
 export const notMade = 'notMade'
 

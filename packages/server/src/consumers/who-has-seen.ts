@@ -2,17 +2,12 @@
 import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-events/protocol'
 import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../events/event-json.ts'
-import { branchViewName } from '../store/storage.ts'
-import type {
-  Acknowledgement,
-  FeedKey,
-  FeedView,
-  FirstSent,
-  Head,
-  KeptReading,
-  ReadPart,
-  StorageEngine,
-} from '../store/storage.ts'
+import { branchViewName } from '../events/branches/branch-view.ts'
+import type { Acknowledgement, FirstSent, KeptReading, ReadPart } from './consumer.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import type { Head } from '../events/event-log.ts'
+import type { StorageEngine } from '../store/storage.ts'
 import { consumersOf } from './consumers-of-feed.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'

@@ -2,7 +2,7 @@
  * Counts how often feeds have changed, in memory that the thread that writes for SQLite shares: a note about a feed is valid until its count changes.
  * Feeds share counts, so a count may change without reason; it never stays the same after a change.
  */
-import type { FeedKey } from '../store/storage.ts'
+import type { FeedKey } from './feed-key.ts'
 
 export interface ChangeCounts {
   /** For the thread that writes, which makes its own `changeCounts` over this memory. */

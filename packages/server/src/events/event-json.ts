@@ -1,6 +1,6 @@
 import type { FeedEvent } from '@property-events/protocol'
 import type { PlannedEvent } from './append/plan-append.ts'
-import type { FeedKey } from '../store/storage.ts'
+import type { FeedKey } from './feed-key.ts'
 
 /**
  * The bytes of an event on the wire (spec §2.1), made once, when the event is stored, and never parsed again on a read (ARCHITECTURE).

@@ -1,4 +1,4 @@
-import type { LocateQuery, Located } from '../store/storage.ts'
+import type { LocateQuery, Located } from './event-log.ts'
 
 /** Whether an event that is not visible yet could still fall into the query's window (P3). */
 export function isOpenWindow(query: LocateQuery, { head }: Pick<Located, 'head'>): boolean {

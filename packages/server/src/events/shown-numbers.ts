@@ -8,16 +8,10 @@ import { parseCreatedDate } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { BoundedMap } from '../runtime/bounded-map.ts'
 import type { ChangeCounts } from './change-counts.ts'
-import { feedName } from '../store/storage.ts'
-import type {
-  AppendBatch,
-  AppendOutcome,
-  AppendedEvent,
-  EventStore,
-  FeedKey,
-  Head,
-  StoredEvent,
-} from '../store/storage.ts'
+import { feedName } from './feed-key.ts'
+import type { AppendBatch, AppendOutcome, AppendedEvent } from './append/append-batch.ts'
+import type { EventStore, Head, StoredEvent } from './event-log.ts'
+import type { FeedKey } from './feed-key.ts'
 import { hasAppended } from './watchers.ts'
 
 export interface ShownNumber {

@@ -1,7 +1,7 @@
 /** Whether the log has an event of a property or contact. */
 import { feedNumbers, statement } from '../sql/database.ts'
 import type { Query } from '../sql/database.ts'
-import type { FeedKey } from '../store/storage.ts'
+import type { FeedKey } from './feed-key.ts'
 
 /** SQLite names a feed in the tables of the log by one number, which stands for tenant and feed. */
 const find = statement('subject-exists', (dialect) =>

@@ -6,7 +6,7 @@ import { ticksPerMillisecond } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { reported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
-import { StorageFailure } from '../store/storage.ts'
+import { StorageFailure } from '../sql/storage-errors.ts'
 
 /** How far from the clock the store moves the reservation. */
 export const reservedAheadTicks: Ticks = 10_000n * ticksPerMillisecond

@@ -1,8 +1,9 @@
 /** The listeners that are told when a feed may have got events. Every engine keeps one such list. */
 import { changeCounts } from './change-counts.ts'
 import type { ChangeCounts } from './change-counts.ts'
-import { feedName } from '../store/storage.ts'
-import type { AppendBatch, AppendOutcome, FeedKey } from '../store/storage.ts'
+import { feedName } from './feed-key.ts'
+import type { AppendBatch, AppendOutcome } from './append/append-batch.ts'
+import type { FeedKey } from './feed-key.ts'
 
 /** `undefined`: perhaps any feed. */
 export type FeedListener = (key: FeedKey | undefined) => void

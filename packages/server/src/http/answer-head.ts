@@ -5,7 +5,7 @@
 import { formatTicks, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { STATUS_CODES } from '../runtime/node-http.ts'
-import type { Head } from '../store/storage.ts'
+import type { Head } from '../events/event-log.ts'
 import { sameOriginOnly } from './cross-origin.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { Answer, Exchange, Headers } from './exchange.ts'

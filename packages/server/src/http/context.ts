@@ -25,25 +25,22 @@ import type { NodeState } from '../nodes/announce-node.ts'
 import type { Metrics } from '../runtime/metrics/metrics.ts'
 import type { Outages } from '../runtime/log/outages.ts'
 import type { RequestLines } from '../runtime/log/request-lines.ts'
-import type {
-  AuditStore,
-  DeletionStore,
-  ConsumerStore,
-  Erasure,
-  ErasureStore,
-  EventStore,
-  ExpiryStore,
-  FeedKey,
-  HoldStore,
-  KeyStore,
-  RestrictionStore,
-  LeavingStore,
-  NameStore,
-  PublicationStore,
-  SilenceStore,
-  TenantStore,
-  UsageStore,
-} from '../store/storage.ts'
+import type { AuditStore } from '../audit/audit.ts'
+import type { DeletionStore } from '../tenants/deletion/deletion.ts'
+import type { ConsumerStore } from '../consumers/consumer.ts'
+import type { Erasure, ErasureStore } from '../privacy/erasure/erasure.ts'
+import type { EventStore } from '../events/event-log.ts'
+import type { ExpiryStore } from '../privacy/contact-expiry/contact-expiry.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { HoldStore } from '../privacy/hold/hold.ts'
+import type { KeyStore } from '../keys/key.ts'
+import type { RestrictionStore } from '../privacy/restriction/restriction.ts'
+import type { LeavingStore } from '../tenants/leaving/leaving.ts'
+import type { NameStore } from '../audit/names/names.ts'
+import type { PublicationStore } from '../publishing/history/publication.ts'
+import type { SilenceStore } from '../consumers/silence/silence.ts'
+import type { TenantStore } from '../tenants/tenant.ts'
+import type { UsageStore } from '../usage/usage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { ConsoleDoor } from '../console/door.ts'
 import type { CrossOrigin } from './cross-origin.ts'

@@ -1,4 +1,4 @@
-import type { FoundKey, KeyStore } from '../store/storage.ts'
+import type { FoundKey, KeyStore } from './key.ts'
 import { BoundedMap } from '../runtime/bounded-map.ts'
 
 /** The store's answer about an id, the time of the question, and the version of the store's keys that was read before it. */

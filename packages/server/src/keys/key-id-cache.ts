@@ -1,6 +1,6 @@
 /** Knows which key ids exist, so that the service can tell a key from a guess without a query for each (D10). */
 import type { TaskReport } from '../runtime/background-task.ts'
-import type { KeyStore } from '../store/storage.ts'
+import type { KeyStore } from './key.ts'
 
 export interface KnownIds {
   has(keyId: string): boolean

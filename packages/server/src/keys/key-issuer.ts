@@ -1,5 +1,8 @@
 /** Makes keys for a service, with the pepper that every node of its store knows (D11). */
-import type { Actor, KeyRecord, KeyStore, NodeStore, TenantStore } from '../store/storage.ts'
+import type { Actor } from '../audit/audit.ts'
+import type { KeyRecord, KeyStore } from './key.ts'
+import type { NodeStore } from '../nodes/node.ts'
+import type { TenantStore } from '../tenants/tenant.ts'
 import { importTenantLines } from '../tenants/import-tenants.ts'
 import type { ImportedLine, TenantLine } from '../tenants/import-tenants.ts'
 import { issueKey, newKey, rotateKey } from './issue.ts'

@@ -1,6 +1,6 @@
 /** Remembers the last verdict about each key. It stays the same object until it changes, so waiting requests need to compare nothing. */
 import { BoundedMap } from '../runtime/bounded-map.ts'
-import type { FoundKey } from '../store/storage.ts'
+import type { FoundKey } from './key.ts'
 import type { KeyFinder } from './key-cache.ts'
 
 interface LookedAt<Verdict> {

@@ -2,7 +2,7 @@ import { addInParts } from '../runtime/add-in-parts.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { startFlushing } from '../runtime/flushing.ts'
 import type { Flushing } from '../runtime/flushing.ts'
-import type { KeyStore } from '../store/storage.ts'
+import type { KeyStore } from './key.ts'
 
 /** Whoever changes a key waits for as many rows at most. */
 const usesPerStatement = 500

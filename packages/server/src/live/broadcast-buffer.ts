@@ -1,5 +1,5 @@
 /** The newest events of a view, kept for the readers that wait for them. */
-import type { StoredEvent } from '../store/storage.ts'
+import type { StoredEvent } from '../events/event-log.ts'
 
 /** Events in ascending order, with nothing left out between `after` and `through`. */
 export interface LiveTape {

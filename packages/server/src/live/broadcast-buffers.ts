@@ -1,5 +1,6 @@
 /** Reads feeds for waiting readers: each event is read once, and kept for a while for all of them. */
-import type { EventStore, FeedView, Head, ReadAfterQuery, StoredEvent } from '../store/storage.ts'
+import type { EventStore, Head, ReadAfterQuery, StoredEvent } from '../events/event-log.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import { liveTape } from './broadcast-buffer.ts'
 import type { LiveTape, TapeReading } from './broadcast-buffer.ts'

@@ -1,6 +1,7 @@
 /** The feeds that are reported to have changed since they were last read. */
-import { feedName } from '../store/storage.ts'
-import type { EventStore, FeedKey } from '../store/storage.ts'
+import { feedName } from '../events/feed-key.ts'
+import type { EventStore } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 import type { KnownMarks } from './feed-version-cache.ts'
 
 export interface HeardFeeds {

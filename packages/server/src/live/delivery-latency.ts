@@ -1,5 +1,5 @@
 /** How late events reach waiting readers. */
-import type { StoredEvent } from '../store/storage.ts'
+import type { StoredEvent } from '../events/event-log.ts'
 
 /** `2026-01-31T09:30:00.0000000"}` ends every event (events/event-json.ts). */
 const endLength = '2026-01-31T09:30:00.0000000"}'.length

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { FeedFollower } from './tail.ts'
 import { turnForStep } from '../runtime/yield-in-steps.ts'
-import type { Head, StoredEvent } from '../store/storage.ts'
+import type { Head, StoredEvent } from '../events/event-log.ts'
 import type { LiveOut, LivePiece } from '../http/live-piece.ts'
 import { beginningPiece, markPiece, resetPiece } from './stream-pieces.ts'
 

@@ -1,7 +1,9 @@
 /** What one thread knows about all feeds' marks, and in which order it learnt of their changes (docs/decisions/0035). */
 import { crc32 } from 'node:zlib'
-import { epochWeight, feedName } from '../store/storage.ts'
-import type { FeedKey, FeedMark, MarksTotal } from '../store/storage.ts'
+import { epochWeight } from '../events/epoch-weight.ts'
+import { feedName } from '../events/feed-key.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedMark, MarksTotal } from '../events/event-log.ts'
 import type { StateToken } from './state-token.ts'
 
 /** `all`: possibly every feed. */

@@ -1,6 +1,8 @@
 /** A feed with waiting readers, on one thread, and how they are woken. */
 import type { EndSignal } from '../runtime/end-signal.ts'
-import type { FeedKey, FeedView, Head } from '../store/storage.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import type { Head } from '../events/event-log.ts'
 import type { LiveTape } from './broadcast-buffer.ts'
 
 export interface FollowedFeed {

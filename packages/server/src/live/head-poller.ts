@@ -1,7 +1,7 @@
 /** Reads the heads of followed feeds: those that may have changed, all in one call of the store, one call at a time. */
 import type { TaskReport } from '../runtime/background-task.ts'
 import { startWorker } from '../runtime/worker-loop.ts'
-import type { EventStore } from '../store/storage.ts'
+import type { EventStore } from '../events/event-log.ts'
 import { takeHead } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 

@@ -1,5 +1,5 @@
 /** Shares what is made from the same events between readers that are woken together: the first reader makes it, the others reuse it. */
-import type { StoredEvent } from '../store/storage.ts'
+import type { StoredEvent } from '../events/event-log.ts'
 
 export interface SharedPieces<Piece> {
   /**

@@ -1,5 +1,5 @@
 /** The pieces of an event stream, in the format of `text/event-stream`. */
-import type { Head, StoredEvent } from '../store/storage.ts'
+import type { Head, StoredEvent } from '../events/event-log.ts'
 import { livePiece } from '../http/live-piece.ts'
 import type { LivePiece } from '../http/live-piece.ts'
 

@@ -4,8 +4,10 @@
  */
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
-import type { EventStore, FeedKey, FeedView, Head } from '../store/storage.ts'
-import { feedName } from '../store/storage.ts'
+import type { EventStore, Head } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import { feedName } from '../events/feed-key.ts'
 import { followedFeed, hasMoved, nextChange, wakeAll } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import type { TapeReading } from './broadcast-buffer.ts'

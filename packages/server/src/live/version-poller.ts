@@ -1,5 +1,5 @@
 /** Keeps what is known about all feeds' marks up to date: by notices, and once a second by their sum. */
-import type { EventStore } from '../store/storage.ts'
+import type { EventStore } from '../events/event-log.ts'
 import { heardFeeds } from './change-notifications.ts'
 import type { Changed, KnownMarks } from './feed-version-cache.ts'
 

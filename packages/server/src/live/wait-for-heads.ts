@@ -1,6 +1,6 @@
 /** `GET /v1/heads` with `wait`: answered once one of many feeds has moved (PROTOCOL §13.3). */
 import type { ReadableFeeds } from './changed-feeds.ts'
-import type { Grant } from '../store/storage.ts'
+import type { Grant } from '../keys/key.ts'
 import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
 import type { KeyVerdict } from '../keys/key-recheck.ts'

@@ -1,6 +1,7 @@
 /** Waits until a feed has reached a number (P8), for readers that learnt the number from another node. */
 import type { EndSignal } from '../runtime/end-signal.ts'
-import type { EventStore, FeedKey, Head } from '../store/storage.ts'
+import type { EventStore, Head } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedFollower, LiveTail } from './tail.ts'
 
 export type HeadWait =

@@ -1,6 +1,6 @@
 /** Collects the drafts of a publication, its warnings or its faults, while its items are read one by one. */
 import type { JsonReading, ProblemError, PublishWarning } from '@property-events/protocol'
-import type { EventDraft } from '../store/storage.ts'
+import type { EventDraft } from '../events/append/append-batch.ts'
 import { warningCollector } from './collect-warnings.ts'
 import { draftOfItem } from './draft-of-item.ts'
 import type { DraftContext } from './draft-of-item.ts'

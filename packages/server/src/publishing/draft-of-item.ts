@@ -2,7 +2,7 @@
 import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, JsonReading, ProblemError } from '@property-events/protocol'
 import { sha256 } from '../runtime/sha256.ts'
-import type { EventDraft, PayloadContent, RemovalContent } from '../store/storage.ts'
+import type { EventDraft, PayloadContent, RemovalContent } from '../events/append/append-batch.ts'
 import { contentHashOf } from '../events/append/content-hash.ts'
 import { updateDateHashOf } from '../events/append/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'

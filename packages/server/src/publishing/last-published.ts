@@ -1,6 +1,6 @@
 /** Tenants by the time of their last event, the latest first: sorted in memory from the feeds' counters. */
 import type { Ticks } from '@property-events/protocol'
-import type { EventStore } from '../store/storage.ts'
+import type { EventStore } from '../events/event-log.ts'
 
 export interface PublishedTenant {
   readonly tenantId: string

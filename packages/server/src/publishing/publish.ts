@@ -8,7 +8,9 @@ import type {
   ReceiptEvent,
 } from '@property-events/protocol'
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
-import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../store/storage.ts'
+import type { AppendBatch, AppendOutcome, AppendedEvent } from '../events/append/append-batch.ts'
+import type { EventStore } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 import type { PublicationReading } from './collect-drafts.ts'
 import { withRemarks } from './collect-warnings.ts'
 import type { CommitObserver } from './append-queue/commit-attempts.ts'

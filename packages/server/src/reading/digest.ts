@@ -5,7 +5,10 @@
 import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
 import { turnForStep } from '../runtime/yield-in-steps.ts'
-import type { EventStore, FeedKey, FeedView, LiveSubject } from '../store/storage.ts'
+import type { EventStore } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
+import type { LiveSubject } from '../events/live-subjects.ts'
 import type { Narrow } from './representation/contact-redaction.ts'
 import { shownTo } from './representation/visible-subjects.ts'
 

@@ -4,7 +4,7 @@
  * megabyte, however many ids are requested, and only a hint: two ids can share an entry, so the caller compares the id of the event at
  * the position. An id keeps its position permanently, unless the store loses events, and the comparison reveals that too.
  */
-import type { FeedKey } from '../store/storage.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 
 export interface KnownPositions {
   /** `id`: lower case. */

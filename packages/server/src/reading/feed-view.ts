@@ -1,6 +1,6 @@
 /** What a key reads of a feed. No other file turns a grant into a view (D11). */
-import { branchViewName } from '../store/storage.ts'
-import type { FeedView } from '../store/storage.ts'
+import { branchViewName } from '../events/branches/branch-view.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 import type { ViewName } from '@property-events/protocol'
 import type { Access } from '../http/exchange.ts'
 

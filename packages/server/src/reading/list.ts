@@ -1,6 +1,8 @@
 /** Lists a feed page by page (spec §4.1). Page arithmetic is here and nowhere else. */
 import type { Ticks } from '@property-events/protocol'
-import type { EventStore, FeedKey, FeedView, Head, Located, ViewRange } from '../store/storage.ts'
+import type { EventStore, Head, Located, ViewRange } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 import type { ReaderForm } from './representation/representation.ts'
 
 export interface PageRequest {

@@ -4,7 +4,9 @@
  * the contents of an open window have to be read between two commits (P3).
  */
 import { BoundedMap } from '../runtime/bounded-map.ts'
-import type { EventStore, FeedKey, FeedView, Head, LocateQuery, Located } from '../store/storage.ts'
+import type { EventStore, Head, LocateQuery, Located } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 import { createKnownBounds } from './window-bounds-cache.ts'
 
 export interface KnownRanges {

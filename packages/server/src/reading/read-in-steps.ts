@@ -1,7 +1,7 @@
 /** Long reads in steps of limited bytes, between which others get their turn. */
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
 import { turnForStep } from '../runtime/yield-in-steps.ts'
-import type { StoredEvent } from '../store/storage.ts'
+import type { StoredEvent } from '../events/event-log.ts'
 
 /** Reads the next events after a number, at most `limit`. */
 export type ReadNext = (after: number, limit: number) => Promise<readonly StoredEvent[]>

@@ -1,12 +1,7 @@
 /** Reads the events after a number, for a copy that has read up to it (PROTOCOL §11). */
-import type {
-  EventStore,
-  FeedKey,
-  FeedView,
-  Head,
-  ReadSubjectQuery,
-  StoredEvent,
-} from '../store/storage.ts'
+import type { EventStore, Head, ReadSubjectQuery, StoredEvent } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 import { freeEvents, readInSteps } from './read-in-steps.ts'
 import type { ReadNext } from './read-in-steps.ts'
 import { ofTypes } from './representation/type-filter.ts'

@@ -5,7 +5,9 @@
  * everything after its head equals the copy made from the whole feed. That is the promise, and not that the snapshot itself contains
  * every subject.
  */
-import type { EventStore, FeedKey, FeedView, Head, StoredEvent } from '../store/storage.ts'
+import type { EventStore, Head, StoredEvent } from '../events/event-log.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { FeedView } from '../events/branches/branch-view.ts'
 import { readInSteps } from './read-in-steps.ts'
 import { checkCursor } from './run.ts'
 import type { CursorRefusal } from './run.ts'

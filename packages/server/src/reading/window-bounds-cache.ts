@@ -6,8 +6,8 @@
  */
 import { BoundedMap } from '../runtime/bounded-map.ts'
 import { isOpenWindow } from '../events/open-window.ts'
-import { feedName } from '../store/storage.ts'
-import type { Head, LocateQuery, Located, ViewRange } from '../store/storage.ts'
+import { feedName } from '../events/feed-key.ts'
+import type { Head, LocateQuery, Located, ViewRange } from '../events/event-log.ts'
 
 export interface KnownBounds {
   /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */

@@ -2,7 +2,7 @@
  * Adds what is noted of requests to the store, some hundred rows with each statement. Rows that somebody else holds, or that the store
  * refuses, keep back those of their statement alone.
  */
-import { StorageFailure } from '../store/storage.ts'
+import { StorageFailure } from '../sql/storage-errors.ts'
 
 /** What has not been added, and why. */
 export interface LeftOver<Row> {

@@ -1,6 +1,6 @@
 /** Background work on many feeds or tenants: a failure of one holds up no other. */
 import type { BackgroundTask, TaskReport } from './background-task.ts'
-import { StorageFailure } from '../store/storage.ts'
+import { StorageFailure } from '../sql/storage-errors.ts'
 
 /** A failure of the store ends the work: each feed would fail because of it, as slowly as it can. */
 const ailmentsOfOne: ReadonlySet<unknown> = new Set(['storage_damaged', 'feed_locked', 'tenant_moving'])

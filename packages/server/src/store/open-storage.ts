@@ -1,5 +1,5 @@
 /** The only file that knows which engines there are. */
-import type { SharedClock } from './clock.ts'
+import type { SharedClock } from '../runtime/clock.ts'
 import type { PostgresOptions } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
 import type { WantedSettings } from './settings.ts'

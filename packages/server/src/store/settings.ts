@@ -1,6 +1,6 @@
 /** Settings that a store records once, and those that a caller wants when opening it (D12, D13). */
 import type { EventTypeCatalogue } from '@property-events/protocol'
-import { StorageRefusal } from './storage.ts'
+import { StorageRefusal } from '../sql/storage-errors.ts'
 import type { StoreSettings } from './storage.ts'
 
 /** `undefined` accepts the recorded value. A new store without a catalogue is refused; its numbers begin at 1 by default. */

@@ -1,7 +1,7 @@
 /** `GET /v1/admin/keys/{keyId}/usage`: how often a key requested what, and the answers it got (PROTOCOL §14.1). */
 import type { ProblemError } from '@property-events/protocol'
-import { usageDaysKept, usageHoursKept } from '../store/storage.ts'
-import type { DayUsage, UsageCount } from '../store/storage.ts'
+import { usageDaysKept, usageHoursKept } from './usage.ts'
+import type { DayUsage, UsageCount } from './usage.ts'
 import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'

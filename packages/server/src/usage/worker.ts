@@ -3,7 +3,7 @@ import { unreported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
-import { idleSessionMs } from '../store/storage.ts'
+import { idleSessionMs } from '../console/session.ts'
 import type { StorageEngine } from '../store/storage.ts'
 
 type AgeingStores = Pick<StorageEngine, 'usage' | 'publications' | 'consoleSessions'>

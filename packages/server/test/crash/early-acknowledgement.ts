@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/store/storage.ts'
+import type { EventStore } from '../../src/events/event-log.ts'
 
 /**
  * Deliberately broken: answers with what a preview says and the numbers that ought to come, and commits a moment later,

@@ -1,7 +1,7 @@
 /** Filling the views of branches, and dropping them, goes on after `kill -9` at any moment: no hole, and no event twice (D11, P7). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { branchViewName } from '../../src/store/storage.ts'
+import { branchViewName } from '../../src/events/branches/branch-view.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { actor, assertViews, keyOfBranches, stateOf, stepAll } from '../storage/support/branch-views.ts'
 import { draft, feedKey, tenantA } from '../storage/support/drafts.ts'

@@ -4,14 +4,11 @@ import { describe, it } from 'node:test'
 import { allAcknowledgedMs } from '../../src/privacy/erasure/erasure-acknowledged.ts'
 import { erasureRecipients } from '../../src/privacy/erasure/erasure-recipients.ts'
 import { piecesOf, placesOf } from '../../src/privacy/disclosure/recipients.ts'
-import type { SharedClock } from '../../src/store/clock.ts'
-import type {
-  KeyRecord,
-  PlacesQuery,
-  SentOfQuery,
-  SentPiece,
-  StorageEngine,
-} from '../../src/store/storage.ts'
+import type { SharedClock } from '../../src/runtime/clock.ts'
+import type { KeyRecord } from '../../src/keys/key.ts'
+import type { PlacesQuery } from '../../src/events/event-log.ts'
+import type { SentOfQuery, SentPiece } from '../../src/privacy/disclosure/disclosure.ts'
+import type { StorageEngine } from '../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
 import { begin, erase, reduceAll, subject } from '../storage/support/erasing.ts'
 import { publish } from '../storage/support/read-back.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { findProperties, searchText } from '../../src/reading/search/find-properties.ts'
 import type { FoundProperties, PropertySearch } from '../../src/reading/search/find-properties.ts'
-import type { LatestEvent, NewestQuery } from '../../src/store/storage.ts'
+import type { LatestEvent, NewestQuery } from '../../src/events/event-log.ts'
 
 const key = { tenantId: 't', feed: 'property' } as const
 

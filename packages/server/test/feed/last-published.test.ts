@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { lastPublished } from '../../src/publishing/last-published.ts'
-import type { FeedCount } from '../../src/store/storage.ts'
+import type { FeedCount } from '../../src/events/event-log.ts'
 
 describe('tenants by their last publication', () => {
   it('are sorted by the later of their feeds, from counters that are read once in five seconds (PROTOCOL §12.2)', async () => {

@@ -5,7 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { unreported } from '../../src/runtime/background-task.ts'
 import { createLiveTail } from '../../src/live/tail.ts'
 import type { FeedFollower } from '../../src/live/tail.ts'
-import type { FeedKey, Head, StoredEvent } from '../../src/store/storage.ts'
+import type { FeedKey } from '../../src/events/feed-key.ts'
+import type { Head, StoredEvent } from '../../src/events/event-log.ts'
 import { until, within } from '../support/until.ts'
 
 const key: FeedKey = { tenantId: 'tenant', feed: 'property' }

@@ -6,8 +6,10 @@ import { unreported } from '../../src/runtime/background-task.ts'
 import { movedFeeds, readableFeeds } from '../../src/live/changed-feeds.ts'
 import type { MovedFeeds } from '../../src/live/changed-feeds.ts'
 import { changeCounts } from '../../src/events/change-counts.ts'
-import { epochWeight, feedName } from '../../src/store/storage.ts'
-import type { FeedKey, FeedMark } from '../../src/store/storage.ts'
+import { epochWeight } from '../../src/events/epoch-weight.ts'
+import { feedName } from '../../src/events/feed-key.ts'
+import type { FeedKey } from '../../src/events/feed-key.ts'
+import type { FeedMark } from '../../src/events/event-log.ts'
 
 const key = (n: number): FeedKey => ({ tenantId: `tenant ${n}`, feed: 'property' })
 

@@ -7,7 +7,8 @@ import { ContactPayload, codedFields } from '@property-events/protocol/schemas'
 import * as fc from 'fast-check'
 import { narrower, narrowJoined } from '../../src/reading/representation/contact-redaction.ts'
 import { formsOver } from '../../src/reading/representation/representation.ts'
-import { grantColumns, grantOf, grantOfScopes, scopeWords } from '../../src/store/storage.ts'
+import { grantColumns, grantOf } from '../../src/keys/granted-branches.ts'
+import { grantOfScopes, scopeWords } from '../../src/keys/key.ts'
 
 const lists = <T>(of: readonly T[]) => fc.option(fc.subarray([...of]), { nil: undefined })
 const limits = fc

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { stoppedAfter } from '../../src/consumers/stopped-reader.ts'
-import type { KeptReading } from '../../src/store/storage.ts'
+import type { KeptReading } from '../../src/consumers/consumer.ts'
 
 const nowMs = 1_900_000_000_000
 const hourMs = 3_600_000

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { createPublisher } from '../../src/publishing/publish.ts'
 import { createTurns } from '../../src/publishing/scheduler.ts'
-import type { AppendOutcome, EventStore } from '../../src/store/storage.ts'
+import type { AppendOutcome } from '../../src/events/append/append-batch.ts'
+import type { EventStore } from '../../src/events/event-log.ts'
 
 /** Steps of 0.4 ms each on a clock of their own, so that three fill a turn. */
 function slowSteps(log: string[]) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { parseCreatedDate, parseWindowBound } from '@property-events/protocol'
-import type { LocateQuery } from '../../src/store/storage.ts'
+import type { LocateQuery } from '../../src/events/event-log.ts'
 import { call, contactListPath, listPath, pageOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'

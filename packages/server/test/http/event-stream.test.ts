@@ -9,7 +9,7 @@ import { sendEventStream } from '../../src/live/event-stream.ts'
 import type { StreamReading } from '../../src/live/event-stream.ts'
 import { eventsPiece } from '../../src/live/stream-pieces.ts'
 import type { LiveOut, LivePiece } from '../../src/http/live-piece.ts'
-import type { Head, StoredEvent } from '../../src/store/storage.ts'
+import type { Head, StoredEvent } from '../../src/events/event-log.ts'
 import { until } from '../support/until.ts'
 
 const eventOf = (sequenceNumber: number): StoredEvent => ({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sharedPieces } from '../../src/live/shared-pieces.ts'
-import type { StoredEvent } from '../../src/store/storage.ts'
+import type { StoredEvent } from '../../src/events/event-log.ts'
 
 const eventOf = (sequenceNumber: number): StoredEvent => ({ sequenceNumber, json: Buffer.from('{}') })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { announceNode, loneNode } from '../../src/nodes/announce-node.ts'
-import type { NodeAnnouncement, NodeStore } from '../../src/store/storage.ts'
+import type { NodeAnnouncement, NodeStore } from '../../src/nodes/node.ts'
 
 /** A store that answers as it is told, and time that passes as it is told. */
 function announcing(isShared: boolean) {

@@ -1,4 +1,5 @@
-import type { FoundKey, KeyRecord, KeyStore, Tenant, TenantStore } from '../../src/store/storage.ts'
+import type { FoundKey, KeyRecord, KeyStore } from '../../src/keys/key.ts'
+import type { Tenant, TenantStore } from '../../src/tenants/tenant.ts'
 
 /** A key store for these tests: keeps records in a map and counts what it is asked. */
 export interface CountingKeyStore extends KeyStore, Pick<TenantStore, 'createTenant' | 'setTenantSuspended'> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { watchMaintenance } from '../../src/maintenance/watch.ts'
-import { StorageFailure, maintenanceNoticeMs } from '../../src/store/storage.ts'
-import type { Maintenance } from '../../src/store/storage.ts'
+import { StorageFailure } from '../../src/sql/storage-errors.ts'
+import { maintenanceNoticeMs } from '../../src/maintenance/maintenance.ts'
+import type { Maintenance } from '../../src/maintenance/maintenance.ts'
 
 const on: Maintenance = { sinceMs: 1, retryAfterSeconds: 30 }
 

@@ -1,6 +1,6 @@
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/store/open-storage.ts'
-import { StorageRefusal } from '../../src/store/storage.ts'
+import { StorageRefusal } from '../../src/sql/storage-errors.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import type { StoreFactory } from '../storage/support/stores.ts'
 import { afterClosing } from '../support/temporary-store.ts'

@@ -18,7 +18,7 @@ import { readRangeStatements } from '../../src/events/postgres/read/read-range.t
 import { readSubjectStatements } from '../../src/events/postgres/read/read-subject.ts'
 import { forgetStatement } from '../../src/events/postgres/append/skipped-ids.ts'
 import { serverRefusal } from '../../src/store/postgres/server-version.ts'
-import { branchViewName } from '../../src/store/storage.ts'
+import { branchViewName } from '../../src/events/branches/branch-view.ts'
 import { assertViews, grantBranches } from '../storage/support/branch-views.ts'
 import { describePostgres } from '../storage/support/describe-schema.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'

@@ -1,7 +1,7 @@
 /** The two orders of accesses that keep a poll by time and a commit from missing each other, one step at a time (P3). */
 import assert from 'node:assert/strict'
 import { mock, describe, it } from 'node:test'
-import { floorAfter } from '../../src/store/clock.ts'
+import { floorAfter } from '../../src/runtime/clock.ts'
 import { commitLine } from '../../src/events/sqlite/writer/commit-line.ts'
 
 describe('a question by time that comes while a commit begins', () => {

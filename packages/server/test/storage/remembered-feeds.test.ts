@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import type { EventRow } from '../../src/events/append/decide-append.ts'
 import type { FeedReading } from '../../src/events/postgres/append/feed-state.ts'
 import { rememberedFeeds } from '../../src/events/postgres/append/feed-state-cache.ts'
-import { feedName } from '../../src/store/storage.ts'
+import { feedName } from '../../src/events/feed-key.ts'
 import type { SubjectState } from '../../src/events/append/subject-state.ts'
 import { batch, draft, feedKey } from './support/drafts.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { acquireServingLock } from '../../src/store/open-storage.ts'
-import { StorageRefusal } from '../../src/store/storage.ts'
+import { StorageRefusal } from '../../src/sql/storage-errors.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the lock for serving a data folder', () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { countUsage } from '../../src/usage/usage-counter.ts'
-import { usagePerCommit } from '../../src/store/storage.ts'
-import type { UsageCount } from '../../src/store/storage.ts'
+import { usagePerCommit } from '../../src/usage/usage.ts'
+import type { UsageCount } from '../../src/usage/usage.ts'
 
 const hourMs = 3_600_000
 const rest = async (): Promise<void> => undefined

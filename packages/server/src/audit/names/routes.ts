@@ -4,7 +4,7 @@ import { refused } from '../../http/exchange.ts'
 import { readActorName } from '../../tenants/routes/tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import { isNamedActor } from '../../store/storage.ts'
+import { isNamedActor } from './names.ts'
 import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
 

@@ -1,7 +1,8 @@
 /** A session, and what may be done with it, for the page (PROTOCOL §15.3). */
 import type { ConsoleDoor } from '../door.ts'
 import { cookieText } from '../session-cookie.ts'
-import type { KeyRecord, ConsoleSession } from '../../store/storage.ts'
+import type { KeyRecord } from '../../keys/key.ts'
+import type { ConsoleSession } from '../session.ts'
 import type { HttpContext } from '../../http/context.ts'
 import type { Headers } from '../../http/exchange.ts'
 import { answer, openProblems } from '../../http/openapi/responses.ts'

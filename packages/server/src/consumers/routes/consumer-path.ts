@@ -1,6 +1,6 @@
 /** What the routes of a consumer share: its name in the path. */
 import type { FeedName } from '@property-events/protocol'
-import { isConsumerName } from '../../store/storage.ts'
+import { isConsumerName } from '../consumer.ts'
 import { consumerNameRule } from '../consumer-name.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'

@@ -1,7 +1,7 @@
 /** The body of a consumer's results: an array of at most 1,000 (PROTOCOL §14). Faults repeat no text. */
 import { hasAtMost, parseUuid, readJson } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { Outcome } from '../../store/storage.ts'
+import type { Outcome } from '../consumer.ts'
 
 export interface ResultItem {
   readonly agentRef: string

@@ -1,5 +1,7 @@
 /** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
-import type { FoundKey, PresenceName, StorageEngine } from '../../store/storage.ts'
+import type { FoundKey } from '../../keys/key.ts'
+import type { PresenceName } from './silence.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { admissionOf, standingOf } from '../../tenants/standing.ts'
 import type { Standing } from './rules.ts'
 

@@ -1,6 +1,6 @@
 /** Bodies that say how long a publisher or consumer may be silent (PROTOCOL §14.7). */
 import { longestSetMs, shortestSetMs } from './rules.ts'
-import type { SetExpectation } from '../../store/storage.ts'
+import type { SetExpectation } from './silence.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import type { BodyReading } from '../../tenants/routes/tenant-body.ts'
 

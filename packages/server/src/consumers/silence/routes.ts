@@ -1,7 +1,8 @@
 /** How long the publisher of a feed, or a consumer, may be silent (PROTOCOL §14.7). */
 import { feedNames } from '@property-events/protocol'
-import type { ExpectOutcome, PresenceName } from '../../store/storage.ts'
-import { isConsumerName, setConsumersPerKey } from '../../store/storage.ts'
+import type { ExpectOutcome, PresenceName } from './silence.ts'
+import { isConsumerName } from '../consumer.ts'
+import { setConsumersPerKey } from './silence.ts'
 import { consumerNameRule } from '../consumer-name.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'

@@ -1,6 +1,6 @@
 /** When a publisher or consumer has been silent for too long: rules without any I/O (PROTOCOL §14.7). */
-import { pauseDaysKept } from '../../store/storage.ts'
-import type { Pause, Presence } from '../../store/storage.ts'
+import { pauseDaysKept } from './silence.ts'
+import type { Pause, Presence } from './silence.ts'
 
 const dayMs = 86_400_000
 

@@ -1,7 +1,7 @@
 /** What answers show of a publisher's or consumer's silence (PROTOCOL §14.7). */
 import { expectedInterval } from './rules.ts'
 import { timeOf } from '../delivery.ts'
-import type { Presence } from '../../store/storage.ts'
+import type { Presence } from './silence.ts'
 
 /** `undefined` if nothing is recorded. */
 export function silenceMembers(presence: Presence | undefined, nowMs: number) {

@@ -7,14 +7,9 @@ import { unreported } from '../../runtime/background-task.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import {
-  lookEveryMs,
-  newPresence,
-  pauseDaysKept,
-  presencesPerStep,
-  presenceText,
-} from '../../store/storage.ts'
-import type { LastAsked, Presence, PresenceName, SilenceTurn, StorageEngine } from '../../store/storage.ts'
+import { lookEveryMs, newPresence, pauseDaysKept, presencesPerStep, presenceText } from './silence.ts'
+import type { LastAsked, Presence, PresenceName, SilenceTurn } from './silence.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './rules.ts'
 import type { ExpectedInterval, LookFacts, Seen, Standing } from './rules.ts'
 import { standings } from './expectation.ts'

@@ -1,7 +1,7 @@
 /** Remarks for the publisher that follow from what the store knows about the subject. */
 import { keepsUpdateDate } from './subject-identity.ts'
 import type { SubjectState } from './subject-state.ts'
-import type { AppendRemark, EventDraft } from '../../store/storage.ts'
+import type { AppendRemark, EventDraft } from './append-batch.ts'
 
 /** `transactionId` and `state` are those of the event; `before` is the subject's state before it. */
 export function remarksOf(

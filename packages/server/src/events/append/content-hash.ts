@@ -1,7 +1,7 @@
 /** What a repeat of an event's id has to have in common with the event (D14), and whether a payload is the same by value. */
 import { sha256 } from '../../runtime/sha256.ts'
 import { sameJson } from './same-json.ts'
-import type { DraftContent, EventDraft } from '../../store/storage.ts'
+import type { DraftContent, EventDraft } from './append-batch.ts'
 import type { SubjectState } from './subject-state.ts'
 import { sameBytes } from './same-bytes.ts'
 

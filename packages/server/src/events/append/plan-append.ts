@@ -16,7 +16,7 @@ import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import { firstSpelling, spelled } from './subject-identity.ts'
 import { derivedCode, isUnchanged, leavesAView, stateAfter } from './subject-state.ts'
 import type { StateAfter, SubjectState } from './subject-state.ts'
-import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from '../../store/storage.ts'
+import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './append-batch.ts'
 
 /** What the planner reads, all of it under the feed's lock. */
 export interface AppendLookups {

@@ -3,7 +3,7 @@ import { meaningOf, standardCode } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import { isRespelled } from './content-hash.ts'
 import { sameBytes } from './same-bytes.ts'
-import type { DraftContent, EventDraft } from '../../store/storage.ts'
+import type { DraftContent, EventDraft } from './append-batch.ts'
 
 /** A subject after its latest event. */
 export interface SubjectState {

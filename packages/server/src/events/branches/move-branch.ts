@@ -4,7 +4,11 @@ import { feeds, meaningOf, parseUuid, uuidV7 } from '@property-events/protocol'
 import type { FeedRefusal } from '../feed.ts'
 import { parseEventJson } from '../event-json.ts'
 import { payloadMember } from '../append/subject-identity.ts'
-import type { Actor, EventDraft, FeedKey, StorageEngine, StoredEvent } from '../../store/storage.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { EventDraft } from '../append/append-batch.ts'
+import type { FeedKey } from '../feed-key.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { StoredEvent } from '../event-log.ts'
 
 /** In one commit. */
 const propertiesPerStep = 100

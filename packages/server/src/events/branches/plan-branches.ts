@@ -1,7 +1,7 @@
 /** Which subjects a draft may not change: those that do not exist, or are in a branch that its publisher was not granted (D11). */
 import type { FeedEvent } from '@property-events/protocol'
 import { payloadMember } from '../append/subject-identity.ts'
-import type { AppendBatch, EventDraft } from '../../store/storage.ts'
+import type { AppendBatch, EventDraft } from '../append/append-batch.ts'
 import type { SubjectState } from '../append/subject-state.ts'
 
 export type SubjectRefusal =

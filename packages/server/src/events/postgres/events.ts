@@ -1,8 +1,9 @@
 /** The port's part for events, on a database. */
-import type { Guard } from '../../store/guarded.ts'
+import type { Guard } from '../../sql/guarded.ts'
 import { notedReads } from '../shown-numbers.ts'
-import { feedName } from '../../store/storage.ts'
-import type { EventStore, FeedKey } from '../../store/storage.ts'
+import { feedName } from '../feed-key.ts'
+import type { EventStore } from '../event-log.ts'
+import type { FeedKey } from '../feed-key.ts'
 import { appendedFeeds } from '../watchers.ts'
 import { readsOf } from '../../sql/postgres/connection.ts'
 import type { Reads } from '../../sql/postgres/connection.ts'

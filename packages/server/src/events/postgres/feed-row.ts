@@ -1,5 +1,5 @@
 /** A feed's counter row as the port's `Head`. */
-import type { Head } from '../../store/storage.ts'
+import type { Head } from '../event-log.ts'
 
 /** The columns of `headOf`, of a table named `f`. */
 export const headColumns =

@@ -3,8 +3,9 @@
  * that come before it is sent: a commit in the way costs one connection, not one for each client.
  */
 import type { Ticks } from '@property-events/protocol'
-import { StorageFailure, feedName } from '../../store/storage.ts'
-import type { FeedKey } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
+import { feedName } from '../feed-key.ts'
+import type { FeedKey } from '../feed-key.ts'
 import type { Reserved, TimeReservation } from '../time-reservation.ts'
 import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../sql/database.ts'

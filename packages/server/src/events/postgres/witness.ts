@@ -6,7 +6,7 @@
 import type { Ticks } from '@property-events/protocol'
 import { feedNames } from '@property-events/protocol'
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
-import { feedName } from '../../store/storage.ts'
+import { feedName } from '../feed-key.ts'
 import type { LostNumbers } from '../../store/storage.ts'
 import { bigints, smallints, uuids } from '../../sql/postgres/array.ts'
 import type { Session, Statement } from '../../sql/postgres/connection.ts'

@@ -3,7 +3,7 @@
  * be served as part of the event (P9).
  */
 import { crc32 } from 'node:zlib'
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
 
 /** The CRC-32 of an event's bytes, seeded with its position, so that bytes in the wrong place do not pass either. */
 export function eventChecksum(position: number, json: Uint8Array): number {

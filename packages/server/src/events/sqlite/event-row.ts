@@ -1,5 +1,5 @@
 /** The columns that every statement for single events selects. */
-import type { StoredEvent } from '../../store/storage.ts'
+import type { StoredEvent } from '../event-log.ts'
 import { assertUndamaged } from './event-checksum.ts'
 import type { CheckedRow } from './event-checksum.ts'
 

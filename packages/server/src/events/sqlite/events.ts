@@ -1,9 +1,10 @@
 /** The port's part for events, on a file: read on this thread, appended by the writer's. */
 import type { ChangeCounts } from '../change-counts.ts'
-import type { StoreGuard } from '../../store/guarded.ts'
+import type { StoreGuard } from '../../sql/guarded.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import type { ShowingReads } from '../shown-numbers.ts'
-import type { EventStore, FeedKey, Head } from '../../store/storage.ts'
+import type { EventStore, Head } from '../event-log.ts'
+import type { FeedKey } from '../feed-key.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { countsReader, newestReader, tallier } from './read/counts.ts'

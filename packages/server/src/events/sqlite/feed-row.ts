@@ -2,7 +2,8 @@
 import type { FeedName, Ticks } from '@property-events/protocol'
 import type { FeedState } from '../feed.ts'
 import { epochWeightSql } from '../epoch-weight.ts'
-import type { FeedKey, FeedMark, Head, MarksTotal } from '../../store/storage.ts'
+import type { FeedKey } from '../feed-key.ts'
+import type { FeedMark, Head, MarksTotal } from '../event-log.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
 export interface FeedRow extends Pick<FeedState, 'closedBy'> {

@@ -1,6 +1,6 @@
 /** What administration requires of a key of one tenant, in place of an operator's scope (D11). */
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import type { Grant } from '../../store/storage.ts'
+import type { Grant } from '../../keys/key.ts'
 
 /**
  * All of `scopes`, and one of `oneOf` if there are any: administration shows and erases nothing that the key could not see or erase

@@ -2,7 +2,7 @@
 import { isKeyId, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { SchemaName } from '../../../schemas/named-schemas.ts'
-import type { Tenant } from '../../store/storage.ts'
+import type { Tenant } from '../../tenants/tenant.ts'
 import type { AdminNeed } from '../access/access.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'

@@ -1,7 +1,7 @@
 /** Which tenants a key may administer, and which scopes it may give to others (D11). */
 import { adminScopes, scopes, tenantScopes } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import type { Grant, KeyRecord } from '../../store/storage.ts'
+import type { Grant, KeyRecord } from '../../keys/key.ts'
 import { mayAdminister } from '../access/admin-access.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Refused } from '../exchange.ts'

@@ -1,5 +1,5 @@
 /** Turns failures into problems. */
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
 import type { HttpContext } from '../context.ts'
 import type { Request } from '../exchange.ts'
 import type { Refusal } from './problem.ts'

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../reading/list.ts'
 import type { ReaderForm } from '../../reading/representation/representation.ts'
-import { payloadState } from '../../store/storage.ts'
-import type { Head } from '../../store/storage.ts'
+import { payloadState } from '../../events/payload-state.ts'
+import type { Head } from '../../events/event-log.ts'
 import type { ContentCoding } from '../../reading/page-cache/index.ts'
 
 /**

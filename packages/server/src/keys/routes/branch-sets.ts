@@ -2,7 +2,7 @@
  * Limits the sets of branches in the keys of a tenant (D11), because each publication is entered in the views of every set that has its
  * branch.
  */
-import type { Grant } from '../../store/storage.ts'
+import type { Grant } from '../key.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'

@@ -1,5 +1,5 @@
 /** A key in an answer: never its text (PROTOCOL §12). */
-import type { KeyRecord } from '../../store/storage.ts'
+import type { KeyRecord } from '../key.ts'
 
 export function keyMembers(record: KeyRecord): object {
   const { keyId, label, operator, adminScopes = [], grants, networks = [], rate, replaces } = record

@@ -9,15 +9,9 @@ import {
 } from '@property-events/protocol'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import {
-  branchScopes,
-  grantedBranches,
-  isNetwork,
-  maxBranchLength,
-  maxGrantedBranches,
-  unlimitedScope,
-} from '../../store/storage.ts'
-import type { Grant, KeyChange, KeyRate } from '../../store/storage.ts'
+import { branchScopes, grantedBranches, maxBranchLength, maxGrantedBranches, unlimitedScope } from '../granted-branches.ts'
+import { isNetwork } from '../allowed-networks.ts'
+import type { Grant, KeyChange, KeyRate } from '../key.ts'
 import { contactWords, readContactLimits } from './contact-limits.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import type { BodyMembers } from '../../http/requests/body-members.ts'

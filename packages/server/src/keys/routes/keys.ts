@@ -1,7 +1,7 @@
 /** `/v1/admin/keys`: listing keys, and making, changing, rotating and revoking one (PROTOCOL §12). */
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { KeyRecord } from '../../store/storage.ts'
+import type { KeyRecord } from '../key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'

@@ -1,6 +1,6 @@
 /** `/v1/expiring-contacts`: contacts that will be erased because they have not changed, and the agency's veto (PROTOCOL §5.7). */
 import { expiryDayMs } from './contact-expiry.ts'
-import type { ExpiringContact } from '../../store/storage.ts'
+import type { ExpiringContact } from './contact-expiry.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Outcome } from '../../http/exchange.ts'

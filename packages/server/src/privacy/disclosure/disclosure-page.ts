@@ -1,6 +1,8 @@
 /** Which contacts of one tenant a key was sent, page by page: for an agency that has to inform them of a breach (D28). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Actor, SentPiece, StorageEngine } from '../../store/storage.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { SentPiece } from './disclosure.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { exposureOf, unknownTimes } from './disclosures.ts'
 import type { ExposedContact, ExposureQuery, TimeSpan } from './disclosures.ts'
 import { hourMs } from './disclosure-log.ts'

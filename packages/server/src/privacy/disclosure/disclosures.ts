@@ -1,6 +1,9 @@
 /** Which contacts a key was sent within a time: for a notice after a breach (D28). */
-import { numbersPerBlock } from '../../store/storage.ts'
-import type { FeedKey, NumberedSubject, SentPiece, StorageEngine } from '../../store/storage.ts'
+import { numbersPerBlock } from './disclosure.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { NumberedSubject } from '../../events/event-log.ts'
+import type { SentPiece } from './disclosure.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { hourMs } from './disclosure-log.ts'
 
 export interface ExposureQuery {

@@ -1,8 +1,11 @@
 /** Which keys were sent given events, as far as it is recorded: for receipts of erasures, and for what is held about a contact (D28). */
 import { numberRanges } from '../../consumers/number-ranges.ts'
 import type { NumberRanges } from '../../consumers/number-ranges.ts'
-import { numbersPerBlock } from '../../store/storage.ts'
-import type { FeedKey, PlacedEvent, SentPiece, StorageEngine } from '../../store/storage.ts'
+import { numbersPerBlock } from './disclosure.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { PlacedEvent } from '../../events/event-log.ts'
+import type { SentPiece } from './disclosure.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { turnForStep } from '../../runtime/yield-in-steps.ts'
 import { hourMs } from './disclosure-log.ts'
 

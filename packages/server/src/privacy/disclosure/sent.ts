@@ -1,7 +1,8 @@
 /** What answers contain of a feed, for the ledger of what was sent (D28). */
 import type { FeedName } from '@property-events/protocol'
-import type { NumberRange, SentView } from '../../store/storage.ts'
-import type { FeedKey, StoredEvent, ViewRange } from '../../store/storage.ts'
+import type { NumberRange, SentView } from './disclosure.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { StoredEvent, ViewRange } from '../../events/event-log.ts'
 
 /** The events in an answer. */
 export interface Sent {

@@ -1,5 +1,7 @@
 /** From `unreachable` to `overwritten` (D17, docs/decisions/0030): rewrites the store and updates receipts. */
-import type { Actor, StorageEngine, WaitingErasure } from '../../store/storage.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { WaitingErasure } from './erasure.ts'
 
 export type Compaction =
   /** No erasure waits for it, and nothing was done. */

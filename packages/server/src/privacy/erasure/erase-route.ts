@@ -1,6 +1,7 @@
 /** `POST /v1/erasures`: removes the payloads of a property, a contact or one event from the feed (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
-import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../store/storage.ts'
+import type { BeginErasureOutcome, ErasureTarget } from './erasure.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'

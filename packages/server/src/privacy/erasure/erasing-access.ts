@@ -1,7 +1,7 @@
 /** What a key with an erase scope may do: erase, put on hold, and see what was done (PROTOCOL §5.7). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { FeedKey } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Refused } from '../../http/exchange.ts'
 

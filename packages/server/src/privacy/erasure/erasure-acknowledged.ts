@@ -1,5 +1,6 @@
 /** Which consumers report that they have applied the event that closed an erased subject (D17, D28). */
-import type { Erasure, StorageEngine } from '../../store/storage.ts'
+import type { Erasure } from './erasure.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 
 export interface AcknowledgedConsumer {
   /** As the consumer gave it; `default`: the key itself. */

@@ -1,7 +1,7 @@
 /** The body of a request to erase (PROTOCOL §5.7). It is strict: what is erased by mistake cannot be brought back. */
 import { erasureReasons, feedNames } from '@property-events/protocol'
 import type { ErasureReason, FeedName, ProblemError } from '@property-events/protocol'
-import type { ErasureTarget } from '../../store/storage.ts'
+import type { ErasureTarget } from './erasure.ts'
 import { isDay, readCaseRef, readMembers } from '../../http/requests/body-members.ts'
 import type { BodyMembers } from '../../http/requests/body-members.ts'
 

@@ -1,7 +1,10 @@
 /** Who had been sent what was erased, who has been told, and who reports that it is done: computed when a receipt is read (D17, D28). */
 import { parseEventJson } from '../../events/event-json.ts'
-import { runSilenceMs } from '../../store/storage.ts'
-import type { Erasure, KeyRecord, PlacedEvent, SentBefore, StorageEngine } from '../../store/storage.ts'
+import { runSilenceMs } from '../disclosure/disclosure.ts'
+import type { Erasure, SentBefore } from './erasure.ts'
+import type { KeyRecord } from '../../keys/key.ts'
+import type { PlacedEvent } from '../../events/event-log.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import { acknowledgedBy } from './erasure-acknowledged.ts'
 import type { AcknowledgedConsumer } from './erasure-acknowledged.ts'
 import type { TimeSpan } from '../disclosure/disclosures.ts'

@@ -10,7 +10,7 @@ import { open, readFile, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { feedNames, parseUuid } from '@property-events/protocol'
-import type { Erasure } from '../../store/storage.ts'
+import type { Erasure } from './erasure.ts'
 
 /** What the list keeps of an erasure. */
 export type ListedErasure = Pick<Erasure, 'erasureId' | 'key' | 'target' | 'begunMs'>

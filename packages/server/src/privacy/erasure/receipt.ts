@@ -1,7 +1,7 @@
 /** An erasure in an answer: what was requested, how far it is, and what it does not reach (PROTOCOL §5.7). */
 import { allAcknowledgedMs } from './erasure-acknowledged.ts'
 import type { ErasureRecipient, ErasureRecipients } from './erasure-recipients.ts'
-import type { Erasure } from '../../store/storage.ts'
+import type { Erasure } from './erasure.ts'
 import type { HttpContext } from '../../http/context.ts'
 import type { Headers } from '../../http/exchange.ts'
 

@@ -9,18 +9,15 @@ import {
 } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
 import { isFeedRefusal } from '../../events/feed.ts'
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import { isErasedPayload } from '../../events/append/reduced-event.ts'
 import { payloadMember } from '../../events/append/subject-identity.ts'
-import type {
-  Actor,
-  BeginErasureOutcome,
-  ErasureTarget,
-  FeedKey,
-  StorageEngine,
-  StoredEvent,
-} from '../../store/storage.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { BeginErasureOutcome, ErasureTarget } from './erasure.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { StoredEvent } from '../../events/event-log.ts'
 import type { ListedErasure } from './journal.ts'
 
 type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds'>

@@ -8,14 +8,11 @@ import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
 import type { StepEnd, Worker } from '../../runtime/worker-loop.ts'
 import { nodeSilenceMs } from '../../nodes/node.ts'
 import type { ErasureList } from './journal.ts'
-import type {
-  FeedKey,
-  Head,
-  OpenErasure,
-  OpenRestriction,
-  ReduceOutcome,
-  StorageEngine,
-} from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { Head } from '../../events/event-log.ts'
+import type { OpenErasure, ReduceOutcome } from './erasure.ts'
+import type { OpenRestriction } from '../restriction/restriction.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */
 const lookEveryMs = 500

@@ -1,6 +1,6 @@
 /** A hold in an answer (PROTOCOL §5.7). */
-import { holdState } from '../../store/storage.ts'
-import type { Hold } from '../../store/storage.ts'
+import { holdState } from './hold.ts'
+import type { Hold } from './hold.ts'
 
 export function holdAnswer(hold: Hold, nowMs: number): object {
   const { holdId, key, subjectId, ground, caseRef, actor, addedMs, untilMs, endedMs } = hold

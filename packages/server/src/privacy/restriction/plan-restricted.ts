@@ -6,7 +6,7 @@ import { erasedPayload } from '../../events/append/reduced-event.ts'
 import { spelled } from '../../events/append/subject-identity.ts'
 import { standing } from '../../events/append/subject-state.ts'
 import type { SubjectState } from '../../events/append/subject-state.ts'
-import type { EventDraft } from '../../store/storage.ts'
+import type { EventDraft } from '../../events/append/append-batch.ts'
 
 /** An event of a restricted contact is planned as if the contact were not restricted, and then put aside (D17). */
 export function stateToPlanFrom(

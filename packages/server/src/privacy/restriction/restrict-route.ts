@@ -1,6 +1,6 @@
 /** `POST /v1/restrictions` and `…/end`: keeps a contact but shows it to nobody, or shows it again (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
-import type { LiftOutcome, RestrictOutcome, Restriction } from '../../store/storage.ts'
+import type { LiftOutcome, RestrictOutcome, Restriction } from './restriction.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Outcome } from '../../http/exchange.ts'

@@ -1,5 +1,5 @@
 /** A restriction in an answer (PROTOCOL §5.7). */
-import type { Restriction } from '../../store/storage.ts'
+import type { Restriction } from './restriction.ts'
 import type { Listed } from '../../http/listed.ts'
 
 export const restrictions: Listed = { one: 'a restriction', parameter: 'restrictionId' }

@@ -1,7 +1,9 @@
 /** Which retention rules apply to which tenant, and which time they reach today (D17). */
 import { feedNames, ticksPerSecond } from '@property-events/protocol'
 import type { FeedName, Ticks } from '@property-events/protocol'
-import type { FeedKey, RetentionRule, StorageEngine, ThinSpan } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { RetentionRule, ThinSpan } from './retention.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 
 /** The rules for tenants without their own, in whole days; 0: off. */
 export type RetentionDefaults = Readonly<Record<RetentionRule, number>>

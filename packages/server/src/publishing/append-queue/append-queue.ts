@@ -4,7 +4,8 @@
  * not delay the others: further commits run beside it, as many as the engine can use, with each feed in one of them at
  * a time. Feeds that another session has locked wait separately.
  */
-import type { AppendBatch, AppendOutcome, EventStore } from '../../store/storage.ts'
+import type { AppendBatch, AppendOutcome } from '../../events/append/append-batch.ts'
+import type { EventStore } from '../../events/event-log.ts'
 import { commitAttempts, foundLock, mayBeOfOne, unobserved } from './commit-attempts.ts'
 import type { CommitAttempts, CommitObserver } from './commit-attempts.ts'
 import { beginCommit, endCommit, lockWaitMs, newLanes, nextCommit } from './parallel-commits.ts'

@@ -3,7 +3,7 @@
  * counter, or a slow commit of another node. Each waits in commits of its own, a few at a time, and nothing else waits
  * for them.
  */
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
 import type { CommitAttempts } from './commit-attempts.ts'
 import type { CommitLimits } from './commit-limits.ts'
 import type { Claim, FeedLine } from './feed-queue.ts'

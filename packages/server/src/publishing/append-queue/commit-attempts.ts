@@ -2,8 +2,8 @@
  * One commit and the results of its batches. When a commit of several fails, the batch that caused it is found and
  * fails alone.
  */
-import { StorageFailure } from '../../store/storage.ts'
-import type { EventStore } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
+import type { EventStore } from '../../events/event-log.ts'
 import type { Waiting } from './feed-queue.ts'
 import type { WaitingRoom } from './waiting-batches.ts'
 

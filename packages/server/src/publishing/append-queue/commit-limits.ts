@@ -1,5 +1,5 @@
 /** How much goes into one commit, how many commits run at once, and how long a commit waits. */
-import type { AppendBatch } from '../../store/storage.ts'
+import type { AppendBatch } from '../../events/append/append-batch.ts'
 
 /**
  * Batches of about the same size share a commit, so that a single event never waits for a thousand others in its

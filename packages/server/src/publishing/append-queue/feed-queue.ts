@@ -1,5 +1,5 @@
 /** The batches of one feed that wait to be appended, and whose turn it is. */
-import type { AppendBatch, AppendOutcome } from '../../store/storage.ts'
+import type { AppendBatch, AppendOutcome } from '../../events/append/append-batch.ts'
 
 export interface Waiting {
   readonly batch: AppendBatch

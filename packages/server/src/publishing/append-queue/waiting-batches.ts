@@ -2,8 +2,8 @@
  * The batches that wait to be appended: each feed's in their order, and the tenants in turn. A caller that takes
  * batches of a feed claims the feed, so that it is in one commit at a time.
  */
-import { feedName } from '../../store/storage.ts'
-import type { AppendBatch } from '../../store/storage.ts'
+import { feedName } from '../../events/feed-key.ts'
+import type { AppendBatch } from '../../events/append/append-batch.ts'
 import type { CommitLimits } from './commit-limits.ts'
 import { fairRoom } from './fair-quota.ts'
 import { joinTurns, leaveTurns, newTurns } from './feed-queue.ts'

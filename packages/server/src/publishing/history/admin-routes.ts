@@ -1,5 +1,5 @@
 /** `GET /v1/admin/tenants/{tenantId}/publications`: what was published for a tenant, and what was refused (PROTOCOL §14.2). */
-import { publicationDaysKept } from '../../store/storage.ts'
+import { publicationDaysKept } from './publication.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import type { Operation } from '../../http/operation.ts'

@@ -1,7 +1,7 @@
 /** What was published, as two operations list it (PROTOCOL §14.2). */
 import type { FeedName, ProblemError } from '@property-events/protocol'
-import { firstKeptMinute } from '../../store/storage.ts'
-import type { KeptMinute, PublicationStore } from '../../store/storage.ts'
+import { firstKeptMinute } from './publication.ts'
+import type { KeptMinute, PublicationStore } from './publication.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readTimeWithin, timeSchema } from '../../http/requests/time-parameter.ts'

@@ -1,5 +1,5 @@
 /** `GET /v1/publications`: what a publisher's own key has published, and what it was refused (PROTOCOL §14.2). */
-import { publicationDaysKept } from '../../store/storage.ts'
+import { publicationDaysKept } from './publication.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'

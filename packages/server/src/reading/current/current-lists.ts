@@ -3,8 +3,10 @@
  * leave a feed, so within an epoch such a list never changes, and every thread that makes it makes the same.
  */
 import { turnForStep } from '../../runtime/yield-in-steps.ts'
-import { feedName } from '../../store/storage.ts'
-import type { EventStore, FeedKey, FeedView } from '../../store/storage.ts'
+import { feedName } from '../../events/feed-key.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { FeedView } from '../../events/branches/branch-view.ts'
 
 export interface CurrentListQuery {
   readonly key: FeedKey

@@ -1,14 +1,9 @@
 /** Pages of current events: the moment of each, and its place in the list of that moment (PROTOCOL §3.5). */
-import { isJoined, isKept } from '../../store/storage.ts'
-import type {
-  EventStore,
-  FeedKey,
-  FeedView,
-  Head,
-  Moment,
-  MomentName,
-  MomentStore,
-} from '../../store/storage.ts'
+import { isJoined, isKept } from './moment.ts'
+import type { EventStore, Head } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { FeedView } from '../../events/branches/branch-view.ts'
+import type { Moment, MomentName, MomentStore } from './moment.ts'
 import { createCurrentLists } from './current-lists.ts'
 import type { KnownRanges } from '../page-range-cache.ts'
 import { pageOf } from '../list.ts'

@@ -3,7 +3,8 @@
  * newest events, a store that is read for the first time) is read from the engine. Both ways give the same text.
  */
 import type { LocatedPage } from '../list.ts'
-import type { FeedKey, Head } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { Head } from '../../events/event-log.ts'
 import { createFeedSeries, forgetOthers } from './segments/feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
 import type { ReaderForm } from '../representation/representation.ts'

@@ -2,7 +2,7 @@
 import type { PageRange } from '../list.ts'
 import { formed } from '../representation/representation.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import type { EventStore } from '../../store/storage.ts'
+import type { EventStore } from '../../events/event-log.ts'
 
 /** What pages need from a store. */
 export type RangeReads = Pick<EventStore, 'readRange' | 'readRangeWithin' | 'measureRange'>

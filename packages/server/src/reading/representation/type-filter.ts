@@ -2,7 +2,7 @@
 import { meaningOf, standardCode } from '@property-events/protocol'
 import type { FeedEvent, FeedName } from '@property-events/protocol'
 import { BoundedMap } from '../../runtime/bounded-map.ts'
-import type { StoredEvent } from '../../store/storage.ts'
+import type { StoredEvent } from '../../events/event-log.ts'
 
 /** Whether a reader gets an event. */
 export type TypeFilter = (event: Pick<StoredEvent, 'json'>) => boolean

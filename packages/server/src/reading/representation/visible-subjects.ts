@@ -2,7 +2,9 @@
 import { meaningOf } from '@property-events/protocol'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import { turnForStep } from '../../runtime/yield-in-steps.ts'
-import type { EventStore, FeedKey, LiveSubject } from '../../store/storage.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { LiveSubject } from '../../events/live-subjects.ts'
 import { narrowedEvents } from './contact-redaction.ts'
 import type { Narrow } from './contact-redaction.ts'
 

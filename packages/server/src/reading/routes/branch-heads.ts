@@ -1,7 +1,8 @@
 /** The last events of the branches of a feed, for keys that read only those (PROTOCOL §2.9). */
 import { parseEventJson } from '../../events/event-json.ts'
-import { feedName } from '../../store/storage.ts'
-import type { EventStore, FeedKey } from '../../store/storage.ts'
+import { feedName } from '../../events/feed-key.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { feedViewOf } from '../feed-view.ts'
 
 export interface LastEvent {

@@ -1,6 +1,6 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds`: the state of a tenant's feeds (PROTOCOL §12). */
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
-import type { FeedKey } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import type { HttpContext } from '../../http/context.ts'
 import type { Operation } from '../../http/operation.ts'
 import { adminAnswer, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'

@@ -3,7 +3,9 @@
  * (PROTOCOL §12.12). An id is a few probes of an index in each tenant. A text has no index: the latest events are read, as in a search of one.
  */
 import { turnForStep } from '../../runtime/yield-in-steps.ts'
-import type { EventStore, FeedKey, StoredEvent, Tenant, TenantPlace } from '../../store/storage.ts'
+import type { EventStore, StoredEvent } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { Tenant, TenantPlace } from '../../tenants/tenant.ts'
 import { findProperties, findProperty } from './find-properties.ts'
 import type { FoundProperty, SearchLimits } from './find-properties.ts'
 

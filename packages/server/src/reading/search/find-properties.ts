@@ -5,7 +5,8 @@
 import { meaningOf } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
 import { turnForStep } from '../../runtime/yield-in-steps.ts'
-import type { EventStore, FeedKey, StoredEvent } from '../../store/storage.ts'
+import type { EventStore, StoredEvent } from '../../events/event-log.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { freeEvents } from '../read-in-steps.ts'
 
 export interface PropertySearch {

@@ -1,7 +1,7 @@
 /** The kinds of outage, and the kind that each failure belongs to. Failures are logged only here. */
 import type { Logger } from 'pino'
 import type { BackgroundTask, TaskReport } from '../background-task.ts'
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../../sql/storage-errors.ts'
 import { createOutage } from './outage.ts'
 import type { Outage, OutageState } from './outage.ts'
 

@@ -1,6 +1,6 @@
 /** Logs two lines for each maintenance: its beginning and its end, as this node notices them. */
 import type { Logger } from 'pino'
-import type { Maintenance } from '../../store/storage.ts'
+import type { Maintenance } from '../../maintenance/maintenance.ts'
 
 export function maintenanceReporter(log: Logger): (maintenance: Maintenance | undefined) => void {
   return (maintenance) => {

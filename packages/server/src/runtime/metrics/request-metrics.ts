@@ -1,5 +1,5 @@
 /** Counts of each request. Every read passes here, so each number costs no more than one look-up. */
-import type { FeedKey } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import type { MetricJson } from './metric-json.ts'
 import { namedCounts } from './named-counts.ts'
 import type { CountsByName } from './named-counts.ts'

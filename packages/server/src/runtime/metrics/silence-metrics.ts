@@ -2,7 +2,7 @@
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { TaskReport } from '../background-task.ts'
-import type { Presence, SilenceStore } from '../../store/storage.ts'
+import type { Presence, SilenceStore } from '../../consumers/silence/silence.ts'
 import { askedOnce } from './asked-once.ts'
 import { namesShown } from './top-counter.ts'
 

@@ -1,7 +1,7 @@
 /** The database as statements use it: which connection each runs on, in which transaction, and what is retried. */
 import type { PoolClient, QueryResultRow } from 'pg'
-import type { PoolState, StoreObserver } from '../../store/store-observer.ts'
-import type { FeedKey } from '../../store/storage.ts'
+import type { PoolState, StoreObserver } from '../store-observer.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { isOfStatement } from './failure.ts'
 import { typesOf } from './long-rows.ts'
 import { createReadLines, defaultConnectTimeoutMs } from './read-lines.ts'

@@ -1,6 +1,6 @@
 /** From PostgreSQL's error codes to the few failures the port knows. */
 import { DatabaseError } from 'pg'
-import { StorageFailure, StorageRefusal } from '../../store/storage.ts'
+import { StorageFailure, StorageRefusal } from '../storage-errors.ts'
 
 /** `disk_full`, the code of PostgreSQL when it cannot extend a file. */
 const fullCodes = new Set(['53100'])

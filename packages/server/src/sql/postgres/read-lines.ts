@@ -4,7 +4,7 @@
  * that becomes free goes to the next line in turn. A read thus waits for one read of each tenant that waits too, however many reads they
  * have.
  */
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../storage-errors.ts'
 
 export interface ReadLines {
   /**

@@ -1,6 +1,6 @@
 /** Waits for a database that is away: it is starting, restarting, or is a standby that is being promoted. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { StorageFailure } from '../../store/storage.ts'
+import { StorageFailure } from '../storage-errors.ts'
 import { isConnectionLoss } from './connection.ts'
 import { standbyText } from './pool.ts'
 

@@ -1,7 +1,7 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { postgresAccess } from '../../sql/postgres.ts'
 import { featureStores } from '../stores.ts'
-import type { SharedClock } from '../clock.ts'
+import type { SharedClock } from '../../runtime/clock.ts'
 import {
   countedRuns,
   guardedBranchViews,
@@ -9,9 +9,10 @@ import {
   guardedRestricting,
   guardedThinning,
   storeGuard,
-} from '../guarded.ts'
+} from '../../sql/guarded.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { FeedKey, StorageEngine, StoreSettings } from '../storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from '../../events/postgres/branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from '../../sql/postgres/connection.ts'
 import { engineParts } from './engine-parts.ts'

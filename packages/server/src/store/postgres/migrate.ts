@@ -1,7 +1,7 @@
 /** Brings a database to the schema this program knows, from any number of nodes at once, while others publish and read. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { codeOf } from '../error-code.ts'
-import { StorageRefusal, madeBefore } from '../storage-errors.ts'
+import { codeOf } from '../../sql/error-code.ts'
+import { StorageRefusal, madeBefore } from '../../sql/storage-errors.ts'
 import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
 import { shareWithNodes } from './node-rights.ts'
 import { inTransaction, runBeside, runFiles, runInside } from './migration-steps.ts'

@@ -1,7 +1,7 @@
 /** From a database's address to a store with the requested schema and settings. */
 import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
-import { StorageRefusal } from '../storage.ts'
+import { StorageRefusal } from '../../sql/storage-errors.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connect } from '../../sql/postgres/connection.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'

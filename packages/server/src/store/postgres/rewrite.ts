@@ -4,8 +4,8 @@
  * other way.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { codeOf } from '../error-code.ts'
-import { StorageRefusal } from '../storage.ts'
+import { codeOf } from '../../sql/error-code.ts'
+import { StorageRefusal } from '../../sql/storage-errors.ts'
 import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
 import { heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'

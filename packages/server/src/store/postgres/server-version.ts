@@ -1,5 +1,5 @@
 /** Which PostgreSQL servers this program works on. */
-import { StorageRefusal } from '../storage.ts'
+import { StorageRefusal } from '../../sql/storage-errors.ts'
 
 export const oldestServer = 15
 /** The newest version that the tests were run on. */

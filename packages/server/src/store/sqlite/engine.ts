@@ -3,18 +3,18 @@ import { sqliteAccess } from '../../sql/sqlite.ts'
 import { featureStores } from '../stores.ts'
 import { changeCounts } from '../../events/change-counts.ts'
 import type { ChangeCounts } from '../../events/change-counts.ts'
-import type { SharedClock } from '../clock.ts'
+import type { SharedClock } from '../../runtime/clock.ts'
 import {
   guardedBranchViews,
   guardedErasing,
   guardedRestricting,
   guardedThinning,
   storeGuard,
-} from '../guarded.ts'
+} from '../../sql/guarded.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { StorageEngine, StoreSettings } from '../storage.ts'
-import { storeObservers } from '../store-observer.ts'
-import type { StoreObservers } from '../store-observer.ts'
+import { storeObservers } from '../../sql/store-observer.ts'
+import type { StoreObservers } from '../../sql/store-observer.ts'
 import { watchers } from '../../events/watchers.ts'
 import { fileBranchViews } from '../../events/sqlite/branch-views.ts'
 import { commitLine } from '../../events/sqlite/writer/commit-line.ts'

@@ -7,7 +7,8 @@ import { nodeSilenceMs } from '../../nodes/node.ts'
 import { connectForReading, storeFileOf } from '../../sql/sqlite/connection.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { isMadeBefore, knownSchemaVersion } from './migrate.ts'
-import type { Maintenance, WaitingErasures } from '../storage.ts'
+import type { Maintenance } from '../../maintenance/maintenance.ts'
+import type { WaitingErasures } from '../../privacy/erasure/erasure.ts'
 
 export type StoreInspection =
   | { readonly kind: 'none'; readonly file: string }

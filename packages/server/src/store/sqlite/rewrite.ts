@@ -1,6 +1,6 @@
 /** Rewrites the store's file, so that its free space holds nothing of what was reduced (D17). */
 import { Worker } from 'node:worker_threads'
-import { StorageRefusal } from '../storage.ts'
+import { StorageRefusal } from '../../sql/storage-errors.ts'
 import { connectForWriting } from '../../sql/sqlite/connection.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'

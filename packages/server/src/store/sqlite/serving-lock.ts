@@ -1,6 +1,6 @@
 /** Only one process serves a data folder: two writers' threads could not keep P3 for each other's readers. */
 import { join } from 'node:path'
-import { StorageRefusal } from '../storage.ts'
+import { StorageRefusal } from '../../sql/storage-errors.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'
 import { takeFileLock } from './file-lock.ts'
 import type { FileLock } from './file-lock.ts'

@@ -1,7 +1,7 @@
 /** The reservation of time in the store's file: a row of `meta`, committed with a flush like an event (P3, P7). */
 import type { Ticks } from '@property-events/protocol'
-import { readClock } from '../clock.ts'
-import type { SharedClock } from '../clock.ts'
+import { readClock } from '../../runtime/clock.ts'
+import type { SharedClock } from '../../runtime/clock.ts'
 import { renewedBelowTicks, reservedAheadTicks } from '../../events/time-reservation.ts'
 import type { Reserved } from '../../events/time-reservation.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'

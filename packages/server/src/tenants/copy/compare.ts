@@ -1,7 +1,8 @@
 /** Reads a feed from two stores and compares numbers and bytes. */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FeedKey, StorageEngine } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 
 /** A copy or a move that cannot go on. `message`: sentences for the operator that say in which state everything is, and what to do. */
 export class CopyRefusal extends Error {

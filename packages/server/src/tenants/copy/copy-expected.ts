@@ -3,8 +3,11 @@
  * them itself.
  */
 import { feedNames } from '@property-events/protocol'
-import { presencesPerStep, presenceText } from '../../store/storage.ts'
-import type { Actor, KeyRecord, PresenceName, SetExpectation, StorageEngine } from '../../store/storage.ts'
+import { presencesPerStep, presenceText } from '../../consumers/silence/silence.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { KeyRecord } from '../../keys/key.ts'
+import type { PresenceName, SetExpectation } from '../../consumers/silence/silence.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 
 /**
  * The target expects publishers, and consumers of keys that it has, in the same intervals as the source, and loses settings of its own.

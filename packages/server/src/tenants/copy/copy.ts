@@ -1,7 +1,10 @@
 /** Copies a store into another one, of either engine, so that readers cannot distinguish them. */
 import { feedNames } from '@property-events/protocol'
-import { feedName } from '../../store/storage.ts'
-import type { Actor, FeedKey, KeyRecord, StorageEngine } from '../../store/storage.ts'
+import { feedName } from '../../events/feed-key.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { KeyRecord } from '../../keys/key.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import type { StoreRecord } from './store-records.ts'
 import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './compare.ts'
 import type { CopiedFeed } from './compare.ts'

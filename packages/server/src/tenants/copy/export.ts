@@ -6,15 +6,11 @@ import { basename, join } from 'node:path'
 import type { TenantExporter } from '../deletion/worker.ts'
 import { writeNewFile } from '../../store/new-file.ts'
 import { makeFolder, openStorage, storeFileOf } from '../../store/open-storage.ts'
-import { StorageRefusal } from '../../store/storage.ts'
-import type {
-  Actor,
-  BeginDeletionOutcome,
-  DeletedExport,
-  Deletion,
-  StorageEngine,
-  Tenant,
-} from '../../store/storage.ts'
+import { StorageRefusal } from '../../sql/storage-errors.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { BeginDeletionOutcome, DeletedExport, Deletion } from '../deletion/deletion.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { Tenant } from '../tenant.ts'
 import { moveKeys } from '../move/keys.ts'
 import { withoutThinning } from './compare.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'

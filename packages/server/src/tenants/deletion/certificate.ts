@@ -1,6 +1,6 @@
 /** The certificate of a deletion (PROTOCOL §12.9), for answers and for the program, which loads no operations for it. */
 import { formatTicks } from '@property-events/protocol'
-import type { DeletedFeed, Deletion, OwnedCounts } from '../../store/storage.ts'
+import type { DeletedFeed, Deletion, OwnedCounts } from './deletion.ts'
 import { timeOf } from '../../keys/routes/key-answer.ts'
 
 export function certificateOf(one: Deletion): object {

@@ -1,7 +1,7 @@
 /** `DELETE /v1/admin/tenants/{tenantId}`, and the certificates of what was deleted (PROTOCOL §12.9). */
 import { parseUuid, uuidV7 } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { DeletionRefusal } from '../../store/storage.ts'
+import type { DeletionRefusal } from './deletion.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'

@@ -6,7 +6,8 @@ import { feedNames } from '@property-events/protocol'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { StepEnd, Worker } from '../../runtime/worker-loop.ts'
-import type { FeedKey, StorageEngine } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { StorageEngine } from '../../store/storage.ts'
 import type { DeletedExport, Deletion, DeletionStore, OpenDeletion } from './deletion.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */

@@ -6,7 +6,11 @@ import { startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import { payloadMember } from '../../events/append/subject-identity.ts'
-import type { EventDraft, FeedKey, Leaving, StorageEngine, StoredEvent } from '../../store/storage.ts'
+import type { EventDraft } from '../../events/append/append-batch.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { Leaving } from './leaving.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { StoredEvent } from '../../events/event-log.ts'
 import { unlessBroken } from '../../runtime/isolate-failure.ts'
 
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */

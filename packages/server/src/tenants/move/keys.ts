@@ -1,6 +1,9 @@
 /** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
 import type { Peppers } from '../../keys/index.ts'
-import type { Actor, KeyRecord, StorageEngine, Tenant } from '../../store/storage.ts'
+import type { Actor } from '../../audit/audit.ts'
+import type { KeyRecord } from '../../keys/key.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { Tenant } from '../tenant.ts'
 import { CopyRefusal } from '../copy/compare.ts'
 
 /** Keys with a grant for the tenant. Operator keys belong to none. */

@@ -9,7 +9,7 @@ import {
   restrictionProgress,
   restrictionsOfFeed,
 } from '../../privacy/restriction/store.ts'
-import type { FeedKey } from '../../store/storage.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
 import { eventAt } from '../../events/postgres/event-at.ts'
 import { recordsPerPiece, reductionRecords, thinningRecords } from '../copy/store-records.ts'
 import type {

@@ -1,6 +1,7 @@
 /** The obstacles to moving a tenant, in sentences, and the state in which an interrupted move leaves it. */
 import { plainText } from '@property-events/protocol'
-import type { MoveState, Tenant } from '../../store/storage.ts'
+import type { MoveState } from './move.ts'
+import type { Tenant } from '../tenant.ts'
 import { CopyRefusal } from '../copy/compare.ts'
 
 /** How far a run has come when it ends early. */

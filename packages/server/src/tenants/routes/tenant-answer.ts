@@ -1,5 +1,7 @@
 /** A tenant in an answer, with what is under way for it (PROTOCOL §12.2). */
-import type { Leaving, OpenDeletion, Tenant } from '../../store/storage.ts'
+import type { Leaving } from '../leaving/leaving.ts'
+import type { OpenDeletion } from '../deletion/deletion.ts'
+import type { Tenant } from '../tenant.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { timeOf } from '../../keys/routes/key-answer.ts'
 

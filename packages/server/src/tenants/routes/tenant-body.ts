@@ -1,7 +1,7 @@
 /** Bodies that make or change a tenant (PROTOCOL §12). */
 import { hasAtMost, plainText } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { TenantChange } from '../../store/storage.ts'
+import type { TenantChange } from '../tenant.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import type { BodyMembers } from '../../http/requests/body-members.ts'
 

@@ -3,7 +3,7 @@ import { formatTicks, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { comesFirst } from '../../publishing/last-published.ts'
 import type { PublishedTenant } from '../../publishing/last-published.ts'
-import type { Tenant } from '../../store/storage.ts'
+import type { Tenant } from '../tenant.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 

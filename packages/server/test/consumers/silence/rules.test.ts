@@ -16,8 +16,8 @@ import {
   shortestPauseMs,
 } from '../../../src/consumers/silence/rules.ts'
 import type { LookFacts, Seen } from '../../../src/consumers/silence/rules.ts'
-import { newPresence } from '../../../src/store/storage.ts'
-import type { Presence } from '../../../src/store/storage.ts'
+import { newPresence } from '../../../src/consumers/silence/silence.ts'
+import type { Presence } from '../../../src/consumers/silence/silence.ts'
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000

@@ -6,14 +6,11 @@ import { uuidV7 } from '@property-events/protocol'
 import { expectedInterval, settlingMs } from '../../../src/consumers/silence/rules.ts'
 import { silenceLook, watchSilence } from '../../../src/consumers/silence/worker.ts'
 import type { SilenceChange } from '../../../src/consumers/silence/worker.ts'
-import { presenceText } from '../../../src/store/storage.ts'
-import type {
-  KeyRecord,
-  NotedReading,
-  PresenceName,
-  SetExpectation,
-  StorageEngine,
-} from '../../../src/store/storage.ts'
+import { presenceText } from '../../../src/consumers/silence/silence.ts'
+import type { KeyRecord } from '../../../src/keys/key.ts'
+import type { NotedReading } from '../../../src/consumers/consumer.ts'
+import type { PresenceName, SetExpectation } from '../../../src/consumers/silence/silence.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB } from '../../storage/support/drafts.ts'
 import { withTenants } from '../../storage/support/stores.ts'
 import { until } from '../../support/until.ts'

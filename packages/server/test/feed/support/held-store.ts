@@ -1,6 +1,7 @@
 /** A store whose commits end when a test says so, and which notes what came in them, for tests of the queue before it. */
-import { StorageFailure } from '../../../src/store/storage.ts'
-import type { AppendBatch, AppendOutcome, EventDraft, EventStore } from '../../../src/store/storage.ts'
+import { StorageFailure } from '../../../src/sql/storage-errors.ts'
+import type { AppendBatch, AppendOutcome, EventDraft } from '../../../src/events/append/append-batch.ts'
+import type { EventStore } from '../../../src/events/event-log.ts'
 import { until } from '../../support/until.ts'
 
 /** With what a commit fails: somebody else has locked one of its feeds; one of its batches is at fault. */

@@ -1,6 +1,7 @@
 import { ticksOfMilliseconds } from '@property-events/protocol'
 import { createCommitQueue } from '../../../src/publishing/append-queue/append-queue.ts'
-import type { FeedKey, StorageEngine } from '../../../src/store/storage.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft } from '../../storage/support/drafts.ts'
 import { list, parseEvent, receipt } from '../../storage/support/read-back.ts'
 import type { LoadTarget, SeenEvent } from './load.ts'

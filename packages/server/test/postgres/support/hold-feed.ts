@@ -1,6 +1,6 @@
 /** Another session that holds a feed's counter, as one that an operator forgot in a transaction does. */
 import { Client } from 'pg'
-import type { FeedKey } from '../../../src/store/storage.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
 import { feedNumbers } from '../../../src/sql/database.ts'
 
 export interface HeldFeed {

@@ -1,6 +1,6 @@
 /** A client that keeps to what it wants: the same request again, until it is answered. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { StorageFailure } from '../../../src/store/storage.ts'
+import { StorageFailure } from '../../../src/sql/storage-errors.ts'
 import type { LoadTarget } from './load.ts'
 
 export interface Patience {

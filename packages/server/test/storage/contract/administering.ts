@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type {
-  AuditRow,
-  FreshKey,
-  ImportedTenant,
-  KeyRecord,
-  StorageEngine,
-} from '../../../src/store/storage.ts'
+import type { AuditRow } from '../../../src/audit/audit.ts'
+import type { FreshKey, KeyRecord } from '../../../src/keys/key.ts'
+import type { ImportedTenant } from '../../../src/tenants/tenant.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

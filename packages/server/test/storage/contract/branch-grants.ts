@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Grant, KeyRecord, StorageEngine } from '../../../src/store/storage.ts'
+import type { Grant, KeyRecord } from '../../../src/keys/key.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { tenantA, tenantB } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { StorageFailure, branchViewName } from '../../../src/store/storage.ts'
-import type { FeedView, StorageEngine } from '../../../src/store/storage.ts'
+import { StorageFailure } from '../../../src/sql/storage-errors.ts'
+import { branchViewName } from '../../../src/events/branches/branch-view.ts'
+import type { FeedView } from '../../../src/events/branches/branch-view.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import {
   actor,
   assertViews,

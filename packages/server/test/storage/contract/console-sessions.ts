@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { idleSessionMs, sessionsPerKey, sessionsPerStep } from '../../../src/store/storage.ts'
-import type { ConsoleSession } from '../../../src/store/storage.ts'
+import { idleSessionMs, sessionsPerKey, sessionsPerStep } from '../../../src/console/session.ts'
+import type { ConsoleSession } from '../../../src/console/session.ts'
 import { uuid } from '../support/drafts.ts'
 import type { StoreFactory } from '../support/stores.ts'
 

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/store/storage.ts'
-import type {
-  ConsumerResult,
-  KeptReading,
-  NotedReading,
-  NumberRange,
-  StorageEngine,
-} from '../../../src/store/storage.ts'
+import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/consumers/consumer.ts'
+import type { ConsumerResult, KeptReading, NotedReading } from '../../../src/consumers/consumer.ts'
+import type { NumberRange } from '../../../src/privacy/disclosure/disclosure.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { erase, subject } from '../support/erasing.ts'
 import { list, publish } from '../support/read-back.ts'

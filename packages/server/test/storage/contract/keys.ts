@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { KeyRecord } from '../../../src/store/storage.ts'
+import type { KeyRecord } from '../../../src/keys/key.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { branchViewName } from '../../../src/store/storage.ts'
-import type {
-  FeedKey,
-  FeedView,
-  LiveQuery,
-  LiveSubject,
-  StorageEngine,
-} from '../../../src/store/storage.ts'
+import { branchViewName } from '../../../src/events/branches/branch-view.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { FeedView } from '../../../src/events/branches/branch-view.ts'
+import type { LiveQuery, LiveSubject } from '../../../src/events/live-subjects.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { grantBranches } from '../support/branch-views.ts'
 import { draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { list, publish } from '../support/read-back.ts'

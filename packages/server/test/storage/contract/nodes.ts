@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { readClock } from '../../../src/store/clock.ts'
+import { readClock } from '../../../src/runtime/clock.ts'
 import { nodeSilenceMs, shareSilenceMs } from '../../../src/nodes/node.ts'
 import { uuid } from '../support/drafts.ts'
 import { testClock } from '../support/test-clock.ts'

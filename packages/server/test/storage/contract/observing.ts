@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { StoreObserver } from '../../../src/store/storage.ts'
+import type { StoreObserver } from '../../../src/sql/store-observer.ts'
 import { draft } from '../support/drafts.ts'
 import { located, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

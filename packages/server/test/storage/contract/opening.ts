@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { StorageFailure } from '../../../src/store/storage.ts'
+import { StorageFailure } from '../../../src/sql/storage-errors.ts'
 import { batch, draft, feedKey } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { usageDaysKept, usageHoursKept, usagePerCommit } from '../../../src/store/storage.ts'
-import type { UsageCount } from '../../../src/store/storage.ts'
+import { usageDaysKept, usageHoursKept, usagePerCommit } from '../../../src/usage/usage.ts'
+import type { UsageCount } from '../../../src/usage/usage.ts'
 import type { StoreFactory } from '../support/stores.ts'
 
 const hour = 480_000

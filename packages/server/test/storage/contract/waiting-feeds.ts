@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { FeedKey, StorageEngine } from '../../../src/store/storage.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { headOf, list, numbers, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'

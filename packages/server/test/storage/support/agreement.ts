@@ -5,17 +5,15 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { feedNames, millisecondsOfTicks, ticksPerSecond } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
-import { branchViewName, viewNames } from '../../../src/store/storage.ts'
+import { branchViewName, viewNames } from '../../../src/events/branches/branch-view.ts'
 import { isErasedPayload, isReducedPayload } from '../../../src/events/append/reduced-event.ts'
-import type {
-  ErasureTarget,
-  FeedCount,
-  FeedKey,
-  FeedView,
-  Restriction,
-  StorageEngine,
-  ThinOutcome,
-} from '../../../src/store/storage.ts'
+import type { ErasureTarget } from '../../../src/privacy/erasure/erasure.ts'
+import type { FeedCount } from '../../../src/events/event-log.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { FeedView } from '../../../src/events/branches/branch-view.ts'
+import type { Restriction } from '../../../src/privacy/restriction/restriction.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
+import type { ThinOutcome } from '../../../src/privacy/retention/retention.ts'
 import { uuid } from './drafts.ts'
 import { erasureOf } from './erasing.ts'
 import { holdOn } from './holding.ts'

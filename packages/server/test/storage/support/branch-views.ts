@@ -1,13 +1,10 @@
 /** Short ways to grant branches, to have their views filled, and to say what should stand in them. */
 import assert from 'node:assert/strict'
-import { branchSetId, branchSetOf, branchViewName, viewNames } from '../../../src/store/storage.ts'
-import type {
-  BranchSetId,
-  FeedKey,
-  FeedView,
-  KeyRecord,
-  StorageEngine,
-} from '../../../src/store/storage.ts'
+import { branchSetId, branchSetOf, branchViewName, viewNames } from '../../../src/events/branches/branch-view.ts'
+import type { BranchSetId, FeedView } from '../../../src/events/branches/branch-view.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { KeyRecord } from '../../../src/keys/key.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import type { EventRecord } from '../../../src/tenants/copy/store-records.ts'
 import { feedKey, tenantA } from './drafts.ts'
 import { list, numbers } from './read-back.ts'

@@ -1,7 +1,8 @@
 /** Short ways to erase, and to look for what should be gone. */
 import assert from 'node:assert/strict'
 import { uuidV7 } from '@property-events/protocol'
-import type { Erasure, ErasureRequest, ErasureTarget, StorageEngine } from '../../../src/store/storage.ts'
+import type { Erasure, ErasureRequest, ErasureTarget } from '../../../src/privacy/erasure/erasure.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import type { StoreRecord } from '../../../src/tenants/copy/store-records.ts'
 import { feedKey, uuid } from './drafts.ts'
 

@@ -1,7 +1,7 @@
 /** Random histories of a store, as data: the same one can be played on every engine. */
 import * as fc from 'fast-check'
 import type { Category, FeedName, ViewName } from '@property-events/protocol'
-import type { AppendBatch } from '../../../src/store/storage.ts'
+import type { AppendBatch } from '../../../src/events/append/append-batch.ts'
 import { batch, draft, removal, uuid } from './drafts.ts'
 import { ticks } from './test-clock.ts'
 

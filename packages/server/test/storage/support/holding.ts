@@ -1,7 +1,8 @@
 /** Short ways to put a subject on hold. */
 import assert from 'node:assert/strict'
 import { uuidV7 } from '@property-events/protocol'
-import type { Hold, HoldRequest, StorageEngine } from '../../../src/store/storage.ts'
+import type { Hold, HoldRequest } from '../../../src/privacy/hold/hold.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, uuid } from './drafts.ts'
 
 export function holdOn(name: string, given: Partial<HoldRequest> = {}): HoldRequest {

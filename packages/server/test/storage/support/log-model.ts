@@ -4,24 +4,19 @@
  */
 import { feedNames, meaningOf } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
-import { floorAfter, readClock } from '../../../src/store/clock.ts'
-import type { SharedClock } from '../../../src/store/clock.ts'
+import { floorAfter, readClock } from '../../../src/runtime/clock.ts'
+import type { SharedClock } from '../../../src/runtime/clock.ts'
 import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../../src/events/append/decide-append.ts'
 import type { AppendDecision, EventRow } from '../../../src/events/append/decide-append.ts'
 import { eventJson, parseEventJson } from '../../../src/events/event-json.ts'
 import { isOpenWindow } from '../../../src/events/open-window.ts'
 import type { AppendLookups } from '../../../src/events/append/plan-append.ts'
-import { feedName } from '../../../src/store/storage.ts'
-import type {
-  AppendBatch,
-  AppendOutcome,
-  EventStore,
-  FeedKey,
-  FeedView,
-  Head,
-  StorageEngine,
-  StoredEvent,
-} from '../../../src/store/storage.ts'
+import { feedName } from '../../../src/events/feed-key.ts'
+import type { AppendBatch, AppendOutcome } from '../../../src/events/append/append-batch.ts'
+import type { EventStore, Head, StoredEvent } from '../../../src/events/event-log.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { FeedView } from '../../../src/events/branches/branch-view.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import type { SubjectState } from '../../../src/events/append/subject-state.ts'
 
 /** What of a store the log is. */

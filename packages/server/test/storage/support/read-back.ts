@@ -1,17 +1,11 @@
 /** Short ways to ask a store, and to fail when the answer is not of the expected kind. */
 import assert from 'node:assert/strict'
 import type { FeedEvent, Ticks } from '@property-events/protocol'
-import type {
-  AppendBatch,
-  AppendOutcome,
-  AppendedEvent,
-  EventDraft,
-  FeedKey,
-  FeedView,
-  Head,
-  Located,
-  StorageEngine,
-} from '../../../src/store/storage.ts'
+import type { AppendBatch, AppendOutcome, AppendedEvent, EventDraft } from '../../../src/events/append/append-batch.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { FeedView } from '../../../src/events/branches/branch-view.ts'
+import type { Head, Located } from '../../../src/events/event-log.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, feedKey } from './drafts.ts'
 
 /** Appends one batch of drafts and returns its receipt. */

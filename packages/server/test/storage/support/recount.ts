@@ -1,7 +1,8 @@
 /** The live count of a feed against its subjects, counted one by one: the checker of what the counter says. */
 import assert from 'node:assert/strict'
 import { meaningOf } from '@property-events/protocol'
-import type { FeedKey, StorageEngine } from '../../../src/store/storage.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { parseEvent } from './read-back.ts'
 
 /** As the counter says. */

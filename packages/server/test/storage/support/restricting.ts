@@ -1,7 +1,8 @@
 /** Short ways to restrict a contact, and to lift that. */
 import assert from 'node:assert/strict'
 import { uuidV7 } from '@property-events/protocol'
-import type { Restriction, RestrictionRequest, StorageEngine } from '../../../src/store/storage.ts'
+import type { Restriction, RestrictionRequest } from '../../../src/privacy/restriction/restriction.ts'
+import type { StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, tenantA, uuid } from './drafts.ts'
 
 export const contacts = feedKey(tenantA, 'contact')

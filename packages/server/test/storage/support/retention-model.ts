@@ -1,7 +1,8 @@
 /** What retention takes, said without walks: of each event when it was made, when the next of its subject was, and what was on hold. */
 import type { FeedEvent, Ticks } from '@property-events/protocol'
-import { feedName } from '../../../src/store/storage.ts'
-import type { FeedKey, ThinSpan } from '../../../src/store/storage.ts'
+import { feedName } from '../../../src/events/feed-key.ts'
+import type { FeedKey } from '../../../src/events/feed-key.ts'
+import type { ThinSpan } from '../../../src/privacy/retention/retention.ts'
 import { ticks } from './test-clock.ts'
 
 /** A subject: the numbers of its events, ascending. */

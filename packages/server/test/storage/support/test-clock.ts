@@ -1,6 +1,6 @@
 import { parseWindowBound } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import type { SharedClock } from '../../../src/store/clock.ts'
+import type { SharedClock } from '../../../src/runtime/clock.ts'
 
 export interface TestClock {
   readonly clock: SharedClock

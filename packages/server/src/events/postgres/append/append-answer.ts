@@ -1,6 +1,6 @@
 /** The answers of `append_events` and `append_event`. */
 import { formatTicks } from '@property-events/protocol'
-import { feedName } from '../../../store/storage.ts'
+import { feedName } from '../../feed-key.ts'
 import type { ColumnTable, ColumnTexts } from '../../../sql/postgres/function-call.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 

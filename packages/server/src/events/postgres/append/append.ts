@@ -4,9 +4,10 @@
  * counter is held.
  */
 import { previewOf } from '../../append/decide-append.ts'
-import { StorageFailure, feedName } from '../../../store/storage.ts'
-import type { AppendBatch, AppendOutcome } from '../../../store/storage.ts'
-import type { StoreObserver } from '../../../store/store-observer.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
+import { feedName } from '../../feed-key.ts'
+import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
+import type { StoreObserver } from '../../../sql/store-observer.ts'
 import { callAppend } from './append-call.ts'
 import { smallints, uuids } from '../../../sql/postgres/array.ts'
 import { isConnectionLoss } from '../../../sql/postgres/connection.ts'

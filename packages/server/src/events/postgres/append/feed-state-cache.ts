@@ -3,8 +3,9 @@
  * published since: a plan made from this counts only once it is checked under the lock (docs/decisions/0005).
  */
 import { BoundedMap } from '../../../runtime/bounded-map.ts'
-import { feedName } from '../../../store/storage.ts'
-import type { AppendBatch, FeedKey } from '../../../store/storage.ts'
+import { feedName } from '../../feed-key.ts'
+import type { AppendBatch } from '../../append/append-batch.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import type { SubjectState } from '../../append/subject-state.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import type { FeedReading, Reading, SubjectRow } from './feed-state.ts'

@@ -3,8 +3,8 @@
  * this very request, and not as repeats of an earlier one. This is known for as long as the batch is in use: the remains of the lost call
  * may still lock the feed, and then the batch is given again.
  */
-import { feedName } from '../../../store/storage.ts'
-import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../../../store/storage.ts'
+import { feedName } from '../../feed-key.ts'
+import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../../append/append-batch.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
 export interface LostCalls {

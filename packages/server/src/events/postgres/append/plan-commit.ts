@@ -6,8 +6,9 @@ import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/prot
 import { decideAppend } from '../../append/decide-append.ts'
 import type { EventRow, FeedCounter, ReservedId } from '../../append/decide-append.ts'
 import type { AppendLookups } from '../../append/plan-append.ts'
-import { feedName } from '../../../store/storage.ts'
-import type { AppendBatch, AppendOutcome, FeedKey } from '../../../store/storage.ts'
+import { feedName } from '../../feed-key.ts'
+import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import type { FeedReading, Reading, SubjectRow, TakenId, Wanted } from './feed-state.ts'
 
 export interface PlanContext {

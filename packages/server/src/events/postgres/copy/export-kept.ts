@@ -1,5 +1,5 @@
 /** What is kept of restricted contacts, and what is shown again: for another store. */
-import type { FeedKey } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { recordsPerPiece } from '../../../tenants/copy/store-records.ts'
 import type { StoreRecord } from '../../../tenants/copy/store-records.ts'
 import type { Row, Statement } from '../../../sql/postgres/connection.ts'

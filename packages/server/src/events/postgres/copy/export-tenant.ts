@@ -1,7 +1,8 @@
 /** The records of one tenant, for another store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import type { FeedKey, MoveStore } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
+import type { MoveStore } from '../../../tenants/move/move.ts'
 import { pieceOf, recordsPerPiece } from '../../../tenants/copy/store-records.ts'
 import type { FeedRecord, StoreRecord } from '../../../tenants/copy/store-records.ts'
 import { uuids } from '../../../sql/postgres/array.ts'

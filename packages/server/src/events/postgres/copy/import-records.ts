@@ -1,5 +1,6 @@
 import { storeFilled } from '../../../audit/changes.ts'
-import type { Actor, FeedKey } from '../../../store/storage.ts'
+import type { Actor } from '../../../audit/audit.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { moveText } from '../../../tenants/move/move.ts'
 import { positionFault } from '../../../tenants/copy/store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../../../tenants/copy/store-records.ts'

@@ -1,6 +1,6 @@
 /** Counts events before a time, and live subjects. */
 import { feedNames, viewsOf } from '@property-events/protocol'
-import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../../../store/storage.ts'
+import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../../event-log.ts'
 import { bigints, texts } from '../../../sql/postgres/array.ts'
 import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
 import { eventAt } from '../event-at.ts'

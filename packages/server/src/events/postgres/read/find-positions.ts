@@ -4,7 +4,7 @@
  * come while it is under way go in the next.
  */
 import { isUuid } from '@property-events/protocol'
-import type { FeedKey } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { smallints, uuids } from '../../../sql/postgres/array.ts'
 import type { Database, Statement } from '../../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../../sql/database.ts'

@@ -1,6 +1,6 @@
 /** Positions of the latest events of subjects, now and at an earlier time. */
 import { viewsOf } from '@property-events/protocol'
-import type { EarlierQuery, EarlierStep, LatestQuery } from '../../../store/storage.ts'
+import type { EarlierQuery, EarlierStep, LatestQuery } from '../../event-log.ts'
 import { partsOfView } from '../../branches/branch-view.ts'
 import { texts } from '../../../sql/postgres/array.ts'
 import type { Reads, Statement } from '../../../sql/postgres/connection.ts'

@@ -1,6 +1,6 @@
 import { viewsOf } from '@property-events/protocol'
 import { partsOfView } from '../../branches/branch-view.ts'
-import type { ReadAfterQuery, StoredEvent } from '../../../store/storage.ts'
+import type { ReadAfterQuery, StoredEvent } from '../../event-log.ts'
 import { texts } from '../../../sql/postgres/array.ts'
 import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
 import { eventAt } from '../event-at.ts'

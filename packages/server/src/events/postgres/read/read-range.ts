@@ -1,5 +1,5 @@
 import { freeBytes } from '../../../runtime/memory/free-bytes.ts'
-import type { ViewRange } from '../../../store/storage.ts'
+import type { ViewRange } from '../../event-log.ts'
 import { bigints } from '../../../sql/postgres/array.ts'
 import type { Reads, Row, Statement, Value } from '../../../sql/postgres/connection.ts'
 import { eventAt } from '../event-at.ts'

@@ -1,4 +1,5 @@
-import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
+import type { ReadSubjectQuery, StoredEvent } from '../../event-log.ts'
 import { texts } from '../../../sql/postgres/array.ts'
 import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../../sql/database.ts'

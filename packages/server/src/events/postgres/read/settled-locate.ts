@@ -1,6 +1,6 @@
 import { isOpenWindow } from '../../open-window.ts'
 import type { ShownNumbers } from '../../shown-numbers.ts'
-import type { LocateQuery, Located } from '../../../store/storage.ts'
+import type { LocateQuery, Located } from '../../event-log.ts'
 import { readsOf } from '../../../sql/postgres/connection.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
 import { locate } from './locate.ts'

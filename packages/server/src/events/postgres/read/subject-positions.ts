@@ -1,5 +1,5 @@
 /** Where the events of a subject are, and whose the events of a range are, without reading an event. */
-import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../../store/storage.ts'
+import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../event-log.ts'
 import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 

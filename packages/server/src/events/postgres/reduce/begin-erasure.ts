@@ -1,19 +1,14 @@
 /** Begins an erasure: the closing event and the erasure's row, in one commit. */
 import { activeHold, onHoldOf } from '../../../privacy/hold/store.ts'
 import { sqlOn, sqlOver } from '../../../sql/postgres.ts'
-import type { OnHold } from '../../../store/storage.ts'
+import type { OnHold } from '../../../privacy/hold/hold.ts'
 import { erasureBegun } from '../../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../../../privacy/erasure/begin.ts'
 import { refusalOf } from '../../feed.ts'
 import type { FeedState } from '../../feed.ts'
-import { StorageFailure } from '../../../store/storage.ts'
-import type {
-  BeginErasureOutcome,
-  ErasureRefusal,
-  ErasureRequest,
-  ErasureTarget,
-  FeedKey,
-} from '../../../store/storage.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
+import type { BeginErasureOutcome, ErasureRefusal, ErasureRequest, ErasureTarget } from '../../../privacy/erasure/erasure.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { appendHeld, takeCounters } from '../append/append.ts'
 import type { Row, Session, Statement, Value } from '../../../sql/postgres/connection.ts'
 import type { EngineParts } from '../../../store/postgres/engine-parts.ts'

@@ -17,15 +17,9 @@ import {
   restrictionWithId,
   stopLifting,
 } from '../../../privacy/restriction/store.ts'
-import { StorageFailure } from '../../../store/storage.ts'
-import type {
-  FeedKey,
-  LiftOutcome,
-  LiftRequest,
-  RestrictOutcome,
-  Restriction,
-  RestrictionRequest,
-} from '../../../store/storage.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
+import type { FeedKey } from '../../feed-key.ts'
+import type { LiftOutcome, LiftRequest, RestrictOutcome, Restriction, RestrictionRequest } from '../../../privacy/restriction/restriction.ts'
 import { appendHeld, takeCounters } from '../append/append.ts'
 import { bigints, texts } from '../../../sql/postgres/array.ts'
 import { markClosing } from './begin-erasure.ts'

@@ -1,8 +1,8 @@
 /** Finds what a step of retention has to thin (D17): index probes for the events that the step looks at, and no others. */
 import { refusalOf } from '../../feed.ts'
 import type { FeedRefusal, FeedState } from '../../feed.ts'
-import type { DueEvent, ThinProgress, ThinStep } from '../../../privacy/retention/retention.ts'
-import type { FeedKey, ThinSpan } from '../../../store/storage.ts'
+import type { DueEvent, ThinProgress, ThinStep, ThinSpan } from '../../../privacy/retention/retention.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import type { Database, Row, Statement } from '../../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 

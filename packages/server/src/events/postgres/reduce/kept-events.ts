@@ -1,6 +1,6 @@
 /** Events of restricted contacts, whose bytes are kept aside. */
 import { eventJson } from '../../event-json.ts'
-import type { FeedKey } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { Row, Session, Statement, Value } from '../../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../../sql/database.ts'

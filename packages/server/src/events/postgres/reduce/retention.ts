@@ -1,10 +1,9 @@
 /** Thinning on a database, step by step. */
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { codeOf } from '../../../store/error-code.ts'
+import { codeOf } from '../../../sql/error-code.ts'
 import { reducedEventJson } from '../../append/reduced-event.ts'
 import { cutThinStep, nextThinStep, retentionTurnMs } from '../../../privacy/retention/retention.ts'
-import type { Thinning } from '../../../privacy/retention/retention.ts'
-import type { ThinOutcome, ThinSpan } from '../../../store/storage.ts'
+import type { Thinning, ThinOutcome, ThinSpan } from '../../../privacy/retention/retention.ts'
 import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { Statement } from '../../../sql/postgres/connection.ts'
 import { readDue, readThinState } from './due-events.ts'

@@ -2,7 +2,7 @@
 import type { Category, Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../../append/decide-append.ts'
 import { eventJson } from '../../event-json.ts'
-import type { FeedKey } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { boundUuid } from '../bound-uuid.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { branchViewEnterer } from './enter-branch-views.ts'

@@ -1,5 +1,5 @@
 /** Previews, which the writer's thread makes, because they wait for what is being written. */
-import type { AppendBatch, AppendOutcome, EventDraft } from '../../../store/storage.ts'
+import type { AppendBatch, AppendOutcome, EventDraft } from '../../append/append-batch.ts'
 import type { WriterLink } from '../writer/writer-link.ts'
 
 /**

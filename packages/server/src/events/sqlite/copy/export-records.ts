@@ -1,7 +1,7 @@
 import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import { moveStateOf } from '../../../tenants/move/move.ts'
-import type { FeedKey } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import { recordsPerPiece } from '../../../tenants/copy/store-records.ts'
 import type { EventRecord, IdRecord, StoreRecord } from '../../../tenants/copy/store-records.ts'
 import { connectForReading } from '../../../sql/sqlite/connection.ts'

@@ -1,6 +1,6 @@
 /** Counts events before a time, and live subjects. */
 import type { FeedName, Ticks, ViewName } from '@property-events/protocol'
-import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../../../store/storage.ts'
+import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { eventColumns, storedEventOf } from '../event-row.ts'
 import type { EventRow } from '../event-row.ts'

@@ -1,7 +1,8 @@
 /** Positions of the latest events of subjects, now and at an earlier time. */
 import type { Category } from '@property-events/protocol'
 import { partsOfView } from '../../branches/branch-view.ts'
-import type { EarlierQuery, EarlierStep, FeedView, LatestQuery } from '../../../store/storage.ts'
+import type { EarlierQuery, EarlierStep, LatestQuery } from '../../event-log.ts'
+import type { FeedView } from '../../branches/branch-view.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { feedNumbers } from '../feed-row.ts'
 import { categoriesOf } from './read-after.ts'

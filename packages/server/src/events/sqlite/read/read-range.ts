@@ -1,4 +1,4 @@
-import type { ViewRange } from '../../../store/storage.ts'
+import type { ViewRange } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { assertUndamaged } from '../event-checksum.ts'
 import { feedNumbers } from '../feed-row.ts'

@@ -1,5 +1,6 @@
 import { bytesOfUuid } from '@property-events/protocol/plain'
-import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../../../store/storage.ts'
+import type { FeedKey } from '../../feed-key.ts'
+import type { ReadSubjectQuery, StoredEvent } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { eventColumns, storedEventOf } from '../event-row.ts'
 import type { EventRow } from '../event-row.ts'

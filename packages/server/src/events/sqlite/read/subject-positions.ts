@@ -1,6 +1,6 @@
 /** Where the events of a subject are, and whose the events of a range are, without reading an event. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
-import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../../store/storage.ts'
+import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { feedReader } from '../feed-row.ts'
 import { positionFinder } from './read-after.ts'

@@ -1,9 +1,9 @@
 /** Erasing, on a file: counts on this thread, writes on the writer's. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
-import { readClock } from '../../../store/clock.ts'
-import type { SharedClock } from '../../../store/clock.ts'
-import type { Unguarded } from '../../../store/guarded.ts'
-import type { Erasing } from '../../../store/storage.ts'
+import { readClock } from '../../../runtime/clock.ts'
+import type { SharedClock } from '../../../runtime/clock.ts'
+import type { Unguarded } from '../../../sql/guarded.ts'
+import type { Erasing } from '../../../privacy/erasure/erasure.ts'
 import type { Watchers } from '../../watchers.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { erasedRangeReader } from './erased-range.ts'

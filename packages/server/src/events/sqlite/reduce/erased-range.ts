@@ -1,6 +1,7 @@
 /** What an erasure will reduce, determined before anything is appended: a subject's events, or one event. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
-import type { ErasureRefusal, ErasureTarget, FeedKey } from '../../../store/storage.ts'
+import type { ErasureRefusal, ErasureTarget } from '../../../privacy/erasure/erasure.ts'
+import type { FeedKey } from '../../feed-key.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { feedToPublishReader } from '../feed-row.ts'
 import type { FeedToPublish } from '../feed-row.ts'

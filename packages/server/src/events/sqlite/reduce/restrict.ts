@@ -1,7 +1,8 @@
 /** Restricting contacts, on a file; and what is kept of them, for another store. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
-import type { Unguarded } from '../../../store/guarded.ts'
-import type { FeedKey, Restricting } from '../../../store/storage.ts'
+import type { Unguarded } from '../../../sql/guarded.ts'
+import type { FeedKey } from '../../feed-key.ts'
+import type { Restricting } from '../../../privacy/restriction/restriction.ts'
 import type { KeptRecord } from '../../../tenants/copy/store-records.ts'
 import type { Watchers } from '../../watchers.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'

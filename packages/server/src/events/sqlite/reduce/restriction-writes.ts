@@ -8,17 +8,11 @@ import {
   refusalOfRestriction,
   reopening,
 } from '../../../privacy/restriction/begin.ts'
-import { readClock } from '../../../store/clock.ts'
-import type { SharedClock } from '../../../store/clock.ts'
+import { readClock } from '../../../runtime/clock.ts'
+import type { SharedClock } from '../../../runtime/clock.ts'
 import { isInForce } from '../../../privacy/restriction/restriction.ts'
-import type {
-  LiftOutcome,
-  LiftRequest,
-  ReduceOutcome,
-  RestrictOutcome,
-  Restriction,
-  RestrictionRequest,
-} from '../../../store/storage.ts'
+import type { LiftOutcome, LiftRequest, RestrictOutcome, Restriction, RestrictionRequest } from '../../../privacy/restriction/restriction.ts'
+import type { ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import type { ErasureWriteParts } from './erasure-writes.ts'
 import { feedReader } from '../feed-row.ts'

@@ -1,5 +1,5 @@
 /** How the writer answers: one question at a time, and each failure as one of the port's. */
-import { StorageFailure } from '../../../store/storage.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
 import { failureOf } from '../../../sql/sqlite/failure.ts'
 import type { WriterFailure, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 

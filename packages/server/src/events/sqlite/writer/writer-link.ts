@@ -3,7 +3,7 @@ import { receiveMessageOnPort } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import type { Write } from '../../../sql/database.ts'
 import type { Written } from '../../../sql/sqlite.ts'
-import { StorageFailure } from '../../../store/storage.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { WriterClient, WriterHost } from './writer-host.ts'
 import type { WriterReply, WriterRequest, WriterVerb, WriterVerbs } from './writer-verbs.ts'
 

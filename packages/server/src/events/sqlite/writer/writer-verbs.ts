@@ -1,7 +1,10 @@
 /** The questions to the writer's thread, and how questions and answers travel. */
 import type { Written } from '../../../sql/sqlite.ts'
-import type { SharedClock } from '../../../store/clock.ts'
-import type { Actor, AppendBatch, AppendOutcome, FeedKey, StorageFailure } from '../../../store/storage.ts'
+import type { SharedClock } from '../../../runtime/clock.ts'
+import type { Actor } from '../../../audit/audit.ts'
+import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
+import type { FeedKey } from '../../feed-key.ts'
+import type { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { StoreRecord } from '../../../tenants/copy/store-records.ts'
 import type { Reserved } from '../../time-reservation.ts'
 import type { BranchViewWrites } from '../branch-views.ts'

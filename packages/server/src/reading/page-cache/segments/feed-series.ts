@@ -2,8 +2,10 @@
 import { feedNames } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ReaderForm } from '../../representation/representation.ts'
-import { payloadState } from '../../../store/storage.ts'
-import type { FeedKey, FeedView, Head } from '../../../store/storage.ts'
+import { payloadState } from '../../../events/payload-state.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
+import type { FeedView } from '../../../events/branches/branch-view.ts'
+import type { Head } from '../../../events/event-log.ts'
 import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 

@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../../store/storage.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
 
 /** Identifies a segment: the view of a feed in one state, and the segment's number in it. */
 export interface SegmentId {

@@ -1,7 +1,10 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
 import type { Thinning } from '../privacy/retention/retention.ts'
-import { StorageFailure } from './storage.ts'
-import type { BranchViewStore, Erasing, Restricting, StorageRefusal } from './storage.ts'
+import { StorageFailure } from './storage-errors.ts'
+import type { BranchViewStore } from '../events/branches/branch-view-store.ts'
+import type { Erasing } from '../privacy/erasure/erasure.ts'
+import type { Restricting } from '../privacy/restriction/restriction.ts'
+import type { StorageRefusal } from './storage-errors.ts'
 
 /** Runs a verb, unless the store is closed. Rejects only with a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
