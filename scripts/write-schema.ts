@@ -7,7 +7,7 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../packages/server/src/store/open-storage.ts'
 import { withClient } from '../packages/server/test/postgres/support/standby.ts'
 import { testDatabases } from '../packages/server/test/postgres/test-databases.ts'
-import { describePostgres, describeSqlite } from '../packages/server/test/storage/support/describe-schema.ts'
+import { describePostgres, describeSqlite } from '../packages/server/test/store/support/describe-schema.ts'
 
 const tests = join(import.meta.dirname, '../packages/server/test')
 const made = { create: true, catalogue: catalogues.default } as const
@@ -15,7 +15,7 @@ const made = { create: true, catalogue: catalogues.default } as const
 const folder = mkdtempSync(join(tmpdir(), 'property-events-schema-'))
 await (await openStorage({ kind: 'sqlite', folder, ...made })).close()
 const db = new Database(join(folder, 'property-events.db'), { readonly: true })
-writeFileSync(join(tests, 'storage/schema.sqlite.txt'), describeSqlite(db))
+writeFileSync(join(tests, 'store/schema.sqlite.txt'), describeSqlite(db))
 db.close()
 rmSync(folder, { recursive: true })
 

@@ -11,11 +11,11 @@ import type {
   SetExpectation,
   StorageEngine,
 } from '@property-events/server'
-import { draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
-import { erase, subject } from '../../server/test/storage/support/erasing.ts'
-import { publish } from '../../server/test/storage/support/read-back.ts'
+import { draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/store/support/drafts.ts'
+import { erase, subject } from '../../server/test/store/support/erasing.ts'
+import { publish } from '../../server/test/store/support/read-back.ts'
 import { postgresStores } from '../../server/test/postgres/postgres-stores.ts'
-import { sqliteStores } from '../../server/test/storage/support/stores.ts'
+import { sqliteStores } from '../../server/test/store/support/stores.ts'
 import { copyStore, moveTenant } from '@property-events/server'
 
 const engines = { sqlite: sqliteStores('thisThread'), postgres: postgresStores() } as const

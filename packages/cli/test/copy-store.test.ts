@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { StorageEngine } from '@property-events/server'
-import { batch, draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
-import { list, publish } from '../../server/test/storage/support/read-back.ts'
-import { sqliteStores } from '../../server/test/storage/support/stores.ts'
+import { batch, draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/store/support/drafts.ts'
+import { list, publish } from '../../server/test/store/support/read-back.ts'
+import { sqliteStores } from '../../server/test/store/support/stores.ts'
 import { copyStore } from '@property-events/server'
 
 const stores = sqliteStores()

@@ -16,10 +16,10 @@ import {
   stepsBefore,
 } from '../../server/test/crash/killed-program.ts'
 import type { Place } from '../../server/test/crash/killed-program.ts'
-import { batch, draft, feedKey, tenantA, tenantB } from '../../server/test/storage/support/drafts.ts'
-import { erase, subject } from '../../server/test/storage/support/erasing.ts'
-import { parseEvent, publish } from '../../server/test/storage/support/read-back.ts'
-import { withTenants } from '../../server/test/storage/support/stores.ts'
+import { batch, draft, feedKey, tenantA, tenantB } from '../../server/test/store/support/drafts.ts'
+import { erase, subject } from '../../server/test/store/support/erasing.ts'
+import { parseEvent, publish } from '../../server/test/store/support/read-back.ts'
+import { withTenants } from '../../server/test/store/support/stores.ts'
 import { isLongRun } from '../../server/test/support/on-engines.ts'
 import { removeFolder, temporaryFolder } from './support/program.ts'
 

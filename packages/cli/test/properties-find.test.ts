@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { openStorage } from '@property-events/server'
 import { catalogues } from '@property-events/protocol'
-import { draft, feedKey, removal, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
-import { publish } from '../../server/test/storage/support/read-back.ts'
-import { withTenants } from '../../server/test/storage/support/stores.ts'
+import { draft, feedKey, removal, tenantA, tenantB, uuid } from '../../server/test/store/support/drafts.ts'
+import { publish } from '../../server/test/store/support/read-back.ts'
+import { withTenants } from '../../server/test/store/support/stores.ts'
 import { removeFolder, run, runJson, temporaryFolder } from './support/program.ts'
 
 interface Found {

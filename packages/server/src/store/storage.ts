@@ -1,6 +1,6 @@
 /**
  * THE PORT: everything the service keeps, and what each verb guarantees. One engine implements it; nothing else knows which. Expected
- * outcomes are values; a thrown error means the store itself failed (see `StorageFailure`). One suite, `test/storage/contract`, tests
+ * outcomes are values; a thrown error means the store itself failed (see `StorageFailure`). One suite, `test/store/contract`, tests
  * everything here on every engine. Its parts are beside it, one file each.
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'

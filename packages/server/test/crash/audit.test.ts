@@ -12,7 +12,7 @@ import { openStorage, storeFileOf } from '../../src/store/open-storage.ts'
 import type { OpenStorageOptions } from '../../src/store/open-storage.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
 const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 100 : 3
 const changer = fileURLToPath(new URL('./key-changer.ts', import.meta.url))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { FeedEvent } from '@property-events/protocol'
 import { openStorage } from '../../src/store/open-storage.ts'
-import { list } from '../storage/support/read-back.ts'
+import { list } from '../store/support/read-back.ts'
 import { markOf } from './acknowledgements.ts'
 import type { Acknowledgement } from './acknowledgements.ts'
 

@@ -6,7 +6,7 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/store/open-storage.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
 export interface Place {
   readonly kind: 'sqlite' | 'postgres'

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import type { FeedEvent } from '@property-events/protocol'
 import { isReducedPayload } from '../../src/events/append/reduced-event.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
-import { draft } from '../storage/support/drafts.ts'
-import { list, publish } from '../storage/support/read-back.ts'
+import { draft } from '../store/support/drafts.ts'
+import { list, publish } from '../store/support/read-back.ts'
 import {
   beginLifting,
   beginRestriction,
@@ -13,8 +13,8 @@ import {
   keptTexts,
   stateOf,
   stepAll,
-} from '../storage/support/restricting.ts'
-import { withTenants } from '../storage/support/stores.ts'
+} from '../store/support/restricting.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { isLongRun } from '../support/on-engines.ts'
 import { eventsPerStep, killAfter, openPlace, places, stepsBefore } from './killed-program.ts'
 import type { Place } from './killed-program.ts'

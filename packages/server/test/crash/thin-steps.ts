@@ -1,5 +1,5 @@
 /** Goes on with retention in a process of its own, a line for each step, until it is killed or nothing is left. */
-import { feedKey } from '../storage/support/drafts.ts'
+import { feedKey } from '../store/support/drafts.ts'
 import { openPlace } from './killed-program.ts'
 
 const [kind = '', name = '', before = '', nodeId = '', events = '5'] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { grantColumns, grantOf, grantedBranches } from '../../src/keys/granted-branches.ts'
-import { tenantA } from '../storage/support/drafts.ts'
+import { tenantA } from '../store/support/drafts.ts'
 
 const grant = {
   tenantId: tenantA,

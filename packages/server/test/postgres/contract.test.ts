@@ -1,4 +1,4 @@
-import { storageContract } from '../storage/contract.ts'
+import { storageContract } from '../store/contract.ts'
 import { installedPostgresFolders } from './postgres-programs.ts'
 import { postgresStores } from './postgres-stores.ts'
 

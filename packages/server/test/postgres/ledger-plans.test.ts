@@ -8,8 +8,8 @@ import type { Session, Statement, Value } from '../../src/sql/postgres/connectio
 import { placesOfStatement } from '../../src/events/postgres/read/subject-positions.ts'
 import { sentOfErasedText } from '../../src/privacy/erasure/sent-before.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
-import { tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { tenantA, tenantB, uuid } from '../store/support/drafts.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 const keyCount = 10_000

@@ -28,9 +28,9 @@ import {
   longValueBytes,
   textsAsTexts,
 } from '../../src/sql/postgres/long-rows.ts'
-import { draft } from '../storage/support/drafts.ts'
-import { located, publish } from '../storage/support/read-back.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { draft } from '../store/support/drafts.ts'
+import { located, publish } from '../store/support/read-back.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 /** Hands out what comes in pieces of these lengths by turns. */

@@ -1,5 +1,5 @@
-import { enginesAgree } from '../storage/support/agreement.ts'
-import { sqliteStores } from '../storage/support/stores.ts'
+import { enginesAgree } from '../store/support/agreement.ts'
+import { sqliteStores } from '../store/support/stores.ts'
 import { postgresStores } from './postgres-stores.ts'
 
 enginesAgree(

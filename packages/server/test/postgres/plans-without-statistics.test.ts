@@ -20,8 +20,8 @@ import { readSubjectStatements } from '../../src/events/postgres/read/read-subje
 import { readNext } from '../../src/privacy/contact-expiry/store.ts'
 import { statementOf } from '../../src/sql/postgres.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
-import { tenantA, uuid } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { tenantA, uuid } from '../store/support/drafts.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 const events = 20_000

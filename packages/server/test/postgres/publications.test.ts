@@ -6,8 +6,8 @@ import { notePublications } from '../../src/publishing/history/publish-history.t
 import { openStorage } from '../../src/store/open-storage.ts'
 import { publicationsPerCommit, refusalsPerHour } from '../../src/publishing/history/publication.ts'
 import type { KeptMinute } from '../../src/publishing/history/publication.ts'
-import { feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { feedKey, tenantA, tenantB } from '../store/support/drafts.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { isLongRun } from '../support/on-engines.ts'
 import { sharedDatabases } from './test-databases.ts'
 

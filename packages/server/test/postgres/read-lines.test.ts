@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { createReadLines } from '../../src/sql/postgres/read-lines.ts'
-import { feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { feedKey, tenantA, tenantB } from '../store/support/drafts.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { postgresStores } from './postgres-stores.ts'
 
 describe('a store with many reads of one tenant', () => {

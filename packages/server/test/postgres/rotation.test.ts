@@ -11,8 +11,8 @@ import {
   openStorage,
   rotateKey,
 } from '../../src/index.ts'
-import { tenantA } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { tenantA } from '../store/support/drafts.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { call, listPath } from '../support/http-client.ts'
 import { until } from '../support/until.ts'
 import { testDatabases } from './test-databases.ts'

@@ -1,6 +1,6 @@
 import { after, describe, it } from 'node:test'
-import { assertSameContent, storeWithHistory, transfer } from '../storage/contract/transferring.ts'
-import { sqliteStores, withTenants } from '../storage/support/stores.ts'
+import { assertSameContent, storeWithHistory, transfer } from '../store/contract/transferring.ts'
+import { sqliteStores, withTenants } from '../store/support/stores.ts'
 import { postgresStores } from './postgres-stores.ts'
 
 describe('moving between engines', () => {

@@ -1,7 +1,7 @@
 /** A node that publishes two events a request and prints what is acknowledged, until it is killed. */
 import { openStorage } from '../../../src/store/open-storage.ts'
-import { draft } from '../../storage/support/drafts.ts'
-import { publish } from '../../storage/support/read-back.ts'
+import { draft } from '../../store/support/drafts.ts'
+import { publish } from '../../store/support/read-back.ts'
 
 const [url = '', tenantId = '', name = ''] = process.argv.slice(2)
 await using engine = await openStorage({ kind: 'postgres', url, readConnections: 1, create: false })

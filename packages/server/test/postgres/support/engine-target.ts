@@ -2,8 +2,8 @@ import { ticksOfMilliseconds } from '@property-events/protocol'
 import { createCommitQueue } from '../../../src/publishing/append-queue/append-queue.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
-import { batch, draft } from '../../storage/support/drafts.ts'
-import { list, parseEvent, receipt } from '../../storage/support/read-back.ts'
+import { batch, draft } from '../../store/support/drafts.ts'
+import { list, parseEvent, receipt } from '../../store/support/read-back.ts'
 import type { LoadTarget, SeenEvent } from './load.ts'
 
 /** A feed of an engine, published to through the queue that gathers commits, as the service does. */

@@ -1,6 +1,6 @@
 /** A load that goes on while something is done to the database or the way there, and what it found. */
 import type { StorageEngine } from '../../../src/store/storage.ts'
-import { tenantA } from '../../storage/support/drafts.ts'
+import { tenantA } from '../../store/support/drafts.ts'
 import { until } from '../../support/until.ts'
 import { engineTarget } from './engine-target.ts'
 import { loadFaults, publishLoad, readLoad } from './load.ts'

@@ -3,7 +3,7 @@
  * (P1, P2, P3, D12). Knows nothing of engines, so that broken ones can be put in place of a right one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { overtaken } from '../../storage/support/order-log.ts'
+import { overtaken } from '../../store/support/order-log.ts'
 
 /** What a reader sees of an event. */
 export interface SeenEvent {

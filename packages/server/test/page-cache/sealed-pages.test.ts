@@ -32,7 +32,7 @@ import { createSegmentStore } from '../../src/reading/page-cache/segments/segmen
 import { sealSegment } from '../../src/reading/page-cache/segments/segment.ts'
 import { payloadState } from '../../src/events/payload-state.ts'
 import type { ViewRange } from '../../src/events/event-log.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 import { rangeReads, whole } from '../support/range-reads.ts'
 import { until } from '../support/until.ts'
 

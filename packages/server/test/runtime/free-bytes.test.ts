@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { freeBytes } from '../src/runtime/memory/free-bytes.ts'
+import { freeBytes } from '../../src/runtime/memory/free-bytes.ts'
 
 describe('freed bytes', () => {
   it('are freed if they own their memory', () => {

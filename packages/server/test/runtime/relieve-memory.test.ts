@@ -1,7 +1,7 @@
 /** Memory is given back under load once it has reached what is allowed, not before, and seldom where that is of no use. */
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
-import { relieveMemory } from '../src/runtime/memory/relieve-memory.ts'
+import { relieveMemory } from '../../src/runtime/memory/relieve-memory.ts'
 
 const mebibyte = 2 ** 20
 /** As with the default settings and one thread. */

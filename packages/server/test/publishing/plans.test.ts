@@ -8,9 +8,9 @@ import { refusedSinceText } from '../../src/publishing/history/store.ts'
 import { connect } from '../../src/sql/postgres/connection.ts'
 import { storeFileOf } from '../../src/sql/sqlite/connection.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
-import { tenantA } from '../storage/support/drafts.ts'
-import { withTenants } from '../storage/support/stores.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { tenantA } from '../store/support/drafts.ts'
+import { withTenants } from '../store/support/stores.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
 const kept = 20_000
 const columns = '(tenant, minute, feed, key_id, place, at_ms, request_id, code, faults)'

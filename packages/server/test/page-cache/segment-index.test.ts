@@ -20,7 +20,7 @@ import { createSegmentIndex } from '../../src/reading/page-cache/segments/segmen
 import type { RecordFacts, SegmentIndex } from '../../src/reading/page-cache/segments/segment-index.ts'
 import { sealSegment } from '../../src/reading/page-cache/segments/segment.ts'
 import type { Segment } from '../../src/reading/page-cache/segments/segment.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
 const word = fc.nat(2 ** 32 - 1)
 const facts: fc.Arbitrary<RecordFacts> = fc.record(

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol'
 import * as fc from 'fast-check'
-import { uuidV5 } from '../src/runtime/uuid-v5.ts'
+import { uuidV5 } from '../../src/runtime/uuid-v5.ts'
 
 describe('UUIDs', () => {
   it('of version 5 follow the standard for names of any length (D16)', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { collectAtRest } from '../src/runtime/memory/collect-at-rest.ts'
-import { until } from './support/until.ts'
+import { collectAtRest } from '../../src/runtime/memory/collect-at-rest.ts'
+import { until } from '../support/until.ts'
 
 function work(ms: number): void {
   for (const endMs = performance.now() + ms; performance.now() < endMs;) continue

@@ -7,9 +7,9 @@ import { createKnownRanges } from '../../src/reading/page-range-cache.ts'
 import type { FeedKey } from '../../src/events/feed-key.ts'
 import type { LocateQuery, Located } from '../../src/events/event-log.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
-import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
-import { publish } from '../storage/support/read-back.ts'
-import { withTenants } from '../storage/support/stores.ts'
+import { draft, feedKey, tenantB, uuid } from '../store/support/drafts.ts'
+import { publish } from '../store/support/read-back.ts'
+import { withTenants } from '../store/support/stores.ts'
 import { temporaryStore } from '../support/temporary-store.ts'
 
 const key = feedKey()

@@ -13,10 +13,10 @@ import type { FeedKey } from '../../src/events/feed-key.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { withClient } from '../postgres/support/standby.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
-import { batch, draft, feedKey, uuid } from '../storage/support/drafts.ts'
-import { headOf, publish } from '../storage/support/read-back.ts'
-import { withTenants } from '../storage/support/stores.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { batch, draft, feedKey, uuid } from '../store/support/drafts.ts'
+import { headOf, publish } from '../store/support/read-back.ts'
+import { withTenants } from '../store/support/stores.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
 type Shown = (events: EventStore, key: FeedKey, name: string) => Promise<unknown>
 

@@ -9,7 +9,7 @@ it(
   'is what it was at the look before where no descriptor is free to learn it, and no error (D9)',
   { skip: process.platform === 'linux' ? false : 'only on Linux is a file read for it' },
   async () => {
-    const program = join(import.meta.dirname, 'support/memory-short.ts')
+    const program = join(import.meta.dirname, '../support/memory-short.ts')
     const { stdout } = await promisify(execFile)('sh', [
       '-c',
       'ulimit -n 64 && exec "$0" "$1"',

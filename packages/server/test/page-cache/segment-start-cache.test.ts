@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { createKnownStarts } from '../../src/reading/page-cache/segments/segment-start-cache.ts'
 import { eventsPerSegment } from '../../src/reading/page-cache/segments/segment.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
 describe('the places where the events of segments begin', () => {
   const tableBytes = 508

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import * as fc from 'fast-check'
-import { BoundedMap } from '../src/runtime/bounded-map.ts'
+import { BoundedMap } from '../../src/runtime/bounded-map.ts'
 
 it('holds at most its limit, whatever is put in', () => {
   const step = fc.record({ key: fc.nat(40), put: fc.boolean() })
