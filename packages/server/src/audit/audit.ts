@@ -10,15 +10,10 @@ import type {
   RestrictionReason,
   RevealReason,
 } from '@property-events/protocol'
+import type { Actor } from './actor.ts'
 import type { DeletionExport } from '../tenants/deletion/deletion.ts'
 import type { KeyRate } from '../keys/key.ts'
 import type { RetentionRule } from '../privacy/retention/retention.ts'
-
-/**
- * Who changes something, as an opaque id: an API key, a person at the command line by an id that reveals no name, or the service itself,
- * which sets up the demo and rehashes keys.
- */
-export type Actor = `key:${string}` | `cli:${string}` | 'service'
 
 /** The state of a tenant's move, without the name of the run. */
 export type AuditedMove = 'open' | 'leaving' | 'left' | 'arriving' | 'abandoned'

@@ -4,7 +4,8 @@ import { defineWrite, rowsFrom, statement } from '../sql/database.ts'
 import type { Query, Sql, StoreAccess, Value } from '../sql/database.ts'
 import { codeOf } from '../sql/error-code.ts'
 import { StorageFailure, StorageRefusal } from '../sql/storage-errors.ts'
-import type { Actor, AuditChange, AuditQuery, AuditRow, AuditStore } from './audit.ts'
+import type { AuditChange, AuditQuery, AuditRow, AuditStore } from './audit.ts'
+import type { Actor } from './actor.ts'
 import { auditPruned } from './changes.ts'
 
 const given = rowsFrom('$1', {

@@ -2,7 +2,7 @@
  * The port's part for people who work with the service in a browser (PROTOCOL §15): sign-in links, and sessions. It stores only SHA-256
  * hashes of their secrets. Both go with a new epoch in every feed: in a restored copy, nobody of before is signed in.
  */
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 
 /** A link that signs a person in with a key, once. Times here are milliseconds since 1970, by the clock of the node that sets them. */
 export interface LoginLink {

@@ -2,7 +2,7 @@
 import { sessionBegun } from '../audit/changes.ts'
 import { defineWrite, removal, statement } from '../sql/database.ts'
 import type { StoreAccess } from '../sql/database.ts'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import { sessionsPerKey, sessionsPerStep } from './session.ts'
 import type { ConsoleSession, ConsoleSessionStore, LoginLink, SessionOrigin } from './session.ts'
 

@@ -1,10 +1,11 @@
 /** The consumers of a feed: keys that may read it, and their names, with what is stored about each (D28). */
+import type { TenantStore } from '../tenants/tenant.ts'
+import type { LeavingStore } from '../tenants/leaving/leaving.ts'
 import { defaultConsumer } from './consumer.ts'
-import type { Acknowledgement, ConsumerRefusal, KeptReading } from './consumer.ts'
+import type { Acknowledgement, ConsumerRefusal, KeptReading, ConsumerStore } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { KeyReading, KeyRecord } from '../keys/key.ts'
-import type { Presence } from './silence/silence.ts'
-import type { StorageEngine } from '../store/storage.ts'
+import type { KeyReading, KeyRecord, KeyStore } from '../keys/key.ts'
+import type { Presence, SilenceStore } from './silence/silence.ts'
 import { isAdmitted, standingOf } from '../tenants/standing.ts'
 import type { KeyEnd } from './delivery.ts'
 
@@ -38,7 +39,7 @@ export interface ConsumersQuery {
 /** A consumer that has reported something. */
 type Named = { readonly keyId: string; readonly name: string }
 
-type Store = Pick<StorageEngine, 'consumers' | 'keys' | 'leaving' | 'silence' | 'tenants'>
+type Store = { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly leaving: LeavingStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
 
 /**
  * By key in the order of creation, then by name. A key that has ended is included if it has ever asked. The notes of every node are

@@ -1,5 +1,9 @@
 /** What needs somebody, looked for no more often than people can act on it, and only while somebody asks. */
-import type { StorageEngine } from '../store/storage.ts'
+import type { TenantStore } from '../tenants/tenant.ts'
+import type { SilenceStore } from './silence/silence.ts'
+import type { PublicationStore } from '../publishing/history/publication.ts'
+import type { KeyStore } from '../keys/key.ts'
+import type { ConsumerStore } from './consumer.ts'
 import { listFaults } from './list-faults.ts'
 import type { FoundFaults } from './list-faults.ts'
 
@@ -13,7 +17,7 @@ const keptMs = 30_000
 
 /** `clock`: milliseconds since 1970. */
 export function knownFaults(
-  storage: Pick<StorageEngine, 'consumers' | 'keys' | 'publications' | 'silence' | 'tenants'>,
+  storage: { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly publications: PublicationStore; readonly silence: SilenceStore; readonly tenants: TenantStore },
   clock: () => number,
 ): KnownFaults {
   type Kept = { readonly atMs: number; readonly found: Promise<FoundFaults & { readonly atMs: number }> }

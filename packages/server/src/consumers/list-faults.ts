@@ -3,12 +3,13 @@
  * and keys in use that end soon. Silences and refused publications are one run of an index each. Keys are read in the order in which they were
  * made, a hundred at a step, and each step reads the refusals of its keys.
  */
+import type { TenantStore } from '../tenants/tenant.ts'
+import type { PublicationStore } from '../publishing/history/publication.ts'
 import type { FeedName } from '@property-events/protocol'
 import { turnForStep } from '../runtime/yield-in-steps.ts'
-import type { ConsumerRefusal } from './consumer.ts'
-import type { KeyRecord } from '../keys/key.ts'
-import type { Presence } from './silence/silence.ts'
-import type { StorageEngine } from '../store/storage.ts'
+import type { ConsumerRefusal, ConsumerStore } from './consumer.ts'
+import type { KeyRecord, KeyStore } from '../keys/key.ts'
+import type { Presence, SilenceStore } from './silence/silence.ts'
 
 /** The worst first. Further ones may come. */
 export const faultCodes = [
@@ -64,7 +65,7 @@ const keysPerStep = 100
 const mostPublications = 5_000
 const minuteMs = 60_000
 
-type Store = Pick<StorageEngine, 'consumers' | 'keys' | 'publications' | 'silence' | 'tenants'>
+type Store = { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly publications: PublicationStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
 
 export async function listFaults(store: Store, nowMs: number): Promise<FoundFaults> {
   const silent = await store.silence.silent(mostFaults + 1)

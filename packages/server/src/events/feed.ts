@@ -1,5 +1,15 @@
 /** Whether a feed takes a change (PROTOCOL §5): decided in this file alone, of the feed's row, where the counter is locked. */
-import type { MoveState } from '../tenants/move/move.ts'
+
+/**
+ * The state of a tenant in this store. Nothing can be published to its feeds in any state except `open`.
+ * - `open`: at home here
+ * - `leaving`: being moved to another store; everything can be read
+ * - `left`: published in another store; what was here can be read, but no open time window (P3)
+ * - `arriving …`: being moved to here by the run of that name, the latest one; windows as in `left`
+ * - `abandoned`: was being moved to here, and was taken back; windows as in `left`
+ * - `deleting`: is being deleted (`DeletionStore`), and never comes back; windows as in `left`
+ */
+export type MoveState = 'open' | 'leaving' | 'left' | 'abandoned' | 'deleting' | `arriving ${string}`
 
 /** What decides, of the row. */
 export interface FeedState {

@@ -1,6 +1,6 @@
 import { keyText, newKeyText, sandboxTenantId } from '@property-events/protocol'
 import type { AdminScope, KeyParts } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { Grant, KeyRate, KeyReading, KeyRecord, KeyStore } from './key.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'

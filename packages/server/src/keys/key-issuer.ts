@@ -1,5 +1,5 @@
 /** Makes keys for a service, with the pepper that every node of its store knows (D11). */
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { KeyRecord, KeyStore } from './key.ts'
 import type { NodeStore } from '../nodes/node.ts'
 import type { TenantStore } from '../tenants/tenant.ts'

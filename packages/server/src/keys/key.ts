@@ -7,7 +7,7 @@ import {
   isNumberingName,
 } from '@property-events/protocol/plain'
 import type { AdminScope, ContactLimits, GrantScope, NumberingName } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 
 /** What a key may do for one tenant. */
 export interface Grant {

@@ -13,14 +13,13 @@ import {
 } from '../audit/changes.ts'
 import { among, defineWrite, noteLockWaitMs, rowsFrom, statement } from '../sql/database.ts'
 import type { Query, Sql, StoreAccess, Transaction } from '../sql/database.ts'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import { currentPepper } from '../nodes/store.ts'
 import { grantColumns } from './granted-branches.ts'
 import { grantRows, insertKeys, recordOf, selectKeys } from './key-rows.ts'
 import type { KeyNumber, KeyRow } from './key-rows.ts'
 import { changedKey, rotatedKeys, wordsOf } from './key.ts'
-import type { ChangeKeyOutcome, FreshKey, Grant, KeyChange } from './key.ts'
-import type { KeyRate, KeyRecord, KeyStore, RotateKeyOutcome } from './key.ts'
+import type { ChangeKeyOutcome, FreshKey, Grant, KeyChange, KeyRate, KeyRecord, KeyStore, RotateKeyOutcome } from './key.ts'
 
 const one = statement<KeyRow & { readonly current_pepper_id: string | null }>(
   'key',

@@ -1,5 +1,5 @@
 /** Stopping publication to a whole store for planned work, while reading continues. */
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 
 export interface Maintenance {
   /** When it began, milliseconds since 1970, by the clock of the operator's machine. */

@@ -2,7 +2,7 @@
 import { maintenanceSet } from '../audit/changes.ts'
 import { defineWrite, statement } from '../sql/database.ts'
 import type { Query, StoreAccess } from '../sql/database.ts'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { Maintenance, MaintenanceStore } from './maintenance.ts'
 
 const read = statement<MaintenanceRow>('maintenance-read', 'SELECT since_ms, retry_after FROM maintenance')

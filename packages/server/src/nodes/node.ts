@@ -1,5 +1,5 @@
 /** The nodes that serve one store, and what they have to agree on: the pepper of keys (D11). */
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 
 export interface NodeAnnouncement {
   /** Random, new with each start. */

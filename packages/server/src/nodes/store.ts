@@ -2,7 +2,7 @@
 import { pepperFinished } from '../audit/changes.ts'
 import { defineWrite, removal, statement } from '../sql/database.ts'
 import type { Dialect, Sql, StoreAccess } from '../sql/database.ts'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import { nodeSilenceMs, shareSilenceMs } from './node.ts'
 import type { FinishOutcome, LiveNode, NodeAnnouncement, NodeStore } from './node.ts'
 

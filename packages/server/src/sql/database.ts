@@ -5,7 +5,8 @@
 import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import type { FeedRefusal } from '../events/feed.ts'
-import type { Actor, AuditChange } from '../audit/audit.ts'
+import type { AuditChange } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 
 /** Ids are texts in lower case, a feed is its number (`feedNumbers`), a truth value a boolean. */

@@ -4,7 +4,8 @@
  * everything here on every engine. Its parts are beside it, one file each.
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
-import type { Actor, AuditStore } from '../audit/audit.ts'
+import type { AuditStore } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { BranchViewStore } from '../events/branches/branch-view-store.ts'
 import type { ConsoleSessionStore } from '../console/session.ts'
 import type { DeletionStore } from '../tenants/deletion/deletion.ts'

@@ -1,7 +1,7 @@
 /** Imports many tenants and their keys from a file, each reference once (PROTOCOL §12.3). */
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@property-events/protocol'
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { ImportedTenant, ImportTenantOutcome, TenantStore } from './tenant.ts'
 import type { KeyIssuer } from '../keys/key-issuer.ts'
 

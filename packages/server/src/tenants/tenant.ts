@@ -1,5 +1,5 @@
 /** Tenants, and what may become of one (D11). */
-import type { Actor } from '../audit/audit.ts'
+import type { Actor } from '../audit/actor.ts'
 import type { KeyRecord } from '../keys/key.ts'
 
 export interface Tenant {

@@ -1,7 +1,7 @@
 /**
  * The port's part for names of actors (docs/decisions/0039): apart from the audit, whose rows never change, so that a name can be erased.
  */
-import type { Actor } from '../audit.ts'
+import type { Actor } from '../actor.ts'
 
 export interface ActorName {
   /** As in rows of the audit: `key:…`, `cli:…`. */

@@ -1,7 +1,7 @@
 /** Names of actors in a database. */
 import { defineWrite, rowsFrom, statement } from '../../sql/database.ts'
 import type { StoreAccess } from '../../sql/database.ts'
-import type { Actor } from '../audit.ts'
+import type { Actor } from '../actor.ts'
 import { actorNamed, nameErased } from '../changes.ts'
 import type { ActorName, NameStore } from './names.ts'
 

@@ -1,7 +1,9 @@
 /** Whether publishers and consumers can be expected: their keys and tenants, read once until something changes. */
-import type { FoundKey } from '../../keys/key.ts'
-import type { PresenceName } from './silence.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { TenantStore } from '../../tenants/tenant.ts'
+import type { MoveStore } from '../../tenants/move/move.ts'
+import type { LeavingStore } from '../../tenants/leaving/leaving.ts'
+import type { FoundKey, KeyStore } from '../../keys/key.ts'
+import type { PresenceName, SilenceStore } from './silence.ts'
 import { admissionOf, standingOf } from '../../tenants/standing.ts'
 import type { Standing } from './rules.ts'
 
@@ -13,7 +15,7 @@ export interface Standings {
   successorOf(keyId: string): string | undefined
 }
 
-type Store = Pick<StorageEngine, 'keys' | 'leaving' | 'moves' | 'silence' | 'tenants'>
+type Store = { readonly keys: KeyStore; readonly leaving: LeavingStore; readonly moves: MoveStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
 
 /** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
 const rememberedAtMost = 40_000

@@ -3,7 +3,8 @@
  * whether it has been silent for longer (PROTOCOL §14.7). `rules.ts` decides what follows from that.
  */
 import type { FeedName } from '@property-events/protocol'
-import type { Actor, AuditChange } from '../../audit/audit.ts'
+import type { AuditChange } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 
 /** A publisher is whatever publishes to one feed, with any key. A consumer is a key, or a key and a name, for all feeds it reads. */
 export type PresenceName =

@@ -1,7 +1,7 @@
 /** Silence of publishers and consumers in a database. */
 import { defineWrite, rowsFrom, statement } from '../../sql/database.ts'
 import type { Sql, StatementText, StoreAccess, Transaction, Value } from '../../sql/database.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { lastSeenReads } from './last-seen.ts'
 import {
   intervalExpected,

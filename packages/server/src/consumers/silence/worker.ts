@@ -3,13 +3,16 @@
  * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
  * rows at a time.
  */
+import type { TenantStore } from '../../tenants/tenant.ts'
+import type { MoveStore } from '../../tenants/move/move.ts'
+import type { LeavingStore } from '../../tenants/leaving/leaving.ts'
+import type { KeyStore } from '../../keys/key.ts'
 import { unreported } from '../../runtime/background-task.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import { lookEveryMs, newPresence, pauseDaysKept, presencesPerStep, presenceText } from './silence.ts'
-import type { LastAsked, Presence, PresenceName, SilenceTurn } from './silence.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { LastAsked, Presence, PresenceName, SilenceTurn, SilenceStore } from './silence.ts'
 import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './rules.ts'
 import type { ExpectedInterval, LookFacts, Seen, Standing } from './rules.ts'
 import { standings } from './expectation.ts'
@@ -27,7 +30,7 @@ export interface SilenceChange {
   readonly isBack: boolean
 }
 
-export type SilenceStorage = Pick<StorageEngine, 'keys' | 'leaving' | 'moves' | 'silence' | 'tenants'>
+export type SilenceStorage = { readonly keys: KeyStore; readonly leaving: LeavingStore; readonly moves: MoveStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
 
 export interface SilenceOptions {
   /** Called once for each change, by one of the nodes. It has to have reported the change when it returns. */

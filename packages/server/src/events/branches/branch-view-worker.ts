@@ -3,10 +3,11 @@
  * one set after another. If several nodes do this at the same time, none repeats the other's work: a set that another node is working on
  * is skipped.
  */
+import type { KeyStore } from '../../keys/key.ts'
+import type { BranchViewStore } from './branch-view-store.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import type { StorageEngine } from '../../store/storage.ts'
 import { unlessBroken } from '../../runtime/isolate-failure.ts'
 
 /** How often it checks whether keys have changed: one row. */
@@ -19,7 +20,7 @@ const looksPerFailure = 5
 const stepSizes = { first: 200, fewest: 50, most: 2_000, pausePerStep: 1 } as const
 
 export interface FillingParts {
-  readonly storage: Pick<StorageEngine, 'branchViews' | 'keys'>
+  readonly storage: { readonly branchViews: BranchViewStore; readonly keys: KeyStore }
   /** Called with failures, which are retried. */
   readonly report: TaskReport
   /** For tests; a second if left out. */

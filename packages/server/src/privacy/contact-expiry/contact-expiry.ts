@@ -4,7 +4,7 @@
  */
 import type { Ticks } from '@property-events/protocol'
 import type { FeedRefusal } from '../../events/feed.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { beginningOfDay, millisecondsPerDay } from '../retention/rules.ts'
 
 /** A contact on the list, with its latest event. */

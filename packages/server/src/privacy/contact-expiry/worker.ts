@@ -1,14 +1,14 @@
 /** Erases contacts that have not changed for a long time, after a time on a list (D17, docs/decisions/0034). */
+import type { ErasureStore } from '../erasure/erasure.ts'
 import { uuidV7 } from '@property-events/protocol'
 import { isFeedRefusal } from '../../events/feed.ts'
-import type { StorageEngine } from '../../store/storage.ts'
 import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from '../retention/rules.ts'
 import { expiryDayMs, expiryNoticeDays, listedContacts } from './contact-expiry.ts'
-import type { ExpiringContact } from './contact-expiry.ts'
+import type { ExpiringContact, ExpiryStore } from './contact-expiry.ts'
 
 const contactsPerStep = 200
 
-type Storage = Pick<StorageEngine, 'erasures' | 'expiry'>
+type Storage = { readonly erasures: ErasureStore; readonly expiry: ExpiryStore }
 
 export interface ExpiringParts {
   readonly storage: Storage

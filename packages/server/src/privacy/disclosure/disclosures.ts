@@ -1,9 +1,8 @@
 /** Which contacts a key was sent within a time: for a notice after a breach (D28). */
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { NumberedSubject } from '../../events/event-log.ts'
-import type { SentPiece } from './disclosure.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { NumberedSubject, EventStore } from '../../events/event-log.ts'
+import type { SentPiece, LedgerStore } from './disclosure.ts'
 import { hourMs } from './disclosure-log.ts'
 
 export interface ExposureQuery {
@@ -34,7 +33,7 @@ export interface TimeSpan {
   readonly toMs: number
 }
 
-type Store = Pick<StorageEngine, 'events' | 'ledger'>
+type Store = { readonly events: EventStore; readonly ledger: LedgerStore }
 
 /** Times in which a sending thread has not (yet) reported what it sent: the key may have been sent any contact that it could read. */
 export async function unknownTimes(

@@ -1,11 +1,11 @@
 /** Which keys were sent given events, as far as it is recorded: for receipts of erasures, and for what is held about a contact (D28). */
+import type { KeyStore } from '../../keys/key.ts'
 import { numberRanges } from '../../consumers/number-ranges.ts'
 import type { NumberRanges } from '../../consumers/number-ranges.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { PlacedEvent } from '../../events/event-log.ts'
-import type { SentPiece } from './disclosure.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
+import type { SentPiece, LedgerStore } from './disclosure.ts'
 import { turnForStep } from '../../runtime/yield-in-steps.ts'
 import { hourMs } from './disclosure-log.ts'
 
@@ -29,7 +29,7 @@ const lastHour = 2 ** 31 - 1
  * the ledger holds for the blocks of the events, however many keys there are.
  */
 export async function recipientsOf(
-  { keys, ledger }: Pick<StorageEngine, 'keys' | 'ledger'>,
+  { keys, ledger }: { readonly keys: KeyStore; readonly ledger: LedgerStore },
   feed: FeedKey,
   events: readonly PlacedEvent[],
 ): Promise<readonly Recipient[]> {
@@ -40,7 +40,7 @@ export async function recipientsOf(
 
 /** The places of all events of a subject. Gives others a turn after each piece, because the SQLite engine answers without one. */
 export async function placesOf(
-  { events }: { readonly events: Pick<StorageEngine['events'], 'placesOf'> },
+  { events }: { readonly events: Pick<EventStore, 'placesOf'> },
   key: FeedKey,
   subjectId: string,
 ): Promise<readonly PlacedEvent[]> {
@@ -62,7 +62,7 @@ export interface Hours {
 
 /** What all keys were sent from the blocks that contain the events. Gives others a turn after each piece, as `placesOf` does. */
 export async function* piecesOf(
-  ledger: Pick<StorageEngine['ledger'], 'sentOf'>,
+  ledger: Pick<LedgerStore, 'sentOf'>,
   key: FeedKey,
   events: readonly PlacedEvent[],
   { fromHour = 0, toHour = lastHour }: Hours = {},
@@ -138,7 +138,7 @@ function placeIn(numbers: readonly number[], least: number): number {
 
 /** In the order of the keys' creation. */
 export async function describeKeys(
-  { keys }: Pick<StorageEngine, 'keys'>,
+  { keys }: { readonly keys: KeyStore },
   byKey: ReadonlyMap<string, SentToKey>,
 ): Promise<readonly Recipient[]> {
   const found: { readonly createdMs: number; readonly recipient: Recipient }[] = []

@@ -1,5 +1,5 @@
 /** From `unreachable` to `overwritten` (D17, docs/decisions/0030): rewrites the store and updates receipts. */
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { StorageEngine } from '../../store/storage.ts'
 import type { WaitingErasure } from './erasure.ts'
 

@@ -1,6 +1,7 @@
 /** Which consumers report that they have applied the event that closed an erased subject (D17, D28). */
+import type { EventStore } from '../../events/event-log.ts'
+import type { ConsumerStore } from '../../consumers/consumer.ts'
 import type { Erasure } from './erasure.ts'
-import type { StorageEngine } from '../../store/storage.ts'
 
 export interface AcknowledgedConsumer {
   /** As the consumer gave it; `default`: the key itself. */
@@ -14,7 +15,7 @@ export interface AcknowledgedConsumer {
  * epoch counts: a number of an earlier one may have belonged to another event. A node's notes show within 35 s.
  */
 export async function acknowledgedBy(
-  { consumers, events }: Pick<StorageEngine, 'consumers' | 'events'>,
+  { consumers, events }: { readonly consumers: ConsumerStore; readonly events: EventStore },
   { key, closing }: Erasure,
 ): Promise<ReadonlyMap<string, readonly AcknowledgedConsumer[]>> {
   const head = await events.head(key)

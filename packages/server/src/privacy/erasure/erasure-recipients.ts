@@ -1,10 +1,11 @@
 /** Who had been sent what was erased, who has been told, and who reports that it is done: computed when a receipt is read (D17, D28). */
+import type { LedgerStore } from '../disclosure/disclosure.ts'
+import type { ConsumerStore } from '../../consumers/consumer.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import { runSilenceMs } from '../disclosure/disclosure.ts'
-import type { Erasure, SentBefore } from './erasure.ts'
-import type { KeyRecord } from '../../keys/key.ts'
-import type { PlacedEvent } from '../../events/event-log.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { Erasure, SentBefore, ErasureStore } from './erasure.ts'
+import type { KeyRecord, KeyStore } from '../../keys/key.ts'
+import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
 import { acknowledgedBy } from './erasure-acknowledged.ts'
 import type { AcknowledgedConsumer } from './erasure-acknowledged.ts'
 import type { TimeSpan } from '../disclosure/disclosures.ts'
@@ -31,7 +32,7 @@ export interface ErasureRecipients {
   readonly unknownTimes: readonly TimeSpan[]
 }
 
-export type RecipientStore = Pick<StorageEngine, 'consumers' | 'keys' | 'ledger' | 'events' | 'erasures'>
+export type RecipientStore = { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly ledger: LedgerStore; readonly events: EventStore; readonly erasures: ErasureStore }
 
 /**
  * `undefined`: reads of this feed are not noted. Complete from `unreachable` on, because each node has added what it had sent before.

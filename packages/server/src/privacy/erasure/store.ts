@@ -1,7 +1,7 @@
 /** The records of erasures in a database. The log reduces events (`Erasing`). */
 import { receiptReasons } from '@property-events/protocol/plain'
 import { storeCompacted } from '../../audit/changes.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { among, defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
 import type { Erasure, ErasureRecords, ErasureState, ErasureTarget } from './erasure.ts'

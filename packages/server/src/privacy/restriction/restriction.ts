@@ -5,7 +5,7 @@
  */
 import type { RestrictionReason } from '@property-events/protocol'
 import type { AppendOutcome } from '../../events/append/append-batch.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { ReduceOutcome } from '../erasure/erasure.ts'
 import type { ReadSubjectQuery, StoredEvent } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'

@@ -4,7 +4,7 @@
  */
 import type { Ticks } from '@property-events/protocol'
 import type { FeedRefusal } from '../../events/feed.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { bytesPerReduction } from '../erasure/erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 

@@ -1,9 +1,9 @@
 /** Which retention rules apply to which tenant, and which time they reach today (D17). */
+import type { TenantStore } from '../../tenants/tenant.ts'
 import { feedNames, ticksPerSecond } from '@property-events/protocol'
 import type { FeedName, Ticks } from '@property-events/protocol'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { RetentionRule, ThinSpan } from './retention.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { RetentionRule, ThinSpan, RetentionStore } from './retention.ts'
 
 /** The rules for tenants without their own, in whole days; 0: off. */
 export type RetentionDefaults = Readonly<Record<RetentionRule, number>>
@@ -42,7 +42,7 @@ export interface RetainedFeed {
  * for this reason once a day, however many nodes look.
  */
 export async function retainedFeeds(
-  { retention, tenants }: Pick<StorageEngine, 'retention' | 'tenants'>,
+  { retention, tenants }: { readonly retention: RetentionStore; readonly tenants: TenantStore },
   defaults: RetentionDefaults,
   nowMs: number,
 ): Promise<readonly RetainedFeed[]> {
@@ -62,7 +62,7 @@ function spanOf(key: FeedKey, days: number, today: number): ThinSpan {
 
 /** The number of days without a change after which contacts of one tenant are erased, by its own rule or the service's; 0: never. */
 export async function expiryDays(
-  retention: StorageEngine['retention'],
+  retention: RetentionStore,
   defaults: RetentionDefaults | undefined,
   tenantId: string,
 ): Promise<number> {
@@ -78,7 +78,7 @@ export interface RuledTenant {
 
 /** Tenants that at least one rule may apply to. */
 export async function tenantRules(
-  { retention, tenants }: Pick<StorageEngine, 'retention' | 'tenants'>,
+  { retention, tenants }: { readonly retention: RetentionStore; readonly tenants: TenantStore },
   defaults: RetentionDefaults,
 ): Promise<readonly RuledTenant[]> {
   const own = await retention.rules()

@@ -1,6 +1,6 @@
 /** The rules of retention in a database, and the turn of the node that thins. The log carries thinning out. */
 import { retentionSet } from '../../audit/changes.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { defineWrite, statement } from '../../sql/database.ts'
 import type { Query, StoreAccess } from '../../sql/database.ts'
 import { retentionRules, retentionTurnMs } from './retention.ts'

@@ -3,7 +3,7 @@ import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/chang
 import { endMaintenance } from '../../maintenance/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'
 import { removeRowsOfPlace } from '../rows-of-place.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { smallints, texts, uuids } from '../../sql/postgres/array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'

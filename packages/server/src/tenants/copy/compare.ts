@@ -1,8 +1,9 @@
 /** Reads a feed from two stores and compares numbers and bytes. */
+import type { RetentionStore } from '../../privacy/retention/retention.ts'
+import type { EventStore } from '../../events/event-log.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { StorageEngine } from '../../store/storage.ts'
 
 /** A copy or a move that cannot go on. `message`: sentences for the operator that say in which state everything is, and what to do. */
 export class CopyRefusal extends Error {
@@ -26,8 +27,8 @@ export interface FeedComparison {
 const eventsPerPage = 500
 
 export function compareFeeds(
-  from: Pick<StorageEngine, 'events'>,
-  to: Pick<StorageEngine, 'events'>,
+  from: { readonly events: EventStore },
+  to: { readonly events: EventStore },
   key: FeedKey,
   differs: () => CopyRefusal,
   onCompared: (events: number) => void = () => undefined,
@@ -63,8 +64,8 @@ export function compareFeeds(
 
 /** The number of events in the copy. Its last one has to be one of the source, at the same place. */
 export async function heldPosition(
-  from: Pick<StorageEngine, 'events'>,
-  to: Pick<StorageEngine, 'events'>,
+  from: { readonly events: EventStore },
+  to: { readonly events: EventStore },
   key: FeedKey,
   differs: (lastNumber: number) => CopyRefusal,
 ): Promise<number> {
@@ -90,7 +91,7 @@ const waitMs = 500
  * another node that does.
  */
 export async function withoutThinning<T>(
-  { retention }: Pick<StorageEngine, 'retention'>,
+  { retention }: { readonly retention: RetentionStore },
   work: () => Promise<T>,
 ): Promise<T> {
   const nodeId = randomUUID()

@@ -4,7 +4,7 @@
  */
 import { feedNames } from '@property-events/protocol'
 import { presencesPerStep, presenceText } from '../../consumers/silence/silence.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { KeyRecord } from '../../keys/key.ts'
 import type { PresenceName, SetExpectation } from '../../consumers/silence/silence.ts'
 import type { StorageEngine } from '../../store/storage.ts'

@@ -1,7 +1,9 @@
 /** Copies a store into another one, of either engine, so that readers cannot distinguish them. */
+import type { TenantStore } from '../tenant.ts'
+import type { EventStore } from '../../events/event-log.ts'
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '../../events/feed-key.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { KeyRecord } from '../../keys/key.ts'
 import type { StorageEngine } from '../../store/storage.ts'
@@ -77,7 +79,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
 
 /** The number of events in a store, or of some tenants in it. */
 export async function eventsIn(
-  { events, tenants }: Pick<StorageEngine, 'events' | 'tenants'>,
+  { events, tenants }: { readonly events: EventStore; readonly tenants: TenantStore },
   tenantIds?: readonly string[],
 ): Promise<number> {
   let count = 0

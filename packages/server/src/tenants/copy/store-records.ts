@@ -3,7 +3,7 @@
  * keys have their own verbs.
  */
 import type { Category, Ticks } from '@property-events/protocol'
-import type { MoveState } from '../move/move.ts'
+import type { MoveState } from '../../events/feed.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { ExpiringContact } from '../../privacy/contact-expiry/contact-expiry.ts'
 import type { Hold } from '../../privacy/hold/hold.ts'

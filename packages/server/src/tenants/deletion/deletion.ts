@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import type { FeedName, Ticks } from '@property-events/protocol'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 
 /**
  * - `exporting`: everything is still stored, and nothing can be published or read any more

@@ -1,7 +1,7 @@
 /** A deletion as its table has it. */
 import { statement } from '../../sql/database.ts'
 import type { Query } from '../../sql/database.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type {
   DeletedExport,
   DeletedFeed,

@@ -1,7 +1,7 @@
 /** Deletions of tenants in a database. */
 import { feedNames } from '@property-events/protocol/plain'
 import { deletionBegun, tenantDeleted } from '../../audit/changes.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { feedsOfTenant } from '../../events/tenant-feeds.ts'
 import { defineWrite, statement } from '../../sql/database.ts'
 import type { Sql, StoreAccess, Transaction } from '../../sql/database.ts'

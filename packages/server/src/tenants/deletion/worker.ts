@@ -7,7 +7,6 @@ import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { StepEnd, Worker } from '../../runtime/worker-loop.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { StorageEngine } from '../../store/storage.ts'
 import type { DeletedExport, Deletion, DeletionStore, OpenDeletion } from './deletion.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */
@@ -28,7 +27,7 @@ const defaultSettleMs = 5_000
 export type TenantExporter = (deletion: Deletion) => Promise<DeletedExport>
 
 export interface DeletingParts {
-  readonly storage: Pick<StorageEngine, 'deletions'>
+  readonly storage: { readonly deletions: DeletionStore }
   /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing. */
   readonly nodeId: string
   /** The same as for erasures. */

@@ -1,5 +1,5 @@
 /** The port's part for leaving tenants (PROTOCOL §5.10): nothing is published for them any more, and reading ends later. */
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 
 /** Milliseconds since 1970. */
 export interface Leaving {

@@ -2,7 +2,7 @@
 import { leavingBegun, leavingEnded, tenantUnpublished } from '../../audit/changes.ts'
 import { among, defineWrite, statement } from '../../sql/database.ts'
 import type { StoreAccess, Transaction } from '../../sql/database.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { Leaving, LeavingRequest, LeavingStore } from './leaving.ts'
 
 const all = statement<LeavingRow>('leaving-all', 'SELECT * FROM leaving_tenant')

@@ -1,6 +1,6 @@
 /** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
 import type { Peppers } from '../../keys/index.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import type { KeyRecord } from '../../keys/key.ts'
 import type { StorageEngine } from '../../store/storage.ts'
 import type { Tenant } from '../tenant.ts'

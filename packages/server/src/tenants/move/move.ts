@@ -1,19 +1,9 @@
 /** Moving one tenant from one store to another (docs/decisions/0019). */
 import type { Ticks } from '@property-events/protocol'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
+import type { MoveState } from '../../events/feed.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { StoreRecord } from '../copy/store-records.ts'
-
-/**
- * The state of a tenant in this store. Nothing can be published to its feeds in any state except `open`.
- * - `open`: at home here
- * - `leaving`: being moved to another store; everything can be read
- * - `left`: published in another store; what was here can be read, but no open time window (P3)
- * - `arriving …`: being moved to here by the run of that name, the latest one; windows as in `left`
- * - `abandoned`: was being moved to here, and was taken back; windows as in `left`
- * - `deleting`: is being deleted (`DeletionStore`), and never comes back; windows as in `left`
- */
-export type MoveState = 'open' | 'leaving' | 'left' | 'abandoned' | 'deleting' | `arriving ${string}`
 
 /** How much of a feed the other store already has. */
 export interface HeldPart {

@@ -1,6 +1,6 @@
 /** The obstacles to moving a tenant, in sentences, and the state in which an interrupted move leaves it. */
 import { plainText } from '@property-events/protocol'
-import type { MoveState } from './move.ts'
+import type { MoveState } from '../../events/feed.ts'
 import type { Tenant } from '../tenant.ts'
 import { CopyRefusal } from '../copy/compare.ts'
 

@@ -1,11 +1,12 @@
 /** The states of tenants in a database: they are in the counters, which each append locks. */
 import { feedNames } from '@property-events/protocol/plain'
 import { tenantMoved } from '../../audit/changes.ts'
-import type { Actor } from '../../audit/audit.ts'
+import type { Actor } from '../../audit/actor.ts'
 import { defineWrite, statement } from '../../sql/database.ts'
 import type { StoreAccess, Transaction } from '../../sql/database.ts'
 import { moveStateOf, moveText } from './move.ts'
-import type { MoveState, MoveStore } from './move.ts'
+import type { MoveStore } from './move.ts'
+import type { MoveState } from '../../events/feed.ts'
 
 const notOpen = statement<{ readonly tenant: string; readonly move: string }>(
   'move-states',

@@ -1,5 +1,5 @@
 import { storeFilled } from '../../../audit/changes.ts'
-import type { Actor } from '../../../audit/audit.ts'
+import type { Actor } from '../../../audit/actor.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import { moveText } from '../../../tenants/move/move.ts'
 import { positionFault } from '../../../tenants/copy/store-records.ts'

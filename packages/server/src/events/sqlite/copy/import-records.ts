@@ -1,6 +1,6 @@
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import { storeFilled } from '../../../audit/changes.ts'
-import type { Actor } from '../../../audit/audit.ts'
+import type { Actor } from '../../../audit/actor.ts'
 import { moveText } from '../../../tenants/move/move.ts'
 import { positionFault } from '../../../tenants/copy/store-records.ts'
 import type {

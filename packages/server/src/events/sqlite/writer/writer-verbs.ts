@@ -1,7 +1,7 @@
 /** The questions to the writer's thread, and how questions and answers travel. */
 import type { Written } from '../../../sql/sqlite.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
-import type { Actor } from '../../../audit/audit.ts'
+import type { Actor } from '../../../audit/actor.ts'
 import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import type { StorageFailure } from '../../../sql/storage-errors.ts'
