@@ -6,7 +6,7 @@ import { generate } from '../../packages/demo/src/market/generate.ts'
 import { eventJson } from '../../packages/server/src/events/event-json.ts'
 import type { FeedKey } from '../../packages/server/src/events/feed-key.ts'
 import { updateDateHashOf } from '../../packages/server/src/events/append/subject-identity.ts'
-import type { EventRecord, IdRecord, SubjectRecord } from '../../packages/server/src/tenants/copy/store-records.ts'
+import type { EventRecord, IdRecord, SubjectRecord } from '../../packages/server/src/store/store-records.ts'
 
 export interface Row {
   readonly event: EventRecord

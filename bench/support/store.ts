@@ -5,10 +5,10 @@ import { catalogues, scopes } from '@property-events/protocol'
 import Database from 'better-sqlite3'
 import { issueKey, loadPeppers } from '../../packages/server/src/keys/index.ts'
 import { openStorage } from '../../packages/server/src/store/open-storage.ts'
-import { recordImporter } from '../../packages/server/src/events/sqlite/copy/import-records.ts'
+import { recordImporter } from '../../packages/server/src/store/sqlite/copy/import-records.ts'
 import type { FeedKey } from '../../packages/server/src/events/feed-key.ts'
 import type { StorageEngine } from '../../packages/server/src/store/storage.ts'
-import type { StoreRecord } from '../../packages/server/src/tenants/copy/store-records.ts'
+import type { StoreRecord } from '../../packages/server/src/store/store-records.ts'
 import { rowsOf } from './rows.ts'
 
 export const cacheFolder = join(import.meta.dirname, '../.cache')

@@ -46,7 +46,7 @@ const repeatsElsewhere: Readonly<Record<string, string>> = {
   'server/src/runtime/log/outage.ts': 'only during an outage, which it ends',
   'server/src/runtime/memory/relieve-memory.ts': 'looks at the memory of its own process',
   'server/src/events/time-reservation.ts': 'only while requests ask for open windows',
-  'server/src/tenants/copy/compare.ts': 'only while a command copies a store or moves a tenant',
+  'server/src/transfer/compare.ts': 'only while a command copies a store or moves a tenant',
 }
 
 describe('the sources of a service', () => {

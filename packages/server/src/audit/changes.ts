@@ -13,7 +13,7 @@ import type { Maintenance } from '../maintenance/maintenance.ts'
 import type { MoveState } from '../events/feed.ts'
 import type { Restriction, RestrictionRequest } from '../privacy/restriction/restriction.ts'
 import type { RetentionRule } from '../privacy/retention/retention.ts'
-import type { WholeRecord } from '../tenants/copy/store-records.ts'
+import type { WholeRecord } from '../store/store-records.ts'
 
 type Changes = readonly AuditChange[]
 

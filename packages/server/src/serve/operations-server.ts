@@ -5,7 +5,7 @@ import { problems, success } from '../http/problem/problem.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { createServer } from '../runtime/node-http.ts'
 import type { Metrics } from '../runtime/metrics/metrics.ts'
-import type { Readiness } from '../nodes/readiness.ts'
+import type { Readiness } from './readiness.ts'
 import { versionHeaders } from '../runtime/version.ts'
 import type { SlowRequest } from '../runtime/metrics/slowest-requests.ts'
 

@@ -61,3 +61,15 @@ export function storeObservers(): StoreObservers {
     },
   }
 }
+
+/** An old state of the store that something still reads, or may read. */
+export interface HeldSnapshot {
+  /** `catalog_slot` keeps versions of the database's catalogues and none of our tables. */
+  readonly holder: 'session' | 'standby' | 'slot' | 'catalog_slot' | 'prepared'
+  /** How many transactions have begun since. */
+  readonly transactions: number
+  /** For how long, as far as the store tells. */
+  readonly seconds: number | undefined
+  /** For an operator: what to look for. */
+  readonly name: string
+}

@@ -14,9 +14,9 @@ export { storeFileOf } from '../sql/sqlite/connection.ts'
 export { backUpStore } from './sqlite/backup.ts'
 export { checkEvents } from './sqlite/check-events.ts'
 export type { EventsCheck } from './sqlite/check-events.ts'
-export { makeFolder } from './sqlite/make-folder.ts'
-export { takeFileLock } from './sqlite/file-lock.ts'
-export type { FileLock } from './sqlite/file-lock.ts'
+export { makeFolder } from '../sql/sqlite/make-folder.ts'
+export { takeFileLock } from '../sql/sqlite/file-lock.ts'
+export type { FileLock } from '../sql/sqlite/file-lock.ts'
 export { acquireServingLock } from './sqlite/serving-lock.ts'
 
 export type OpenStorageOptions = (SqliteOptions | PostgresOptions) & WantedSettings & CommonOptions

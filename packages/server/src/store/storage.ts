@@ -27,22 +27,11 @@ import type { PublicationStore } from '../publishing/history/publication.ts'
 import type { RestrictionStore } from '../privacy/restriction/restriction.ts'
 import type { RetentionStore } from '../privacy/retention/retention.ts'
 import type { SilenceStore } from '../consumers/silence/silence.ts'
-import type { StoreObserver, StoreWork } from '../sql/store-observer.ts'
-import type { StoreRecord } from '../tenants/copy/store-records.ts'
+import type { EpochNeed, LostNumbers, WaitingFeed } from '../events/epochs.ts'
+import type { HeldSnapshot, StoreObserver, StoreWork } from '../sql/store-observer.ts'
+import type { StoreRecord } from './store-records.ts'
 import type { TenantStore } from '../tenants/tenant.ts'
 import type { UsageStore } from '../usage/usage.ts'
-
-/** An old state of the store that something still reads, or may read. */
-export interface HeldSnapshot {
-  /** `catalog_slot` keeps versions of the database's catalogues and none of our tables. */
-  readonly holder: 'session' | 'standby' | 'slot' | 'catalog_slot' | 'prepared'
-  /** How many transactions have begun since. */
-  readonly transactions: number
-  /** For how long, as far as the store tells. */
-  readonly seconds: number | undefined
-  /** For an operator: what to look for. */
-  readonly name: string
-}
 
 /** Recorded once, when a store is created. */
 export interface StoreSettings {
@@ -52,25 +41,6 @@ export interface StoreSettings {
   /** The offset of the first epoch: numbers begin after it (D13). */
   readonly startSequence: number
 }
-
-/** A feed to which publishing is refused until a new epoch begins in it (D13). */
-export interface WaitingFeed {
-  readonly key: FeedKey
-  /** The highest number that the store holds for it, or has counted past. */
-  readonly heldNumber: number
-  /** The highest number that a node has reported as shown, if it is not in the store. */
-  readonly shownNumber: number | undefined
-}
-
-/** What a node has shown of a feed, and its store does not hold (any more). */
-export interface LostNumbers {
-  readonly key: FeedKey
-  readonly shownNumber: number
-  readonly heldNumber: number
-}
-
-/** The feeds to which publishing is refused until a new epoch begins (D13): none, some, or all. */
-export type EpochNeed = 'none' | 'some' | 'all'
 
 export interface StorageEngine extends AsyncDisposable, MaintenanceStore {
   readonly events: EventStore

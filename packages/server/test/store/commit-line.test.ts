@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mock, describe, it } from 'node:test'
 import { floorAfter } from '../../src/runtime/clock.ts'
-import { commitLine } from '../../src/events/sqlite/writer/commit-line.ts'
+import { commitLine } from '../../src/events/sqlite/commit-line.ts'
 
 describe('a question by time that comes while a commit begins', () => {
   for (const step of ['store', 'load'] as const) {

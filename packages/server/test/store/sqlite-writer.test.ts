@@ -11,7 +11,7 @@ import { createCommitQueue } from '../../src/publishing/append-queue/append-queu
 import { sqliteAccess } from '../../src/sql/sqlite.ts'
 import { changeCounts } from '../../src/events/change-counts.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
-import { commitLine } from '../../src/events/sqlite/writer/commit-line.ts'
+import { commitLine } from '../../src/events/sqlite/commit-line.ts'
 import { openStore } from '../../src/store/sqlite/open-store.ts'
 import { appendThrough } from '../../src/events/sqlite/append/packed-append.ts'
 import { hostWriter } from '../../src/events/sqlite/writer/writer-host.ts'

@@ -4,8 +4,8 @@ import { contactKept } from '../../audit/changes.ts'
 import { defineWrite, feedNumbers, rowsFrom, statement, uuidOf } from '../../sql/database.ts'
 import type { Dialect, Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
 import type { Actor } from '../../audit/actor.ts'
-import { recordsPerPiece } from '../../tenants/copy/store-records.ts'
-import type { ExpiringRecord } from '../../tenants/copy/store-records.ts'
+import { recordsPerPiece } from '../../store/store-records.ts'
+import type { ExpiringRecord } from '../../store/store-records.ts'
 import type { ExpiryStep, ExpiryStore, KeepOutcome } from './contact-expiry.ts'
 
 const contactFeed = feedNumbers.contact

@@ -1,6 +1,7 @@
 /** Reports to the operator that the store has lost numbers that were shown to readers, the worst thing that can happen to it (D13). */
 import type { Logger } from 'pino'
-import type { LostNumbers, StorageEngine } from '../../store/storage.ts'
+import type { StorageEngine } from '../../store/storage.ts'
+import type { LostNumbers } from '../../events/epochs.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
 /** The most feeds that one log line names. Its count includes the others. */

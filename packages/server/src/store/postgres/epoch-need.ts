@@ -1,5 +1,5 @@
 import { feedNames } from '@property-events/protocol'
-import type { EpochNeed, WaitingFeed } from '../storage.ts'
+import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
 import type { Database, Statement } from '../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../sql/database.ts'
 import type { Witness } from '../../events/postgres/witness.ts'

@@ -2,7 +2,7 @@
  * A session that holds an old snapshot keeps every version of every row written since. A feed's counter gets a version with each
  * publication, and each probe goes through them: 2 buffers became 100 after 8,000 publications to one feed.
  */
-import type { HeldSnapshot } from '../storage.ts'
+import type { HeldSnapshot } from '../../sql/store-observer.ts'
 import type { Database, Statement } from '../../sql/postgres/connection.ts'
 
 /**

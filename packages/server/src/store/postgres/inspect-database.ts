@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { nodeSilenceMs } from '../../nodes/node.ts'
-import type { HeldSnapshot } from '../storage.ts'
+import type { HeldSnapshot } from '../../sql/store-observer.ts'
 import type { Maintenance } from '../../maintenance/maintenance.ts'
 import type { WaitingErasures } from '../../privacy/erasure/erasure.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'

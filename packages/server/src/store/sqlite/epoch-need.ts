@@ -1,5 +1,5 @@
 import { feedNames } from '@property-events/protocol/plain'
-import type { EpochNeed, WaitingFeed } from '../storage.ts'
+import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { feedToPublishReader, headReader } from '../../events/sqlite/feed-row.ts'
 import { metaOf } from './meta.ts'

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { StorageRefusal } from '../../sql/storage-errors.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'
-import { takeFileLock } from './file-lock.ts'
-import type { FileLock } from './file-lock.ts'
-import { makeFolder } from './make-folder.ts'
+import { takeFileLock } from '../../sql/sqlite/file-lock.ts'
+import type { FileLock } from '../../sql/sqlite/file-lock.ts'
+import { makeFolder } from '../../sql/sqlite/make-folder.ts'
 
 /**
  * Takes the folder for serving, or returns why not (`in_use`). Commands that make keys or backups do not take it. Throws a

@@ -3,7 +3,7 @@ import type { Ticks } from '@property-events/protocol'
 import type { Actor } from '../../audit/actor.ts'
 import type { MoveState } from '../../events/feed.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { StoreRecord } from '../copy/store-records.ts'
+import type { StoreRecord } from '../../store/store-records.ts'
 
 /** How much of a feed the other store already has. */
 export interface HeldPart {

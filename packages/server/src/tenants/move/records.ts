@@ -11,13 +11,13 @@ import {
 } from '../../privacy/restriction/store.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { eventAt } from '../../events/postgres/event-at.ts'
-import { recordsPerPiece, reductionRecords, thinningRecords } from '../copy/store-records.ts'
+import { recordsPerPiece, reductionRecords, thinningRecords } from '../../store/store-records.ts'
 import type {
   ExpiringRecord,
   HoldRecord,
   RestrictionRecord,
   StoreRecord,
-} from '../copy/store-records.ts'
+} from '../../store/store-records.ts'
 
 interface ReducedRow {
   readonly revision: number

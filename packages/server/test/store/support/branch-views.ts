@@ -5,7 +5,7 @@ import type { BranchSetId, FeedView } from '../../../src/events/branches/branch-
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import type { KeyRecord } from '../../../src/keys/key.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
-import type { EventRecord } from '../../../src/tenants/copy/store-records.ts'
+import type { EventRecord } from '../../../src/store/store-records.ts'
 import { feedKey, tenantA } from './drafts.ts'
 import { list, numbers } from './read-back.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { uuidV7 } from '@property-events/protocol'
 import type { Erasure, ErasureRequest, ErasureTarget } from '../../../src/privacy/erasure/erasure.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
-import type { StoreRecord } from '../../../src/tenants/copy/store-records.ts'
+import type { StoreRecord } from '../../../src/store/store-records.ts'
 import { feedKey, uuid } from './drafts.ts'
 
 export function erasureOf(target: ErasureTarget, given: Partial<ErasureRequest> = {}): ErasureRequest {

@@ -11,7 +11,7 @@ import type { BeginErasureOutcome, ErasureRefusal, ErasureRequest, ErasureTarget
 import type { FeedKey } from '../../feed-key.ts'
 import { appendHeld, takeCounters } from '../append/append.ts'
 import type { Row, Session, Statement, Value } from '../../../sql/postgres/connection.ts'
-import type { EngineParts } from '../../../store/postgres/engine-parts.ts'
+import type { EngineParts } from '../engine-parts.ts'
 import { erasureOf, erasureWithId, insertErasure } from '../../../privacy/erasure/store.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import { endRestrictions, lockRestrictions } from '../../../privacy/restriction/store.ts'

@@ -5,7 +5,7 @@ import { sqlOver } from '../../../sql/postgres.ts'
 import type { Erasing } from '../../../privacy/erasure/erasure.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import { beginErasure, countErased } from './begin-erasure.ts'
-import type { EngineParts } from '../../../store/postgres/engine-parts.ts'
+import type { EngineParts } from '../engine-parts.ts'
 import { reduceEvents } from './reduce-events.ts'
 
 export function databaseErasing(parts: EngineParts): Erasing {

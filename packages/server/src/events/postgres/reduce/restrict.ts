@@ -11,7 +11,7 @@ import { bigints, texts } from '../../../sql/postgres/array.ts'
 import { beginRestriction, liftRestriction } from './begin-restriction.ts'
 import type { Database, Row, Statement } from '../../../sql/postgres/connection.ts'
 import { notReduced } from './reduce-events.ts'
-import type { EngineParts } from '../../../store/postgres/engine-parts.ts'
+import type { EngineParts } from '../engine-parts.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 const selectKept: Statement = {

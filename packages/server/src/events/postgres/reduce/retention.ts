@@ -7,7 +7,7 @@ import type { Thinning, ThinOutcome, ThinSpan } from '../../../privacy/retention
 import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { Statement } from '../../../sql/postgres/connection.ts'
 import { readDue, readThinState } from './due-events.ts'
-import type { EngineParts } from '../../../store/postgres/engine-parts.ts'
+import type { EngineParts } from '../engine-parts.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 const call: Statement = {

@@ -1,6 +1,6 @@
 /** The writer on the thread that opens the store. */
 import { MessageChannel } from 'node:worker_threads'
-import type { CommitLine } from './commit-line.ts'
+import type { CommitLine } from '../commit-line.ts'
 import type { WriterHost } from './writer-host.ts'
 import type { WriterOptions } from './writer-verbs.ts'
 import type { Writing } from './writer.ts'

@@ -1,7 +1,7 @@
 /** The writer's thread: started on demand, and restarted if it died. */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
-import type { CommitLine } from './commit-line.ts'
+import type { CommitLine } from '../commit-line.ts'
 import type { WriterOptions } from './writer-verbs.ts'
 
 /** The end of the connection that asks the writer. */

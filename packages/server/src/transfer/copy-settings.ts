@@ -1,8 +1,8 @@
 /** What a copy of a store, or of one tenant, takes along beside events and keys. */
-import type { Actor } from '../../audit/actor.ts'
-import type { Leaving } from '../leaving/leaving.ts'
-import type { SentPiece } from '../../privacy/disclosure/disclosure.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import type { Actor } from '../audit/actor.ts'
+import type { Leaving } from '../tenants/leaving/leaving.ts'
+import type { SentPiece } from '../privacy/disclosure/disclosure.ts'
+import type { StorageEngine } from '../store/storage.ts'
 import { copyConsumers } from './copy-consumers.ts'
 import { copyExpected } from './copy-expected.ts'
 

@@ -1,9 +1,9 @@
 /** What is kept of restricted contacts, and what is shown again: for another store. */
-import type { FeedKey } from '../../feed-key.ts'
-import { recordsPerPiece } from '../../../tenants/copy/store-records.ts'
-import type { StoreRecord } from '../../../tenants/copy/store-records.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
+import { recordsPerPiece } from '../../store-records.ts'
+import type { StoreRecord } from '../../store-records.ts'
 import type { Row, Statement } from '../../../sql/postgres/connection.ts'
-import { eventAt } from '../event-at.ts'
+import { eventAt } from '../../../events/postgres/event-at.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import type { Ask } from '../../../sql/postgres.ts'
 

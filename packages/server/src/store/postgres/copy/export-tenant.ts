@@ -1,10 +1,10 @@
 /** The records of one tenant, for another store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import type { FeedKey } from '../../feed-key.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
 import type { MoveStore } from '../../../tenants/move/move.ts'
-import { pieceOf, recordsPerPiece } from '../../../tenants/copy/store-records.ts'
-import type { FeedRecord, StoreRecord } from '../../../tenants/copy/store-records.ts'
+import { pieceOf, recordsPerPiece } from '../../store-records.ts'
+import type { FeedRecord, StoreRecord } from '../../store-records.ts'
 import { uuids } from '../../../sql/postgres/array.ts'
 import type { Database, Statement } from '../../../sql/postgres/connection.ts'
 import { eventRecord, feedRecord, idRecord, subjectRecord } from './export-records.ts'

@@ -1,9 +1,9 @@
 /** What consumers have seen and reported, for a copy of a store or of one tenant (D28). */
 import { feedNames } from '@property-events/protocol'
-import { refusalPauseMs } from '../../consumers/consumer.ts'
-import type { ConsumerRefusal, KeptReading, NotedReading } from '../../consumers/consumer.ts'
-import type { FeedKey } from '../../events/feed-key.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import { refusalPauseMs } from '../consumers/consumer.ts'
+import type { ConsumerRefusal, KeptReading, NotedReading } from '../consumers/consumer.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { StorageEngine } from '../store/storage.ts'
 
 const rowsAtOnce = 500
 

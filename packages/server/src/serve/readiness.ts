@@ -1,7 +1,8 @@
 /** The answer of `/readyz`: whether this node should receive traffic, in a few words for people. */
 import { pepperFit, readPepperUse } from '../keys/pepper-fit.ts'
 import type { Pepper } from '../keys/pepper.ts'
-import type { EpochNeed, StorageEngine } from '../store/storage.ts'
+import type { StorageEngine } from '../store/storage.ts'
+import type { EpochNeed } from '../events/epochs.ts'
 
 export interface Readiness {
   readonly ready: boolean

@@ -6,7 +6,7 @@
  * that it has to wait for the commit.
  */
 import type { Ticks } from '@property-events/protocol'
-import { floorAfter } from '../../../runtime/clock.ts'
+import { floorAfter } from '../../runtime/clock.ts'
 
 export interface CommitLine {
   /** For another thread, which makes its own `commitLine` over it. */

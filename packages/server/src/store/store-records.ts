@@ -3,12 +3,12 @@
  * keys have their own verbs.
  */
 import type { Category, Ticks } from '@property-events/protocol'
-import type { MoveState } from '../../events/feed.ts'
-import type { FeedKey } from '../../events/feed-key.ts'
-import type { ExpiringContact } from '../../privacy/contact-expiry/contact-expiry.ts'
-import type { Hold } from '../../privacy/hold/hold.ts'
-import type { Restriction, RestrictionProgress } from '../../privacy/restriction/restriction.ts'
-import type { SubjectState } from '../../events/append/subject-state.ts'
+import type { MoveState } from '../events/feed.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import type { ExpiringContact } from '../privacy/contact-expiry/contact-expiry.ts'
+import type { Hold } from '../privacy/hold/hold.ts'
+import type { Restriction, RestrictionProgress } from '../privacy/restriction/restriction.ts'
+import type { SubjectState } from '../events/append/subject-state.ts'
 
 export interface EventRecord {
   readonly kind: 'event'

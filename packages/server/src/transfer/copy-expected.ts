@@ -3,11 +3,11 @@
  * them itself.
  */
 import { feedNames } from '@property-events/protocol'
-import { presencesPerStep, presenceText } from '../../consumers/silence/silence.ts'
-import type { Actor } from '../../audit/actor.ts'
-import type { KeyRecord } from '../../keys/key.ts'
-import type { PresenceName, SetExpectation } from '../../consumers/silence/silence.ts'
-import type { StorageEngine } from '../../store/storage.ts'
+import { presencesPerStep, presenceText } from '../consumers/silence/silence.ts'
+import type { Actor } from '../audit/actor.ts'
+import type { KeyRecord } from '../keys/key.ts'
+import type { PresenceName, SetExpectation } from '../consumers/silence/silence.ts'
+import type { StorageEngine } from '../store/storage.ts'
 
 /**
  * The target expects publishers, and consumers of keys that it has, in the same intervals as the source, and loses settings of its own.

@@ -1,10 +1,10 @@
 /** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
-import type { Peppers } from '../../keys/index.ts'
-import type { Actor } from '../../audit/actor.ts'
-import type { KeyRecord } from '../../keys/key.ts'
-import type { StorageEngine } from '../../store/storage.ts'
-import type { Tenant } from '../tenant.ts'
-import { CopyRefusal } from '../copy/compare.ts'
+import type { Peppers } from '../keys/index.ts'
+import type { Actor } from '../audit/actor.ts'
+import type { KeyRecord } from '../keys/key.ts'
+import type { StorageEngine } from '../store/storage.ts'
+import type { Tenant } from '../tenants/tenant.ts'
+import { CopyRefusal } from './compare.ts'
 
 /** Keys with a grant for the tenant. Operator keys belong to none. */
 export async function keysOfTenant(store: StorageEngine, tenantId: string): Promise<readonly KeyRecord[]> {

@@ -2,7 +2,7 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { codeOf } from '../../sql/error-code.ts'
+import { codeOf } from '../error-code.ts'
 
 export interface FileLock {
   /** Safe to call twice. */

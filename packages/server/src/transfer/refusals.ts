@@ -1,8 +1,8 @@
 /** The obstacles to moving a tenant, in sentences, and the state in which an interrupted move leaves it. */
 import { plainText } from '@property-events/protocol'
-import type { MoveState } from '../../events/feed.ts'
-import type { Tenant } from '../tenant.ts'
-import { CopyRefusal } from '../copy/compare.ts'
+import type { MoveState } from '../events/feed.ts'
+import type { Tenant } from '../tenants/tenant.ts'
+import { CopyRefusal } from './compare.ts'
 
 /** How far a run has come when it ends early. */
 export type MoveStage = 'before' | 'copying' | 'closed' | 'opening'

@@ -1,6 +1,6 @@
 /** Applies the state of a restricted contact's event in another store: its bytes are kept aside, or shown again. */
-import { erasedEventJson } from '../../append/reduced-event.ts'
-import type { KeptRecord } from '../../../tenants/copy/store-records.ts'
+import { erasedEventJson } from '../../../events/append/reduced-event.ts'
+import type { KeptRecord } from '../../store-records.ts'
 import type { Session, Statement } from '../../../sql/postgres/connection.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 

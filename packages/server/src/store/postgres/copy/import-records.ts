@@ -1,9 +1,9 @@
 import { storeFilled } from '../../../audit/changes.ts'
 import type { Actor } from '../../../audit/actor.ts'
-import type { FeedKey } from '../../feed-key.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
 import { moveText } from '../../../tenants/move/move.ts'
-import { positionFault } from '../../../tenants/copy/store-records.ts'
-import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../../../tenants/copy/store-records.ts'
+import { positionFault } from '../../store-records.ts'
+import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../../store-records.ts'
 import { bigints, booleans, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { NoteChanges } from '../../../sql/postgres.ts'
 import type { Database, Session, Statement } from '../../../sql/postgres/connection.ts'
@@ -12,7 +12,7 @@ import { sqlOn } from '../../../sql/postgres.ts'
 import { importKept } from './import-kept.ts'
 import { putDecisions } from '../../../tenants/move/records.ts'
 import { importReduction, importThinning } from './import-reductions.ts'
-import { raiseFloorToReservation } from '../witness.ts'
+import { raiseFloorToReservation } from '../../../events/postgres/witness.ts'
 
 const lockFeed: Statement = {
   name: 'import-lock',

@@ -1,9 +1,9 @@
 /** Applies what erasures and retention have reduced in another store (D17): events that are here lose their payloads too. */
-import { reducedEventJson } from '../../append/reduced-event.ts'
-import type { ReductionRecord, ThinningRecord } from '../../../tenants/copy/store-records.ts'
+import { reducedEventJson } from '../../../events/append/reduced-event.ts'
+import type { ReductionRecord, ThinningRecord } from '../../store-records.ts'
 import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
 import type { Session, Statement } from '../../../sql/postgres/connection.ts'
-import { eventAt } from '../event-at.ts'
+import { eventAt } from '../../../events/postgres/event-at.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 const readFull: Statement = {

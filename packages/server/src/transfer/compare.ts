@@ -1,9 +1,9 @@
 /** Reads a feed from two stores and compares numbers and bytes. */
-import type { RetentionStore } from '../../privacy/retention/retention.ts'
-import type { EventStore } from '../../events/event-log.ts'
+import type { RetentionStore } from '../privacy/retention/retention.ts'
+import type { EventStore } from '../events/event-log.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FeedKey } from '../../events/feed-key.ts'
+import type { FeedKey } from '../events/feed-key.ts'
 
 /** A copy or a move that cannot go on. `message`: sentences for the operator that say in which state everything is, and what to do. */
 export class CopyRefusal extends Error {

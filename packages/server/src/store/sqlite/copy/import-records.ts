@@ -2,7 +2,7 @@ import { bytesOfUuid } from '@property-events/protocol/plain'
 import { storeFilled } from '../../../audit/changes.ts'
 import type { Actor } from '../../../audit/actor.ts'
 import { moveText } from '../../../tenants/move/move.ts'
-import { positionFault } from '../../../tenants/copy/store-records.ts'
+import { positionFault } from '../../store-records.ts'
 import type {
   EventRecord,
   FeedRecord,
@@ -10,22 +10,22 @@ import type {
   ReductionRecord,
   StoreRecord,
   ThinningRecord,
-} from '../../../tenants/copy/store-records.ts'
+} from '../../store-records.ts'
 import type { NoteChanges } from '../../../sql/sqlite.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { branchViewEnterer } from '../append/enter-branch-views.ts'
-import { eventChecksum } from '../event-checksum.ts'
-import { eventStatements } from '../append/event-statements.ts'
-import { feedReader } from '../feed-row.ts'
-import type { FeedRow } from '../feed-row.ts'
+import { branchViewEnterer } from '../../../events/sqlite/append/enter-branch-views.ts'
+import { eventChecksum } from '../../../events/sqlite/event-checksum.ts'
+import { eventStatements } from '../../../events/sqlite/append/event-statements.ts'
+import { feedReader } from '../../../events/sqlite/feed-row.ts'
+import type { FeedRow } from '../../../events/sqlite/feed-row.ts'
 import { putDecisions } from '../../../tenants/move/records.ts'
 import { statementRunner } from '../../../sql/sqlite.ts'
-import { keptEvents } from '../reduce/kept-events.ts'
-import { metaOf } from '../../../store/sqlite/meta.ts'
-import { eventReducer } from '../reduce/reduce-events.ts'
-import type { EventRow } from '../reduce/reduce-events.ts'
-import { subjectValues } from '../subject-row.ts'
-import { raiseReservation } from '../../../store/sqlite/stored-reservation.ts'
+import { keptEvents } from '../../../events/sqlite/reduce/kept-events.ts'
+import { metaOf } from '../meta.ts'
+import { eventReducer } from '../../../events/sqlite/reduce/reduce-events.ts'
+import type { EventRow } from '../../../events/sqlite/reduce/reduce-events.ts'
+import { subjectValues } from '../../../events/sqlite/subject-row.ts'
+import { raiseReservation } from '../stored-reservation.ts'
 
 /** Inserts records of another store, in one commit. Throws, and leaves everything unchanged, if they do not follow. */
 export function recordImporter(
