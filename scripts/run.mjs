@@ -29,6 +29,7 @@ const tasks = {
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
   schema: { needs: 'everything', lines: [[join(root, 'scripts/write-schema.ts')]] },
   console: { needs: 'everything', lines: [[join(root, 'packages/console/build.ts')]] },
+  rooms: { needs: 'everything', lines: [[join(root, 'scripts/rooms.ts')]] },
   check: {
     needs: 'everything',
     lines: [
