@@ -9,7 +9,9 @@ const root = join(import.meta.dirname, '..')
 export const architectureFile = join(root, 'ARCHITECTURE.md')
 
 /** Rooms of the server that know no feature, from the lowest to the highest. Whatever else it has is a feature. */
-const layers = ['runtime', 'sql', 'events', 'http', 'store', 'transfer', 'serve'].map((name) => `server/${name}`)
+const layers = ['runtime', 'sql', 'events', 'http', 'store', 'transfer', 'serve'].map(
+  (name) => `server/${name}`,
+)
 
 /** Each source by its path from the root, with the sources that it imports: types and what is loaded later included. */
 export type Imports = ReadonlyMap<string, readonly string[]>
@@ -142,7 +144,8 @@ const marks = ['<!-- rooms: written by npm run rooms -->', '<!-- end of rooms --
 export function architectureWith(pictures: string): string {
   const text = readFileSync(architectureFile, 'utf8')
   const [start, end] = [text.indexOf(marks[0]), text.indexOf(marks[1])]
-  if (start < 0 || end < start) throw new Error(`${relative(root, architectureFile)} has no place for the rooms`)
+  if (start < 0 || end < start)
+    throw new Error(`${relative(root, architectureFile)} has no place for the rooms`)
   return `${text.slice(0, start + marks[0].length)}\n\n${pictures}\n\n${text.slice(end)}`
 }
 

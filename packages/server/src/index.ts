@@ -23,7 +23,12 @@ export type { ErasureList, ListedErasure } from './privacy/erasure/journal.ts'
 export { countMissing, replayErasures } from './privacy/erasure/replay-erasures.ts'
 export type { Replay } from './privacy/erasure/replay-erasures.ts'
 export { exposedContacts, unknownTimes } from './privacy/disclosure/disclosures.ts'
-export type { ExposedContact, ExposureQuery, TenantExposure, TimeSpan } from './privacy/disclosure/disclosures.ts'
+export type {
+  ExposedContact,
+  ExposureQuery,
+  TenantExposure,
+  TimeSpan,
+} from './privacy/disclosure/disclosures.ts'
 export { erasureRecipients } from './privacy/erasure/erasure-recipients.ts'
 export type { ErasureRecipient, ErasureRecipients } from './privacy/erasure/erasure-recipients.ts'
 export { placesOf, recipientsOf } from './privacy/disclosure/recipients.ts'

@@ -61,7 +61,9 @@ describe('the sources of a service', () => {
   })
 
   it('call the C library by one function alone, which takes nothing that was sent', () => {
-    assert.deepEqual(filesWith(/node:ffi|process\.(?:dlopen|binding)\(/), ['server/src/runtime/memory/trim-memory.ts'])
+    assert.deepEqual(filesWith(/node:ffi|process\.(?:dlopen|binding)\(/), [
+      'server/src/runtime/memory/trim-memory.ts',
+    ])
   })
 
   it('make regular expressions of constants and of the patterns of our own schemas', () => {

@@ -39,7 +39,13 @@ export interface ConsumersQuery {
 /** A consumer that has reported something. */
 type Named = { readonly keyId: string; readonly name: string }
 
-type Store = { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly leaving: LeavingStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
+type Store = {
+  readonly consumers: ConsumerStore
+  readonly keys: KeyStore
+  readonly leaving: LeavingStore
+  readonly silence: SilenceStore
+  readonly tenants: TenantStore
+}
 
 /**
  * By key in the order of creation, then by name. A key that has ended is included if it has ever asked. The notes of every node are

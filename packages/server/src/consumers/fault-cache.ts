@@ -17,7 +17,13 @@ const keptMs = 30_000
 
 /** `clock`: milliseconds since 1970. */
 export function knownFaults(
-  storage: { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly publications: PublicationStore; readonly silence: SilenceStore; readonly tenants: TenantStore },
+  storage: {
+    readonly consumers: ConsumerStore
+    readonly keys: KeyStore
+    readonly publications: PublicationStore
+    readonly silence: SilenceStore
+    readonly tenants: TenantStore
+  },
   clock: () => number,
 ): KnownFaults {
   type Kept = { readonly atMs: number; readonly found: Promise<FoundFaults & { readonly atMs: number }> }

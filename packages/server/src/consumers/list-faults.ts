@@ -65,7 +65,13 @@ const keysPerStep = 100
 const mostPublications = 5_000
 const minuteMs = 60_000
 
-type Store = { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly publications: PublicationStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
+type Store = {
+  readonly consumers: ConsumerStore
+  readonly keys: KeyStore
+  readonly publications: PublicationStore
+  readonly silence: SilenceStore
+  readonly tenants: TenantStore
+}
 
 export async function listFaults(store: Store, nowMs: number): Promise<FoundFaults> {
   const silent = await store.silence.silent(mostFaults + 1)

@@ -19,7 +19,16 @@ import { grantColumns } from './granted-branches.ts'
 import { grantRows, insertKeys, recordOf, selectKeys } from './key-rows.ts'
 import type { KeyNumber, KeyRow } from './key-rows.ts'
 import { changedKey, rotatedKeys, wordsOf } from './key.ts'
-import type { ChangeKeyOutcome, FreshKey, Grant, KeyChange, KeyRate, KeyRecord, KeyStore, RotateKeyOutcome } from './key.ts'
+import type {
+  ChangeKeyOutcome,
+  FreshKey,
+  Grant,
+  KeyChange,
+  KeyRate,
+  KeyRecord,
+  KeyStore,
+  RotateKeyOutcome,
+} from './key.ts'
 
 const one = statement<KeyRow & { readonly current_pepper_id: string | null }>(
   'key',

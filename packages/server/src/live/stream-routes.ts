@@ -20,7 +20,13 @@ import type { Access, Outcome, Request } from '../http/exchange.ts'
 import { feedViewOf } from '../reading/feed-view.ts'
 import type { LivePiece } from '../http/live-piece.ts'
 import { cursorSchemas } from '../http/openapi/parameters.ts'
-import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedHeaderSchemas,
+  feedReadProblems,
+  keyedHeaders,
+} from '../http/openapi/responses.ts'
 import { success } from '../http/problem/problem.ts'
 import { refusalOfCursor } from '../reading/routes/cursor-parameters.ts'
 import { lastIdHeader, lastIdPattern, readStreamQuery, streamStart } from './stream-parameters.ts'

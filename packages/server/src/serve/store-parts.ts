@@ -16,7 +16,23 @@ import type { AuditStore } from '../audit/audit.ts'
 import type { StorageEngine } from '../store/storage.ts'
 
 /** The parts of the port that operations use as they are. */
-export type StoreParts = { readonly tenants: TenantStore; readonly audit: AuditStore; readonly deletions: DeletionStore; readonly consumers: ConsumerStore; readonly erasures: ErasureStore; readonly events: EventStore; readonly expiry: ExpiryStore; readonly holds: HoldStore; readonly keys: KeyStore; readonly leaving: LeavingStore; readonly names: NameStore; readonly publications: PublicationStore; readonly restrictions: RestrictionStore; readonly silence: SilenceStore; readonly usage: UsageStore }
+export type StoreParts = {
+  readonly tenants: TenantStore
+  readonly audit: AuditStore
+  readonly deletions: DeletionStore
+  readonly consumers: ConsumerStore
+  readonly erasures: ErasureStore
+  readonly events: EventStore
+  readonly expiry: ExpiryStore
+  readonly holds: HoldStore
+  readonly keys: KeyStore
+  readonly leaving: LeavingStore
+  readonly names: NameStore
+  readonly publications: PublicationStore
+  readonly restrictions: RestrictionStore
+  readonly silence: SilenceStore
+  readonly usage: UsageStore
+}
 
 export function storeParts(storage: StorageEngine): StoreParts {
   const { tenants, audit, consumers, deletions, erasures, events, expiry, holds } = storage

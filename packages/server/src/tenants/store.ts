@@ -6,7 +6,16 @@ import type { Query, StoreAccess, Transaction } from '../sql/database.ts'
 import { keyCreated, suspensionSet, tenantChanged, tenantCreated } from '../audit/changes.ts'
 import type { Actor } from '../audit/actor.ts'
 import { changedTenant, decideImport } from './tenant.ts'
-import type { ChangeTenantOutcome, ImportedTenant, ImportTenantOutcome, NewTenantOptions, NewTenantOutcome, Tenant, TenantChange, TenantStore } from './tenant.ts'
+import type {
+  ChangeTenantOutcome,
+  ImportedTenant,
+  ImportTenantOutcome,
+  NewTenantOptions,
+  NewTenantOutcome,
+  Tenant,
+  TenantChange,
+  TenantStore,
+} from './tenant.ts'
 
 const columns = 'tenant, name, created_ms, suspended, reference'
 const all = statement<TenantRow>('tenants', `SELECT ${columns} FROM tenant ORDER BY tenant_no`)

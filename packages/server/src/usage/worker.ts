@@ -8,7 +8,11 @@ import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
 import { idleSessionMs } from '../console/session.ts'
 
-type AgeingStores = { readonly usage: UsageStore; readonly publications: PublicationStore; readonly consoleSessions: ConsoleSessionStore }
+type AgeingStores = {
+  readonly usage: UsageStore
+  readonly publications: PublicationStore
+  readonly consoleSessions: ConsoleSessionStore
+}
 
 /** Rows that are kept for days may stay for ten minutes more. */
 const lookEveryMs = 600_000

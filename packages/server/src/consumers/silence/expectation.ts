@@ -15,7 +15,13 @@ export interface Standings {
   successorOf(keyId: string): string | undefined
 }
 
-type Store = { readonly keys: KeyStore; readonly leaving: LeavingStore; readonly moves: MoveStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
+type Store = {
+  readonly keys: KeyStore
+  readonly leaving: LeavingStore
+  readonly moves: MoveStore
+  readonly silence: SilenceStore
+  readonly tenants: TenantStore
+}
 
 /** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
 const rememberedAtMost = 40_000

@@ -11,7 +11,13 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readExpectedInterval } from './interval-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import {
+  adminAnswer,
+  adminOperation,
+  noParameters,
+  noTenant,
+  tenantOperation,
+} from '../../http/admin/admin-operation.ts'
 import type { AdminRequest } from '../../http/admin/admin-operation.ts'
 import { refusalOfChange } from '../../keys/routes/keys.ts'
 import { silenceMembers } from './silence-answer.ts'

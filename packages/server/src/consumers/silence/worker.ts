@@ -30,7 +30,13 @@ export interface SilenceChange {
   readonly isBack: boolean
 }
 
-export type SilenceStorage = { readonly keys: KeyStore; readonly leaving: LeavingStore; readonly moves: MoveStore; readonly silence: SilenceStore; readonly tenants: TenantStore }
+export type SilenceStorage = {
+  readonly keys: KeyStore
+  readonly leaving: LeavingStore
+  readonly moves: MoveStore
+  readonly silence: SilenceStore
+  readonly tenants: TenantStore
+}
 
 export interface SilenceOptions {
   /** Called once for each change, by one of the nodes. It has to have reported the change when it returns. */

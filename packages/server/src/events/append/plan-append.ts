@@ -9,7 +9,11 @@ import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-e
 import { uuidV5 } from '../../runtime/uuid-v5.ts'
 import { remarksOf } from './append-remarks.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
-import { restrictedEvent, stateToPlanFrom, withRestriction } from '../../privacy/restriction/plan-restricted.ts'
+import {
+  restrictedEvent,
+  stateToPlanFrom,
+  withRestriction,
+} from '../../privacy/restriction/plan-restricted.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from '../branches/plan-branches.ts'
 import type { SubjectRefusal } from '../branches/plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'

@@ -1,8 +1,19 @@
 /** The port's part for views of sets of branches, on a file: read on this thread, filled and dropped by the writer's. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { scopeOfViews } from '../branches/branch-view-store.ts'
-import type { BranchSet, BranchSetState, BranchSetStep, BranchViewStore } from '../branches/branch-view-store.ts'
-import { branchSetId, partsOfView, storedBranches, viewNames, viewOfBranchSet } from '../branches/branch-view.ts'
+import type {
+  BranchSet,
+  BranchSetState,
+  BranchSetStep,
+  BranchViewStore,
+} from '../branches/branch-view-store.ts'
+import {
+  branchSetId,
+  partsOfView,
+  storedBranches,
+  viewNames,
+  viewOfBranchSet,
+} from '../branches/branch-view.ts'
 import type { BranchSetId, FeedView } from '../branches/branch-view.ts'
 import { readClock } from '../../runtime/clock.ts'
 import type { SharedClock } from '../../runtime/clock.ts'

@@ -9,7 +9,13 @@ import {
 } from '@property-events/protocol'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import { branchScopes, grantedBranches, maxBranchLength, maxGrantedBranches, unlimitedScope } from '../granted-branches.ts'
+import {
+  branchScopes,
+  grantedBranches,
+  maxBranchLength,
+  maxGrantedBranches,
+  unlimitedScope,
+} from '../granted-branches.ts'
 import { isNetwork } from '../allowed-networks.ts'
 import type { Grant, KeyChange, KeyRate } from '../key.ts'
 import { contactWords, readContactLimits } from './contact-limits.ts'

@@ -11,7 +11,13 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from './key-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import { adminAnswer, adminOperation, noKey, noParameters, noTenant } from '../../http/admin/admin-operation.ts'
+import {
+  adminAnswer,
+  adminOperation,
+  noKey,
+  noParameters,
+  noTenant,
+} from '../../http/admin/admin-operation.ts'
 import { refusalOfBranchSets } from './branch-sets.ts'
 import { keyMembers, timeOf } from './key-answer.ts'
 import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'

@@ -32,7 +32,12 @@ const contactsPerPage = 5_000
 const piecesAtOnce = 100
 const beforeAll: ExposurePlace = { view: 'all', hour: -1, block: -1 }
 
-type Store = { readonly audit: AuditStore; readonly events: EventStore; readonly keys: KeyStore; readonly ledger: LedgerStore }
+type Store = {
+  readonly audit: AuditStore
+  readonly events: EventStore
+  readonly keys: KeyStore
+  readonly ledger: LedgerStore
+}
 
 /**
  * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves

@@ -32,7 +32,13 @@ export interface ErasureRecipients {
   readonly unknownTimes: readonly TimeSpan[]
 }
 
-export type RecipientStore = { readonly consumers: ConsumerStore; readonly keys: KeyStore; readonly ledger: LedgerStore; readonly events: EventStore; readonly erasures: ErasureStore }
+export type RecipientStore = {
+  readonly consumers: ConsumerStore
+  readonly keys: KeyStore
+  readonly ledger: LedgerStore
+  readonly events: EventStore
+  readonly erasures: ErasureStore
+}
 
 /**
  * `undefined`: reads of this feed are not noted. Complete from `unreachable` on, because each node has added what it had sent before.

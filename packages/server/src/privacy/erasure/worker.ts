@@ -27,7 +27,12 @@ const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
 
 export interface ErasingParts {
-  readonly storage: { readonly erasures: ErasureStore; readonly events: EventStore; readonly restrictions: RestrictionStore; readonly tenants: TenantStore }
+  readonly storage: {
+    readonly erasures: ErasureStore
+    readonly events: EventStore
+    readonly restrictions: RestrictionStore
+    readonly tenants: TenantStore
+  }
   /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing from before. */
   readonly nodeId: string
   /** Resolves when no thread of this node answers from anything it has read of the feed before, and no file of its pages holds it. */

@@ -3,7 +3,13 @@ import { uuidV7 } from '@property-events/protocol'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Outcome } from '../../http/exchange.ts'
-import { answer, bodyProblems, changeProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  bodyProblems,
+  changeProblems,
+  keyedHeaders,
+  keyedProblems,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readHoldBody } from './hold-body.ts'

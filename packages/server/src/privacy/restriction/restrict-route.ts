@@ -4,7 +4,13 @@ import type { LiftOutcome, RestrictOutcome, Restriction } from './restriction.ts
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Outcome } from '../../http/exchange.ts'
-import { answer, bodyProblems, changeProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  bodyProblems,
+  changeProblems,
+  keyedHeaders,
+  keyedProblems,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'

@@ -4,7 +4,13 @@ import type { FeedName } from '@property-events/protocol'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { cursorSchemas } from '../../http/openapi/parameters.ts'
-import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedHeaderSchemas,
+  feedReadProblems,
+  keyedHeaders,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readCursorParameters, refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'

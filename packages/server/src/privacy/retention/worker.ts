@@ -21,7 +21,13 @@ const lookEveryMs = 60_000
 const pausePerStep = 3
 const mostEvents = 500
 
-type Storage = { readonly erasures: ErasureStore; readonly events: EventStore; readonly expiry: ExpiryStore; readonly retention: RetentionStore; readonly tenants: TenantStore }
+type Storage = {
+  readonly erasures: ErasureStore
+  readonly events: EventStore
+  readonly expiry: ExpiryStore
+  readonly retention: RetentionStore
+  readonly tenants: TenantStore
+}
 
 export interface RetainingParts {
   readonly storage: Storage
@@ -143,10 +149,7 @@ export async function thinFeed({
 }
 
 /** How many events would lose their payloads. Nothing is changed. */
-export async function countFeed(
-  retention: RetentionStore,
-  { span }: RetainedFeed,
-): Promise<number> {
+export async function countFeed(retention: RetentionStore, { span }: RetainedFeed): Promise<number> {
   let events = 0
   for (let found = await retention.countDue(span, mostEvents); found !== undefined;) {
     events += found.events

@@ -5,7 +5,13 @@ import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { exampleIds } from '../../http/openapi/example-ids.ts'
 import { uuidSchema } from '../../http/openapi/parameters.ts'
-import { answer, capital, contractProblems, lenientHeaders, notModified } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  contractProblems,
+  lenientHeaders,
+  notModified,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import type { Refusal } from '../../http/problem/problem.ts'

@@ -7,7 +7,13 @@ import { toldEvents } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
-import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedReadProblems,
+  notModified,
+  taggedHeaders,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'

@@ -9,7 +9,13 @@ import { feedViewOf } from '../feed-view.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { apiEventTypeSchema } from '../../http/openapi/parameters.ts'
-import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedHeaderSchemas,
+  feedReadProblems,
+  keyedHeaders,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'

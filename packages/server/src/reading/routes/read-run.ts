@@ -8,7 +8,13 @@ import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
 import { cursorSchemas } from '../../http/openapi/parameters.ts'
-import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedHeaderSchemas,
+  feedReadProblems,
+  keyedHeaders,
+} from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { hasWait, readCursorParameters } from './cursor-parameters.ts'

@@ -15,7 +15,13 @@ import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import { cursorSchemas } from '../../http/openapi/parameters.ts'
-import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedHeaderSchemas,
+  feedReadProblems,
+  keyedHeaders,
+} from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { readCursorParameters, refusalOfCursor } from './cursor-parameters.ts'

@@ -12,7 +12,13 @@ import { lastDayOf } from '../../privacy/hold/hold-answer.ts'
 import { idParams, readId } from '../../http/listed.ts'
 import type { Listed } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import {
+  adminAnswer,
+  adminOperation,
+  noParameters,
+  noTenant,
+  tenantOperation,
+} from '../../http/admin/admin-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { certificateOf, feedMembers } from './certificate.ts'
 import { actorOf } from '../routes/tenants.ts'

@@ -12,12 +12,7 @@ import {
 import type { FeedKey } from '../../events/feed-key.ts'
 import { eventAt } from '../../events/postgres/event-at.ts'
 import { recordsPerPiece, reductionRecords, thinningRecords } from '../../store/store-records.ts'
-import type {
-  ExpiringRecord,
-  HoldRecord,
-  RestrictionRecord,
-  StoreRecord,
-} from '../../store/store-records.ts'
+import type { ExpiringRecord, HoldRecord, RestrictionRecord, StoreRecord } from '../../store/store-records.ts'
 
 interface ReducedRow {
   readonly revision: number

@@ -13,7 +13,13 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readNewTenant, readTenantChange } from './tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import {
+  adminAnswer,
+  adminOperation,
+  noParameters,
+  noTenant,
+  tenantOperation,
+} from '../../http/admin/admin-operation.ts'
 import { listOf, listSchemas, readLimit, readListParameters } from '../../http/admin/list-parameters.ts'
 import type { ListParameters } from '../../http/admin/list-parameters.ts'
 import { reachedTenants } from '../../http/admin/reach.ts'

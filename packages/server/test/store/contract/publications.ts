@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { placesPerWarning, publicationDaysKept, publicationsPerCommit, refusalsPerHour } from '../../../src/publishing/history/publication.ts'
-import type { KeptMinute, PublicationQuery, PublicationRefusal, PublishedMinute } from '../../../src/publishing/history/publication.ts'
+import {
+  placesPerWarning,
+  publicationDaysKept,
+  publicationsPerCommit,
+  refusalsPerHour,
+} from '../../../src/publishing/history/publication.ts'
+import type {
+  KeptMinute,
+  PublicationQuery,
+  PublicationRefusal,
+  PublishedMinute,
+} from '../../../src/publishing/history/publication.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB } from '../support/drafts.ts'
 import { withTenants } from '../support/stores.ts'

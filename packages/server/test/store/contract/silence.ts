@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lookEveryMs, mostClockStepMs, mostUnwatchedMs, newPresence, presenceText, setConsumersPerKey } from '../../../src/consumers/silence/silence.ts'
+import {
+  lookEveryMs,
+  mostClockStepMs,
+  mostUnwatchedMs,
+  newPresence,
+  presenceText,
+  setConsumersPerKey,
+} from '../../../src/consumers/silence/silence.ts'
 import type { KeyRecord } from '../../../src/keys/key.ts'
-import type { LastAsked, Presence, PresenceName, SilenceTurn } from '../../../src/consumers/silence/silence.ts'
+import type {
+  LastAsked,
+  Presence,
+  PresenceName,
+  SilenceTurn,
+} from '../../../src/consumers/silence/silence.ts'
 import type { NotedReading } from '../../../src/consumers/consumer.ts'
 import type { PublishedMinute } from '../../../src/publishing/history/publication.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'

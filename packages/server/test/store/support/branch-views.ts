@@ -1,6 +1,11 @@
 /** Short ways to grant branches, to have their views filled, and to say what should stand in them. */
 import assert from 'node:assert/strict'
-import { branchSetId, branchSetOf, branchViewName, viewNames } from '../../../src/events/branches/branch-view.ts'
+import {
+  branchSetId,
+  branchSetOf,
+  branchViewName,
+  viewNames,
+} from '../../../src/events/branches/branch-view.ts'
 import type { BranchSetId, FeedView } from '../../../src/events/branches/branch-view.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import type { KeyRecord } from '../../../src/keys/key.ts'

@@ -2,7 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Category, FeedName, Ticks } from '@property-events/protocol'
 import { contentHashOf } from '../../../src/events/append/content-hash.ts'
-import type { AppendBatch, EventDraft, PayloadContent, RemovalContent } from '../../../src/events/append/append-batch.ts'
+import type {
+  AppendBatch,
+  EventDraft,
+  PayloadContent,
+  RemovalContent,
+} from '../../../src/events/append/append-batch.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import { updateDateHashOf } from '../../../src/events/append/subject-identity.ts'
 import { uuidV5 } from '../../../src/runtime/uuid-v5.ts'

@@ -6,7 +6,11 @@ import { feedNames, meaningOf } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { floorAfter, readClock } from '../../../src/runtime/clock.ts'
 import type { SharedClock } from '../../../src/runtime/clock.ts'
-import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../../src/events/append/decide-append.ts'
+import {
+  decideAppend,
+  defaultClockToleranceTicks,
+  previewOf,
+} from '../../../src/events/append/decide-append.ts'
 import type { AppendDecision, EventRow } from '../../../src/events/append/decide-append.ts'
 import { eventJson, parseEventJson } from '../../../src/events/event-json.ts'
 import { isOpenWindow } from '../../../src/events/open-window.ts'

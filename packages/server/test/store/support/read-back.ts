@@ -1,7 +1,12 @@
 /** Short ways to ask a store, and to fail when the answer is not of the expected kind. */
 import assert from 'node:assert/strict'
 import type { FeedEvent, Ticks } from '@property-events/protocol'
-import type { AppendBatch, AppendOutcome, AppendedEvent, EventDraft } from '../../../src/events/append/append-batch.ts'
+import type {
+  AppendBatch,
+  AppendOutcome,
+  AppendedEvent,
+  EventDraft,
+} from '../../../src/events/append/append-batch.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import type { FeedView } from '../../../src/events/branches/branch-view.ts'
 import type { Head, Located } from '../../../src/events/event-log.ts'

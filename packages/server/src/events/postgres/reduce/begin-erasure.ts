@@ -7,7 +7,12 @@ import { begunErasure, closingBatch, refusalOfClosing } from '../../../privacy/e
 import { refusalOf } from '../../feed.ts'
 import type { FeedState } from '../../feed.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
-import type { BeginErasureOutcome, ErasureRefusal, ErasureRequest, ErasureTarget } from '../../../privacy/erasure/erasure.ts'
+import type {
+  BeginErasureOutcome,
+  ErasureRefusal,
+  ErasureRequest,
+  ErasureTarget,
+} from '../../../privacy/erasure/erasure.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import { appendHeld, takeCounters } from '../append/append.ts'
 import type { Row, Session, Statement, Value } from '../../../sql/postgres/connection.ts'

@@ -19,7 +19,13 @@ import {
 } from '../../../privacy/restriction/store.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { FeedKey } from '../../feed-key.ts'
-import type { LiftOutcome, LiftRequest, RestrictOutcome, Restriction, RestrictionRequest } from '../../../privacy/restriction/restriction.ts'
+import type {
+  LiftOutcome,
+  LiftRequest,
+  RestrictOutcome,
+  Restriction,
+  RestrictionRequest,
+} from '../../../privacy/restriction/restriction.ts'
 import { appendHeld, takeCounters } from '../append/append.ts'
 import { bigints, texts } from '../../../sql/postgres/array.ts'
 import { markClosing } from './begin-erasure.ts'

@@ -3,7 +3,13 @@
  * hashes of a draft as one text. A structured clone writes every member's name, and gives each array of bytes memory of its own.
  */
 import type { Category, FeedName } from '@property-events/protocol'
-import type { AppendBatch, AppendOutcome, AppendedEvent, DraftContent, EventDraft } from '../../append/append-batch.ts'
+import type {
+  AppendBatch,
+  AppendOutcome,
+  AppendedEvent,
+  DraftContent,
+  EventDraft,
+} from '../../append/append-batch.ts'
 import type { WriterLink } from '../writer/writer-link.ts'
 
 export type PackedBatch = readonly [

@@ -8,7 +8,12 @@ import type { ChangeCounts } from '../../change-counts.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
 import { erasureOf, erasureWithId, insertErasure } from '../../../privacy/erasure/store.ts'
-import type { BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
+import type {
+  BeginErasureOutcome,
+  Erasure,
+  ErasureRequest,
+  ReduceOutcome,
+} from '../../../privacy/erasure/erasure.ts'
 import type { Appender } from '../append/append.ts'
 import { endRestrictions } from '../../../privacy/restriction/store.ts'
 import { statementRunner } from '../../../sql/sqlite.ts'

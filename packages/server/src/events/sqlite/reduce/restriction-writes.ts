@@ -11,7 +11,13 @@ import {
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
 import { isInForce } from '../../../privacy/restriction/restriction.ts'
-import type { LiftOutcome, LiftRequest, RestrictOutcome, Restriction, RestrictionRequest } from '../../../privacy/restriction/restriction.ts'
+import type {
+  LiftOutcome,
+  LiftRequest,
+  RestrictOutcome,
+  Restriction,
+  RestrictionRequest,
+} from '../../../privacy/restriction/restriction.ts'
 import type { ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import type { ErasureWriteParts } from './erasure-writes.ts'
