@@ -14,12 +14,10 @@ GRANT CONNECT ON DATABASE property_events TO property_events_node;
 \connect property_events
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO property_events_node;
--- For everything that the owner makes from now on, upgrades included. The few tables of which a node deletes rows, that of events
--- not among them, are opened for that by `migrate`, for whoever may write to the others.
+-- For everything that the owner creates from now on. Whoever may write to the feeds' counters is a node to `migrate`, which then leaves it
+-- on each table exactly the rights that a node needs: to delete events is not among them, nor to change the audit.
 ALTER DEFAULT PRIVILEGES FOR ROLE property_events_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 ALTER DEFAULT PRIVILEGES FOR ROLE property_events_owner IN SCHEMA public
   GRANT SELECT, INSERT, UPDATE ON TABLES TO property_events_node;
-ALTER DEFAULT PRIVILEGES FOR ROLE property_events_owner IN SCHEMA public
-  GRANT SELECT, UPDATE, USAGE ON SEQUENCES TO property_events_node;
 ALTER DEFAULT PRIVILEGES FOR ROLE property_events_owner IN SCHEMA public
   GRANT EXECUTE ON FUNCTIONS TO property_events_node;

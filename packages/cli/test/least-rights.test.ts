@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { giveToServer, launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
+import { nodeRights } from '../../server/src/store/postgres/node-rights.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
 import { freePorts } from '../../server/test/support/free-ports.ts'
 import { signCertificate } from './support/certificate.ts'
@@ -112,6 +113,17 @@ describe('roles with the least rights', () => {
     assert.doesNotMatch(stderr, /permission denied/)
   })
 
+  it('are on each table exactly those that a node needs', async () => {
+    const { rows } = await withClient(addressOf('owner'), (client) =>
+      client.query<{ name: string; rights: string }>(`
+        SELECT relname AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights
+        FROM pg_class, aclexplode(relacl) WHERE grantee = 'property_events_node'::regrole GROUP BY relname`),
+    )
+    const given = Object.fromEntries(rows.map(({ name, rights }) => [name, rights]))
+    const needed = Object.entries(nodeRights).map(([name, rights]) => [name, rights.toSorted().join(', ')])
+    assert.deepEqual(given, Object.fromEntries(needed))
+  })
+
   it('the owner compacts the store, and the role of nodes is refused and referred to the owner (D17)', async () => {
     const as = (role: 'node' | 'owner') => ({ environment: { PROPERTY_EVENTS_DATABASE: addressOf(role) } })
     const refused = await run(['compact', '--always'], as('node'))
@@ -138,6 +150,8 @@ describe('roles with the least rights', () => {
       'CREATE DATABASE more',
       'DELETE FROM tenant',
       'DELETE FROM key',
+      'DELETE FROM audit',
+      'UPDATE audit SET actor = actor',
       'SET ROLE property_events_owner',
       `COPY event TO PROGRAM 'cat'`,
     ]) {

@@ -235,12 +235,17 @@ function checkRole({ user, schema }: ReachedDatabase, { missingPrivileges, owner
   const [first, ...more] = missingPrivileges
   if (first === undefined) return ok('role', `${user} may do everything that a node does`)
   const rest = more.length === 0 ? '' : ` and ${more.length} more`
-  const tables = `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${user}`
-  const sequences = `GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`
-  const functions = `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${user}`
-  const emptied = missingPrivileges.flatMap((privilege) => /^DELETE on (.*)$/.exec(privilege)?.[1] ?? [])
-  const removal = emptied.length === 0 ? '' : ` GRANT DELETE ON ${emptied.join(', ')} TO ${user};`
-  const remedy = `As ${owner}: ${tables}; ${sequences}; ${functions};${removal}`
+  const lacking = new Map<string, string[]>()
+  for (const privilege of missingPrivileges) {
+    const [right = '', relation = ''] = privilege.split(' on ')
+    lacking.set(right, [...(lacking.get(right) ?? []), relation])
+  }
+  const grants = Array.from(lacking, ([right, names]) =>
+    right === 'EXECUTE'
+      ? `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${user}`
+      : `GRANT ${right} ON ${names.join(', ')} TO ${user}`,
+  )
+  const remedy = `As ${owner}: ${grants.join('; ')};`
   return fail('role', `${user} lacks ${first}${rest}`, remedy)
 }
 

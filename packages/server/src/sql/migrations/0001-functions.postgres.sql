@@ -5,17 +5,19 @@
 
 -- ── The store ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- For new relations: whoever may change the counters of feeds is a node, and gets these rights as well (node-rights.ts).
+-- For new relations: whoever may change the counters of feeds is a node, and gets these rights and no others (node-rights.ts), whatever
+-- the owner's default privileges gave.
 CREATE FUNCTION share_with_nodes(relation regclass, privileges text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  grantee oid;
+  node text;
 BEGIN
-  FOR grantee IN
-    SELECT DISTINCT granted.grantee FROM pg_class c, aclexplode(c.relacl) AS granted
+  FOR node IN
+    SELECT DISTINCT CASE granted.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(granted.grantee)) END
+    FROM pg_class c, aclexplode(c.relacl) AS granted
     WHERE c.oid = 'feed'::regclass AND granted.grantee <> c.relowner AND granted.privilege_type = 'UPDATE'
   LOOP
-    EXECUTE format('GRANT %s ON %s TO %s', privileges, relation,
-      CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END);
+    EXECUTE format('REVOKE ALL ON %s FROM %s', relation, node);
+    EXECUTE format('GRANT %s ON %s TO %s', privileges, relation, node);
   END LOOP;
 END $$;
 
@@ -169,7 +171,7 @@ BEGIN
   IF EXISTS (SELECT FROM answered_until) THEN RETURN; END IF;
   DROP SEQUENCE answered_until;
   CREATE UNLOGGED SEQUENCE answered_until AS bigint MINVALUE 0 START 0;
-  PERFORM share_with_nodes('answered_until', 'SELECT, UPDATE, USAGE');
+  PERFORM share_with_nodes('answered_until', 'SELECT, UPDATE');
 END $$;
 DO $$ BEGIN
   EXECUTE format('ALTER FUNCTION mend_answered_until() SET search_path = %I, pg_temp', current_schema());
