@@ -328,7 +328,7 @@ CREATE TABLE node (
   place text NOT NULL,             -- machine and process id
   pepper_ids text NOT NULL,        -- of the peppers it knows, separated by spaces
   seen_ms bigint NOT NULL,         -- when it last announced itself
-  ignores_proxy boolean NOT NULL DEFAULT false, -- clients come to it through a proxy that it does not trust
+  ignores_proxy boolean NOT NULL, -- clients come to it through a proxy that it does not trust
   console_url text                 -- where people reach its console; NULL: it serves none
 );
 

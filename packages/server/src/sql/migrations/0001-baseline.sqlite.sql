@@ -337,7 +337,7 @@ CREATE TABLE node (
   place TEXT NOT NULL,           -- machine and process id
   pepper_ids TEXT NOT NULL,      -- of the peppers it knows, separated by spaces
   seen_ms INTEGER NOT NULL,      -- when it last announced itself
-  ignores_proxy INTEGER NOT NULL DEFAULT 0, -- 1: clients come through a proxy that the process does not trust
+  ignores_proxy INTEGER NOT NULL, -- 1: clients come through a proxy that the process does not trust
   console_url TEXT               -- where people reach its console; NULL: it serves none
 ) STRICT;
 

@@ -79,6 +79,22 @@ export function nodesContract(factory: StoreFactory): void {
       assert.equal(await ignoring(), 0)
     })
 
+    it('takes announcements that meet each other, a silent node and a new pepper (D11)', async () => {
+      const time = testClock('2026-03-01T10:00:00Z')
+      await using store = await factory.create({ clock: time.clock })
+      const names = ['one', 'two', 'three', 'four', 'five', 'six']
+      for (let round = 0; round < 10; round += 1) {
+        await store.nodes.announce(node('silent', 'old'))
+        time.set(new Date(millisecondsOfTicks(readClock(time.clock)) + nodeSilenceMs).toISOString())
+        const announced = names.map((name) => store.nodes.announce(node(name, `pepper ${round}`)))
+        const finished = store.nodes.finishPepper(`pepper ${round}`, 'cli:test')
+        await Promise.all([...announced, store.nodes.announce(node('silent', `pepper ${round}`)), finished])
+        const living = (await store.nodes.live()).map(({ nodeId }) => nodeId)
+        assert.deepEqual(living.toSorted(), [...names, 'silent'].map(uuid).toSorted())
+        assert.deepEqual(await finished, { kind: 'finished' })
+      }
+    })
+
     it('names a new pepper only when every live node knows it, and keys show which one they use (D11)', async () => {
       await using store = await withTenants(await factory.create())
       const key = (keyId: string, pepperId: string) => ({
