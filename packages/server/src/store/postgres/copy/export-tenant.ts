@@ -11,7 +11,7 @@ import { eventRecord, feedRecord, idRecord, subjectRecord } from './export-recor
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { sqlOver } from '../../../sql/postgres.ts'
 import type { Ask } from '../../../sql/postgres.ts'
-import { decisionsOf, reductionsOf } from '../../../tenants/move/records.ts'
+import { decisionsOf, reductionsOf } from '../../exported-records.ts'
 import { exportKept } from './export-kept.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 

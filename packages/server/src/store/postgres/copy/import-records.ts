@@ -10,7 +10,7 @@ import type { Database, Session, Statement } from '../../../sql/postgres/connect
 import { feedNumbers } from '../../../sql/database.ts'
 import { sqlOn } from '../../../sql/postgres.ts'
 import { importKept } from './import-kept.ts'
-import { putDecisions } from '../../../tenants/move/records.ts'
+import { putDecisions } from '../../exported-records.ts'
 import { importReduction, importThinning } from './import-reductions.ts'
 import { raiseFloorToReservation } from '../../../events/postgres/witness.ts'
 

@@ -1,18 +1,18 @@
 /** What a feed has beside its events, from one store to another: read and written by the same statements on both databases. */
-import { feedNumbers, statement } from '../../sql/database.ts'
-import type { Query, Sql } from '../../sql/database.ts'
-import { expiringAfter, expiringOf, putExpiring } from '../../privacy/contact-expiry/store.ts'
-import { holdOf, holdsOfFeed, putHold } from '../../privacy/hold/store.ts'
+import { feedNumbers, statement } from '../sql/database.ts'
+import type { Query, Sql } from '../sql/database.ts'
+import { expiringAfter, expiringOf, putExpiring } from '../privacy/contact-expiry/store.ts'
+import { holdOf, holdsOfFeed, putHold } from '../privacy/hold/store.ts'
 import {
   putRestriction,
   restrictionOf,
   restrictionProgress,
   restrictionsOfFeed,
-} from '../../privacy/restriction/store.ts'
-import type { FeedKey } from '../../events/feed-key.ts'
-import { eventAt } from '../../events/postgres/event-at.ts'
-import { recordsPerPiece, reductionRecords, thinningRecords } from '../../store/store-records.ts'
-import type { ExpiringRecord, HoldRecord, RestrictionRecord, StoreRecord } from '../../store/store-records.ts'
+} from '../privacy/restriction/store.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import { eventAt } from '../events/postgres/event-at.ts'
+import { recordsPerPiece, reductionRecords, thinningRecords } from './store-records.ts'
+import type { ExpiringRecord, HoldRecord, RestrictionRecord, StoreRecord } from './store-records.ts'
 
 interface ReducedRow {
   readonly revision: number
