@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import type { Actor } from '@property-events/server'
-import type { SettingReader } from './read-settings.ts'
-import { settings } from './settings.ts'
+import type { SettingReader } from './settings/read-settings.ts'
+import { settings } from './settings/settings.ts'
 
 /** The id in PROPERTY_EVENTS_ACTOR, otherwise one that is always the same for an account on a machine and reveals the name of neither. */
 export function readActor(reader: SettingReader): Actor {

@@ -1,16 +1,16 @@
 /** Builds the program, and turns every end of it into an exit code and, at most, a sentence. */
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import { addCommands } from './commands/index.ts'
+import { addCommands } from './commands.ts'
 import type { CommandContext } from './command-context.ts'
 import { addExamples } from './help/add-examples.ts'
 import { helpConfiguration, helpStreams } from './help/help-text.ts'
 import { OutputCut } from './output.ts'
 import { Refusal } from './refusal.ts'
 import { refuseRepeatedOptions } from './repeated-options.ts'
-import { readSettings } from './read-settings.ts'
-import type { Environment } from './read-settings.ts'
-import { settings } from './settings.ts'
+import { readSettings } from './settings/read-settings.ts'
+import type { Environment } from './settings/read-settings.ts'
+import { settings } from './settings/settings.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 /** Runs one command line (without `node` and the script) to its end. Resolves with the exit code. */
@@ -70,7 +70,7 @@ export async function buildProgram(context: CommandContext, name?: string): Prom
 /** The rest is loaded on demand: it knows the errors of the client and so loads the client, which most commands do not use. */
 async function sentencesFor(error: unknown, dataFolder: string | undefined): Promise<string> {
   if (error instanceof Refusal) return error.message
-  const { sentencesOf } = await import('./sentences-of.ts')
+  const { sentencesOf } = await import('./error-message.ts')
   return sentencesOf(error, dataFolder)
 }
 

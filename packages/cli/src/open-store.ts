@@ -5,9 +5,9 @@ import { parseUuid } from '@property-events/protocol'
 import { readActor } from './actor.ts'
 import { flagText } from './command-context.ts'
 import { commandLine } from './program-name.ts'
-import type { SettingReader } from './read-settings.ts'
+import type { SettingReader } from './settings/read-settings.ts'
 import { Refusal } from './refusal.ts'
-import { settings } from './settings.ts'
+import { settings } from './settings/settings.ts'
 import { plainText, shellWord } from './terminal-text.ts'
 
 export interface OpenedStore {

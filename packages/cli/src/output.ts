@@ -1,5 +1,5 @@
 import type { LogForm } from '@property-events/server'
-import type { Environment } from './read-settings.ts'
+import type { Environment } from './settings/read-settings.ts'
 import { columnsOf, hasColours, lineWidthOf, styleOf } from './terminal-style.ts'
 import type { Style } from './terminal-style.ts'
 import { jsonText } from './terminal-text.ts'

@@ -2,10 +2,10 @@
 import { NetworkError } from '@property-events/client'
 import type { ServiceError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
-import { settings } from './settings.ts'
+import { settings } from './settings/settings.ts'
 import { commandLine } from './program-name.ts'
 import { plainText } from './terminal-text.ts'
-import type { SettingReader } from './read-settings.ts'
+import type { SettingReader } from './settings/read-settings.ts'
 
 export interface ServiceAddress {
   readonly baseUrl: string

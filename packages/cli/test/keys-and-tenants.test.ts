@@ -7,7 +7,7 @@ import { uuidV5 } from '@property-events/server/plain'
 import { loadPeppers, openStorage } from '@property-events/server'
 import { checkPepper } from '../src/doctor/check-store.ts'
 import { storeFlags } from '../src/open-store.ts'
-import { settings } from '../src/settings.ts'
+import { settings } from '../src/settings/settings.ts'
 import { until } from '../../server/test/support/until.ts'
 import {
   listEvents,

@@ -12,7 +12,7 @@ import type { Call } from '../../server/test/support/http-client.ts'
 import { property } from '../../server/test/support/property.ts'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
-import { sentencesOf } from '../src/sentences-of.ts'
+import { sentencesOf } from '../src/error-message.ts'
 import { removeFolder, run, temporaryFolder } from './support/program.ts'
 
 const snapshotFile = new URL('mistakes.txt', import.meta.url)

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { after, before, describe, it } from 'node:test'
-import { subjectReference } from '../src/commands/reference.ts'
+import { subjectReference } from '../src/publishing/reference.ts'
 import { listEvents, run, runJson, runPrinted, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { publishKeyVariable } from '../src/settings.ts'
+import { publishKeyVariable } from '../src/settings/settings.ts'
 import { documents, root } from './support/documents.ts'
 
 const allowed: ReadonlySet<string> = new Set([

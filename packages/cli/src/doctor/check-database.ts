@@ -15,7 +15,7 @@ import {
 } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-import type { GivenPeppers } from '../key-pepper.ts'
+import type { GivenPeppers } from '../keys/key-pepper.ts'
 import { commandLine } from '../program-name.ts'
 
 /** `folder` holds the pepper, unless the variable gives it. */

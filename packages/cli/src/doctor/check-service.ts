@@ -2,7 +2,7 @@
  * What a running service finds out about itself and its store: like `doctor`, except for checks that write, take long or look for free
  * ports.
  */
-import type { GivenPeppers } from '../key-pepper.ts'
+import type { GivenPeppers } from '../keys/key-pepper.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkDiskSpace, checkPageSpace } from './check-machine.ts'
 import { checkNode, thisNode } from './check-node.ts'

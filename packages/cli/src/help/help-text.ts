@@ -1,7 +1,7 @@
 /** The layout of the help: groups, columns, wrapped at the terminal's width, in colours if it has them. */
 import { Help } from 'commander'
 import type { AddHelpTextContext, Command, HelpConfiguration } from 'commander'
-import type { Environment } from '../read-settings.ts'
+import type { Environment } from '../settings/read-settings.ts'
 import { columnsOf, hasColours, styleOf } from '../terminal-style.ts'
 import type { MaybeTerminal } from '../terminal-style.ts'
 

@@ -1,0 +1,101 @@
+/** The consumers of a feed: when each last asked, and what it lacks. */
+import type { Command } from 'commander'
+import { createClient, InvalidOptionError } from '@property-events/client'
+import type { FeedConsumer, FeedPublisher, FeedSilence } from '@property-events/client'
+import { addAction } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { addressFromSettings } from '../service-client.ts'
+import { settings } from '../settings/settings.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+
+export function addConsumers(program: Command, context: CommandContext): void {
+  const consumers = program
+    .command('consumers')
+    .description('show who reads a feed of a running service, and how far each has got')
+  const list = consumers
+    .command('list')
+    .description('list the keys that may read a feed, and the consumer names they use')
+    .option('--feed <feed>', 'property or contact', 'property')
+  addNote(
+    list,
+    'Needs a key with tenant:inspect, or an operator key and --key-tenant. "lacks" counts events of the view that the consumer has not ' +
+      'been sent, and how long ago the first of them was published.',
+  )
+  addSettings(list, [settings.url, settings.key, settings.keyTenant])
+  addAction(list, context, listConsumers)
+}
+
+async function listConsumers({ output, settings: reader, flags }: Invocation): Promise<void> {
+  const { feed } = flags
+  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const client = createClient({ ...addressFromSettings(reader), feed })
+  const found = await client.consumers().catch((error: unknown) => {
+    throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error
+  })
+  if (output.json) return output.writeJson(found)
+  const head = ['key', 'name', 'last asked (UTC)', 'view', 'through', 'lacks', 'has applied', '']
+  return output.write(
+    `${publisherText(found.publisher)}\n${tableText(head, found.consumers.flatMap(rowsOf))}`,
+  )
+}
+
+function publisherText(publisher: FeedPublisher): string {
+  const { lastHeardAt } = publisher
+  const last =
+    lastHeardAt === null ? 'Nothing was published yet' : `Last published ${timeText(lastHeardAt)} (UTC)`
+  const silence = silenceText(publisher)
+  return silence === '' ? `${last}.` : `${last}: ${silence}.`
+}
+
+/** Empty if there is nothing to report. */
+function silenceText({ silentSince, expectedSeconds }: FeedSilence): string {
+  if (silentSince === null) return ''
+  const expected = expectedSeconds === null ? '' : `, expected within ${durationText(expectedSeconds)}`
+  return `silent since ${timeText(silentSince)}${expected}`
+}
+
+function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
+  const { keyId, label, name, lastAskedAt, acknowledged, views } = consumer
+  const first = [
+    plainText(label === '' ? keyId : label),
+    name === 'default' ? '' : plainText(name),
+    lastAskedAt === null ? 'never' : timeText(lastAskedAt),
+  ]
+  const last = [acknowledged === null ? '' : String(acknowledged.sequenceNumber), stateOf(consumer)]
+  if (views.length === 0) return [[...first, '', '', '', ...last]]
+  return views.map(({ view, through, lagEvents, lagSeconds }, index) => {
+    const lacks = lagEvents === 0 ? '' : `${lagEvents} for ${durationText(lagSeconds)}`
+    const own =
+      index === 0
+        ? [first, last]
+        : [
+            ['', '', ''],
+            ['', ''],
+          ]
+    return [...(own[0] ?? []), plainText(view), String(through), lacks, ...(own[1] ?? [])]
+  })
+}
+
+function stateOf(consumer: FeedConsumer): string {
+  const { ended, refused, stoppedAfter } = consumer
+  if (ended !== null) return ended
+  const refusal = refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since)}`
+  const stopped =
+    stoppedAfter === null
+      ? ''
+      : `stops after ${stoppedAfter}: if it knows only event types 0 and 1, make it a key with --reader wordpress-importer`
+  return [silenceText(consumer), refusal, stopped].filter(Boolean).join('; ')
+}
+
+function timeText(at: string): string {
+  return plainText(at.slice(0, 16).replace('T', ' '))
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
+}

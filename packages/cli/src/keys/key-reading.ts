@@ -1,0 +1,124 @@
+/** How a key reads, if not in the usual way: as written for a new key, and as shown (D12, PROTOCOL §3.5). */
+import type { Command } from 'commander'
+import { catalogues, feedNames, isNumberingName, numberingNames } from '@property-events/protocol'
+import type { EventTypeCatalogue, GrantScope, NumberingName } from '@property-events/protocol'
+import type { KeyReading } from '@property-events/server'
+import { flagText } from '../command-context.ts'
+import { didYouMean } from '../suggest.ts'
+import type { SettingReader } from '../settings/read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { plainText } from '../terminal-text.ts'
+
+export function addReadingOptions(command: Command): Command {
+  return command
+    .option(
+      '--event-types <name>',
+      `which numbers event types have in what the key reads: ${numberingNames.join(' or ')}`,
+    )
+    .option(
+      '--current',
+      'lists show only the last event of each property or contact, unless a request says otherwise',
+    )
+    .option(
+      '--reference-ids',
+      'transactionId is the reference of the property or contact in what the key reads, whatever the publisher sent',
+    )
+    .option('--reader <name>', `all three as this reader needs them: ${Object.keys(readers).join(', ')}`)
+}
+
+/** Public readers that take the feed in a way of their own (docs/wordpress.md). */
+const readers: Readonly<Record<string, KeyReading>> = {
+  'wordpress-importer': { eventTypes: 'published-0', current: true, references: true },
+}
+
+/** `undefined`: in the usual way. */
+export function readReading(
+  flags: Readonly<Record<string, unknown>>,
+  scopes: readonly GrantScope[],
+  reader: SettingReader,
+): KeyReading | undefined {
+  const written = flagText(flags, 'eventTypes')
+  const [current, references] = [flags['current'] === true, flags['referenceIds'] === true]
+  const named = flagText(flags, 'reader')
+  if (written === undefined && named === undefined && !current && !references) return undefined
+  if (scopes.length > 0 && !scopes.some((scope) => scope.endsWith(':read')))
+    reader.fault(
+      '--event-types, --current, --reference-ids and --reader are for keys that read, such as with --scope property:read.',
+    )
+  const ofReader = named === undefined ? undefined : readerNamed(named, reader)
+  const numbering = written === undefined ? undefined : numberingNamed(written, reader)
+  const reading = {
+    eventTypes: numbering ?? ofReader?.eventTypes,
+    current: current || ofReader?.current === true,
+  }
+  return references || ofReader?.references === true ? { ...reading, references: true } : reading
+}
+
+function readerNamed(written: string, reader: SettingReader): KeyReading | undefined {
+  const names = Object.keys(readers)
+  if (Object.hasOwn(readers, written)) return readers[written]
+  reader.fault(
+    `--reader is "${plainText(written)}", but must be ${names.join(' or ')}.${didYouMean(written, names)}`,
+  )
+  return undefined
+}
+
+function numberingNamed(written: string, reader: SettingReader): NumberingName | undefined {
+  if (isNumberingName(written)) return written
+  const meant = didYouMean(written, numberingNames)
+  reader.fault(
+    `--event-types is "${plainText(written)}", but must be ${numberingNames.join(' or ')}.${meant}`,
+  )
+  return undefined
+}
+
+/** What to propose for a key whose label names such a reader; `undefined`: nothing. */
+export function proposalFor(label: string, reading: KeyReading | undefined): string | undefined {
+  if (
+    !/wordpress|importer/i.test(label) ||
+    (reading?.eventTypes !== undefined && reading.references === true)
+  )
+    return undefined
+  return (
+    'If this key is for the public property importer for WordPress, make it with --reader wordpress-importer: ' +
+    'the importer stops at event types other than 0 and 1, and removes nothing whose transactionId is not its reference. ' +
+    'Our own plugin needs neither.'
+  )
+}
+
+/** Throws a `Refusal` if events of the store have a type that the numbering does not know: a reader would stop at its number. */
+export function refuseUnknownTypes(catalogue: EventTypeCatalogue, reading: KeyReading | undefined): void {
+  const name = reading?.eventTypes
+  if (name === undefined) return
+  const unknown = feedNames.flatMap((feed) => unknownCodes(catalogue, feed, name))
+  if (unknown.length === 0) return
+  throw new Refusal(
+    `This store has its own event types, for which ${name} has no number: ${unknown.join(', ')}. Make the key without --event-types.`,
+  )
+}
+
+function unknownCodes(
+  catalogue: EventTypeCatalogue,
+  feed: keyof EventTypeCatalogue,
+  name: NumberingName,
+): readonly string[] {
+  return Object.keys(catalogue[feed]).filter((code) => !Object.hasOwn(catalogues[name][feed], code))
+}
+
+/** In a table; empty: in the usual way. */
+export function readingText(reading: KeyReading | undefined): string {
+  const words = [
+    reading?.eventTypes,
+    reading?.current === true ? 'current' : undefined,
+    reading?.references === true ? 'reference-ids' : undefined,
+  ]
+  return words.filter((word) => word !== undefined).join(', ')
+}
+
+export function readingJson(reading: KeyReading | undefined) {
+  return {
+    eventTypes: reading?.eventTypes ?? null,
+    current: reading?.current === true,
+    referenceIds: reading?.references === true,
+  }
+}

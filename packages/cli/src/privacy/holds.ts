@@ -1,0 +1,86 @@
+/** Holds through a running service (PROTOCOL §5.7): what must be kept for a time. */
+import type { Command } from 'commander'
+import type { Hold, HoldRequest } from '@property-events/client'
+import { holdGrounds } from '@property-events/protocol'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { settings } from '../settings/settings.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+import { openClient, uuidOperand } from './erasures.ts'
+
+export function addHolds(program: Command, context: CommandContext): void {
+  const holds = program
+    .command('holds')
+    .description('keep properties and contacts from being erased until a day')
+  const add = holds
+    .command('add')
+    .description('put a contact or property on hold')
+    .argument('<ref>', 'reference of the contact or property, a UUID')
+    .option('--feed <feed>', 'contact or property', 'contact')
+    .requiredOption('--ground <ground>', `why: ${holdGrounds.join(', ')}`)
+    .requiredOption('--until <day>', 'the last day of the hold (UTC), such as 2027-12-31')
+    .option('--case <reference>', 'your reference for the case: A-Z, a-z, 0-9 and -, never a person’s name')
+  addSettings(add, [settings.url, settings.key, settings.keyTenant])
+  addAction(add, context, addHold)
+  const list = holds
+    .command('list')
+    .description('list all holds that the key may see, including expired ones')
+  addSettings(list, [settings.url, settings.key, settings.keyTenant])
+  addAction(list, context, listHolds)
+  const end = holds
+    .command('end')
+    .description('end a hold now, so that it no longer prevents an erasure')
+    .argument('<id>', 'id of the hold, a UUID')
+  addSettings(end, [settings.url, settings.key, settings.keyTenant])
+  addAction(end, context, endHold)
+}
+
+async function addHold(invocation: Invocation, [ref = '']: readonly string[]): Promise<void> {
+  const { flags, settings: reader } = invocation
+  const feed = flags['feed'] === 'property' ? 'property' : 'contact'
+  if (flags['feed'] !== feed) reader.fault('--feed must be contact or property.')
+  const subjectId = uuidOperand(invocation, ref, `the reference of a ${feed}`)
+  const caseRef = flagText(flags, 'case')
+  const request: HoldRequest = {
+    subjectId,
+    ground: flagText(flags, 'ground') ?? '',
+    until: flagText(flags, 'until') ?? '',
+    ...(caseRef === undefined ? {} : { caseRef }),
+  }
+  const { client, ask } = openClient(invocation, feed)
+  return writeHold(invocation, await ask(client.addHold(request)))
+}
+
+async function listHolds(invocation: Invocation): Promise<void> {
+  const { output } = invocation
+  const { client, ask } = openClient(invocation, 'property')
+  const holds = await ask(Array.fromAsync(client.holds()))
+  if (output.json) return output.writeJson(holds)
+  const rows = holds.map(({ id, feed, subjectId, ground, until, state, caseRef }) => {
+    return [id, feed, subjectId, ground, until, state, caseRef ?? '']
+  })
+  await output.write(tableText(['id', 'feed', 'of', 'ground', 'until (UTC)', 'state', 'case'], rows))
+}
+
+async function endHold(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
+  const holdId = uuidOperand(invocation, given, 'the id of a hold')
+  const { client, ask } = openClient(invocation, 'property')
+  const hold = await ask(client.endHold(holdId))
+  if (hold === undefined) throw new Refusal(`There is no hold ${holdId} that this key may see.`)
+  return writeHold(invocation, hold)
+}
+
+const stateWords: Readonly<Record<string, string>> = {
+  active: 'on hold until the end of',
+  expired: 'not on hold any more, since the end of',
+  ended: 'not on hold any more; the hold was to last until the end of',
+}
+
+async function writeHold({ output }: Invocation, hold: Hold): Promise<void> {
+  if (output.json) return output.writeJson(hold)
+  const words = stateWords[hold.state] ?? `${hold.state}, until the end of`
+  const what = `The ${hold.feed} ${hold.subjectId} is ${words} ${hold.until} (UTC). Hold ${hold.id}.`
+  await output.write(`${plainText(what)}\n`)
+}

@@ -1,0 +1,137 @@
+import { readFileSync, statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { addItems } from '../help/help-text.ts'
+import { Refusal } from '../refusal.ts'
+import { fileVariableOf, optionNameOf, unknownVariableFaults, variableOf } from './setting.ts'
+import type { Setting } from './setting.ts'
+import { knownVariables } from './settings.ts'
+import { plainText } from '../terminal-text.ts'
+import { withoutPassword } from '../without-secrets.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Adds the flags of these settings to a command, with their variables and defaults in the help. */
+export function addSettings(command: Command, settings: readonly Setting<unknown>[]): Command {
+  for (const setting of settings.filter(({ variableOnly }) => !variableOnly)) {
+    const flag = setting.argument === undefined ? '' : ` <${setting.argument}>`
+    command.option(`--${setting.name}${flag}`, describe(setting, variablesOf(setting)))
+  }
+  const byVariable = settings
+    .filter(({ variableOnly }) => variableOnly)
+    .map((setting) => ({ term: variablesOf(setting), description: describe(setting) }))
+  if (byVariable.length > 0) addItems(command, 'By variable only:', byVariable)
+  return command
+}
+
+/** Reads settings one by one and collects their faults, so that all are reported at once. */
+export interface SettingReader {
+  /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
+  value<Value>(setting: Setting<Value>): Value
+  /** Where its value was set: a flag or a variable; `undefined`: nowhere, so the fallback applies. */
+  place(setting: Setting<unknown>): string | undefined
+  /** Notes a fault of another kind. */
+  fault(sentence: string): void
+  /** Throws a `Refusal` with all faults, if there are any. To be called before any value is used. */
+  finish(): void
+}
+
+export function readSettings(
+  flags: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): SettingReader {
+  const faults = [...unknownVariableFaults(environment, knownVariables)]
+  return {
+    value(setting) {
+      try {
+        const found = find(setting, flags, environment)
+        if (found === undefined) return setting.fallback
+        const { written, place } = found
+        const value = setting.read(written)
+        if (value !== undefined) return value
+        faults.push(`${place} is ${shown(setting, written)}, but must be ${setting.expected}.`)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        faults.push(error.message)
+      }
+      return setting.fallback
+    },
+    place: (setting) => find(setting, flags, environment)?.place,
+    fault(sentence) {
+      faults.push(sentence)
+    },
+    finish() {
+      if (faults.length > 0) throw new Refusal(faults.join('\n'))
+    },
+  }
+}
+
+interface Written {
+  readonly written: string
+  /** The flag or variable that sets it, or that names the file with it. */
+  readonly place: string
+}
+
+function find(
+  setting: Setting<unknown>,
+  flags: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): Written | undefined {
+  const flag = flags[optionNameOf(setting)]
+  if (flag === true) return { written: 'on', place: `--${setting.name}` }
+  if (typeof flag === 'string') return { written: flag, place: `--${setting.name}` }
+  // An empty variable counts as not set: compose files and units leave a variable out in that way.
+  const variable = variableOf(setting)
+  const written = environment[variable] || undefined
+  const fileVariable = fileVariableOf(setting)
+  const file = fileVariable === undefined ? undefined : environment[fileVariable] || undefined
+  if (fileVariable === undefined || file === undefined) {
+    return written === undefined ? undefined : { written, place: variable }
+  }
+  if (written !== undefined)
+    throw new Refusal(`${variable} and ${fileVariable} are both set. Leave one of them out.`)
+  return { written: secretIn(file, fileVariable), place: `The content of the file in ${fileVariable}` }
+}
+
+/** The text of the file, without the line feed that editors leave at its end. */
+function secretIn(file: string, variable: string): string {
+  try {
+    // Secrets of containers are mounted for all users of the container.
+    if (
+      process.platform !== 'win32' &&
+      (statSync(file).mode & 0o004) !== 0 &&
+      !file.startsWith('/run/secrets/')
+    )
+      warn(`${plainText(file)} holds a secret, and every user of this machine can read it: chmod 600 it.`)
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new Refusal(
+      `${variable} is "${plainText(file)}", which cannot be read${code}. Name a file that this user may read.`,
+    )
+  }
+}
+
+const warned = new Set<string>()
+
+/** Once each: a command may read a setting several times. */
+function warn(sentence: string): void {
+  if (!warned.has(sentence)) process.stderr.write(`${sentence}\n`)
+  warned.add(sentence)
+}
+
+function shown(setting: Setting<unknown>, written: string): string {
+  if (setting.secret) return `not usable (${written.length} characters, not shown)`
+  return `"${plainText(withoutPassword(written).slice(0, 100))}"`
+}
+
+function describe(setting: Setting<unknown>, variables?: string): string {
+  const { fallback } = setting
+  const isPlain = typeof fallback === 'string' || typeof fallback === 'number'
+  const words = setting.fallbackWords ?? (isPlain ? String(fallback) : undefined)
+  const facts = [words === undefined ? [] : `default: ${words}`, variables ?? []].flat()
+  return facts.length === 0 ? setting.description : `${setting.description} (${facts.join(', ')})`
+}
+
+function variablesOf(setting: Setting<unknown>): string {
+  return [variableOf(setting), fileVariableOf(setting) ?? []].flat().join(' or ')
+}

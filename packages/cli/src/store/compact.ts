@@ -1,0 +1,131 @@
+/** Brings erasures from `unreachable` to `overwritten`: rewrites the store, now or every day (docs/decisions/0030). */
+import { readdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { compactStore } from '@property-events/server'
+import type { Compaction } from '@property-events/server'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { dailyTimeOf, runDaily } from './daily.ts'
+import { addNote } from '../help/help-text.ts'
+import { changeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { sentencesOf } from '../error-message.ts'
+import { settings } from '../settings/settings.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { plainText } from '../terminal-text.ts'
+
+export function addCompact(program: Command, context: CommandContext): void {
+  const command = program
+    .command('compact')
+    .description('rewrite the store, so that its free space holds no erased data')
+    .option('--always', 'rewrite the store even if no erasure is waiting for it')
+    .option(
+      '--schedule <time>',
+      'do it every day at this time (UTC), such as 02:30, until stopped by a signal',
+    )
+  addNote(
+    command,
+    'Works while nodes serve. Publishing waits meanwhile, and on PostgreSQL so does reading, except of ready-made pages: ' +
+      'about a second for each 50 MB. A data folder needs free space for two more copies of the store, a database for one. ' +
+      'On a database, the role must own the tables and the database. Backups, archives of the write-ahead log and ' +
+      'lagging standbys keep what they have.',
+  )
+  addSettings(command, changeSettings)
+  addAction(command, context, async (invocation) => {
+    const { output, settings: reader, flags } = invocation
+    const written = flagText(flags, 'schedule')
+    const always = flags['always'] === true
+    if (written === undefined) return report(invocation, await compactOnce(invocation, always))
+    const time = dailyTimeOf(written)
+    if (time === undefined)
+      reader.fault(
+        `--schedule is "${plainText(written.slice(0, 100))}", but must be a time of day such as 02:30.`,
+      )
+    if (time === undefined || always) {
+      if (always) reader.fault('--always rewrites the store at once, --schedule every day: use one of them.')
+      return reader.finish()
+    }
+    // Its faults and a missing store end the command at once, and not at night.
+    await withStore(reader, flags, async () => undefined)
+    output.say(`The store is rewritten every day at ${written} UTC, if erasures are waiting for it.`)
+    await runDaily(time, stopSignal(), async () => {
+      try {
+        await report(invocation, await compactOnce(invocation, false))
+      } catch (error) {
+        output.say(sentencesOf(error))
+      }
+    })
+  })
+}
+
+interface Done {
+  readonly compaction: Compaction
+  readonly tookMs: number
+  /** Names of files in the data folder that do not belong to the service, such as backups. */
+  readonly strangers: readonly string[]
+}
+
+function compactOnce({ settings: reader, flags }: Invocation, always: boolean): Promise<Done> {
+  // Where SQLite puts the temporary copy: beside the store, where only its owner looks, and not on a small /tmp.
+  const folder = reader.value(settings.data)
+  process.env['SQLITE_TMPDIR'] ??= isFile(folder) ? dirname(folder) : folder
+  return withStore(reader, flags, async (store) => {
+    const waits = always || (await store.storage.erasures.waiting()).length > 0
+    if (waits && store.database === undefined) prepareFolder(store)
+    const begunMs = performance.now()
+    const compaction = await compactStore(store.storage, store.actor, { always })
+    const strangers = store.database === undefined ? strangersIn(store.folder) : []
+    return { compaction, tookMs: Math.round(performance.now() - begunMs), strangers }
+  })
+}
+
+/** SQLite writes the new file first to a temporary one and then to the log, each as large as what the store holds. */
+function prepareFolder({ folder }: OpenedStore): void {
+  const file = isFile(folder) ? folder : join(folder, 'property-events.db')
+  const neededBytes = 2.1 * statSync(file).size
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize < neededBytes) {
+    throw new Refusal(
+      `Rewriting the store needs ${megabytes(neededBytes)} MB free for a while, and ${folder} has ${megabytes(bavail * bsize)} MB. Nothing was changed.`,
+    )
+  }
+}
+
+const ownFiles =
+  /^(property-events\.db(-wal|-shm)?|pepper(\.old)?|sealed-pages(\.index)?|serve\.lock(-journal)?|demo-keys\.json)$/
+
+/** A backup that was made there still has its contents. */
+function strangersIn(folder: string): readonly string[] {
+  return isFile(folder) ? [] : readdirSync(folder).filter((name) => !ownFiles.test(name))
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function megabytes(bytes: number): string {
+  return Math.ceil(bytes / 1e6).toLocaleString('en-GB')
+}
+
+async function report({ output }: Invocation, { compaction, tookMs, strangers }: Done): Promise<void> {
+  const isDone = compaction.kind === 'compacted'
+  const overwritten = isDone ? compaction.waited.length : 0
+  if (output.json) return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: strangers })
+  if (!isDone) {
+    return output.write(
+      'No erasure is waiting to be overwritten, so nothing was done (--always rewrites the store anyway).\n',
+    )
+  }
+  const named = strangers.slice(0, 10).map((name) => plainText(name))
+  const rest = strangers.length > named.length ? ` and ${strangers.length - named.length} more` : ''
+  await output.write(
+    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} overwritten now: the free space of the store holds no erased data.\n` +
+      'Backups and other copies still have it: the receipts (`erasures show`) name them.\n' +
+      (named.length === 0
+        ? ''
+        : `Other files in the data folder were left as they are: ${named.join(', ')}${rest}.\n`),
+  )
+}

@@ -1,0 +1,190 @@
+/** Continues after numbers were lost, or may have been: with a new epoch or, if nothing is missing, in the old one (D13). */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { feedNames } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { readErasureList } from '@property-events/server'
+import type { FeedKey, StorageEngine } from '@property-events/server'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
+import { headsFault, readHeads } from './epoch-heads.ts'
+import {
+  acceptLoss,
+  erasureSign,
+  lostErasuresRefusal,
+  replayList,
+  replayText,
+} from '../privacy/erasure-list.ts'
+import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
+import { epochCommand } from '../program-name.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import type { SettingReader } from '../settings/read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { settings } from '../settings/settings.ts'
+import { plainText } from '../terminal-text.ts'
+
+export function addEpoch(program: Command, context: CommandContext): void {
+  const epoch = program
+    .command('epoch')
+    .description('continue sequence numbers after a restore, a loss or a move')
+  addStart(epoch, context)
+  addHeads(epoch, context)
+  addAccept(epoch, context)
+}
+
+function addStart(epoch: Command, context: CommandContext): void {
+  const command = epoch
+    .command('start')
+    .description('begin a new epoch in every feed, in those of one tenant, or in one feed')
+    .requiredOption(
+      '--continue-after <number>',
+      'the highest sequence number that any consumer was ever shown',
+    )
+    .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
+    .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
+    .option('--accept-lost-erasures', 'accept that what was erased since the backup is in the store again')
+  addNote(
+    command,
+    'Data erased after the backup was made is in the store again. Give the list that `serve --erasures` keeps with ' +
+      '--erasures, and it is erased once more. A store that has erasures, or a key that may erase (even a revoked one), ' +
+      'needs --erasures or --accept-lost-erasures.\n\n' +
+      'Consumers keep the highest number per property, so they would ignore events with numbers used before. Consumers of a ' +
+      'feed in which a new epoch begins read all of it again. `doctor` proposes a number if nodes have reported which ' +
+      'numbers they had shown.',
+  )
+  addSettings(command, [...changeSettings, settings.erasures])
+  addAction(command, context, async (invocation) => {
+    const { output, settings: reader, flags } = invocation
+    const listPath = reader.value(settings.erasures)
+    const isAccepted = flags['acceptLostErasures'] === true
+    if (isAccepted && flags['erasures'] !== undefined) {
+      reader.fault('Give --erasures or --accept-lost-erasures, and not both.')
+    }
+    const continueAfter = flagNumber(invocation, '--continue-after', { from: 0, to: 2 ** 52 }) ?? 0
+    const feed = readFeed(flags, reader)
+    const tenantName = flagText(flags, 'tenant')
+    if (feed !== undefined && tenantName === undefined) {
+      reader.fault('--feed names one feed of a tenant: name the tenant with --tenant.')
+    }
+    await withStore(reader, flags, async (store) => {
+      const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
+      const listed = listPath === undefined || isAccepted ? undefined : await readErasureList(listPath)
+      if (listed === undefined && !isAccepted) {
+        const sign = await erasureSign(store.storage, feeds)
+        if (sign !== undefined) throw lostErasuresRefusal(sign, store.flags)
+      }
+      await store.storage.startEpoch(continueAfter, store.actor, feeds)
+      if (isAccepted) await acceptLoss(store, feeds?.[0]?.tenantId)
+      const replay = listed && (await replayList(store, listed, feeds))
+      const readers = await readersOf(store.storage, feeds)
+      const waiting = (await store.storage.waitingFeeds()).length
+      if (output.json) {
+        const erasures = replay ?? null
+        return output.writeJson({
+          continueAfter,
+          feeds: feeds ?? 'all',
+          readers,
+          waitingFeeds: waiting,
+          erasures,
+        })
+      }
+      const where = feeds === undefined ? 'every feed' : `${feeds.length} of the feeds`
+      await output.write(
+        `A new epoch has begun: the next number of ${where} is greater than ${continueAfter}.\n` +
+          `These read everything again: ${readersText(readers)}.\n`,
+      )
+      if (replay !== undefined) await output.write(replayText(replay))
+      if (waiting > 0) await output.write(`Publishing to ${waiting} other feeds still waits.\n`)
+    })
+  })
+}
+
+function addHeads(epoch: Command, context: CommandContext): void {
+  const command = epoch
+    .command('heads')
+    .description('print the last number of every feed, for `epoch accept` after a move')
+  addSettings(command, storeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }) =>
+    withStore(reader, flags, async ({ storage }) => output.writeJson(await readHeads(storage))),
+  )
+}
+
+function addAccept(epoch: Command, context: CommandContext): void {
+  const command = epoch
+    .command('accept')
+    .description('go on without a new epoch after planned work, when nothing is missing')
+    .requiredOption('--heads <file>', 'output of `epoch heads`, printed after the last publication')
+  addNote(
+    command,
+    'Use it after pg_upgrade, or after a whole store was moved: it compares every feed, and changes nothing if a feed ' +
+      'lacks events or a node has shown more. Otherwise publishing continues, and consumers read nothing again.',
+  )
+  addSettings(command, changeSettings)
+  addAction(command, context, async ({ output, settings: reader, flags }) => {
+    const path = resolve(flagText(flags, 'heads') ?? '')
+    await withStore(reader, flags, async ({ storage, flags: store, actor }) => {
+      const fault = await headsFault(storage, readFileSync(path, 'utf8'))
+      const advice = `Nothing was changed. If it is lost for good: ${epochCommand(store)}`
+      if (fault !== undefined) throw new Refusal(`${fault} ${advice}`)
+      if ((await storage.acceptHistory(actor)) === 'missing') {
+        throw new Refusal(`A node has shown numbers that this store does not hold. ${advice}`)
+      }
+      if (output.json) return output.writeJson({ accepted: true })
+      return output.write('Nothing is missing. Publishing continues, and consumers read nothing again.\n')
+    })
+  })
+}
+
+function readFeed(flags: Readonly<Record<string, unknown>>, reader: SettingReader): FeedName | undefined {
+  const written = flagText(flags, 'feed')
+  const feed = feedNames.find((name) => name === written)
+  if (written !== undefined && feed === undefined) {
+    reader.fault(`--feed is "${plainText(written)}", but must be ${feedNames.join(' or ')}.`)
+  }
+  return feed
+}
+
+async function feedsOf(
+  store: OpenedStore,
+  tenantName: string,
+  feed: FeedName | undefined,
+): Promise<readonly FeedKey[]> {
+  const { tenantId } = await findTenant(store, tenantName)
+  return (feed === undefined ? feedNames : [feed]).map((name) => ({ tenantId, feed: name }))
+}
+
+interface Readers {
+  readonly tenants: readonly string[]
+  /** Labels, or else ids, of the keys that can read there and still work. */
+  readonly keys: readonly string[]
+}
+
+/** The readers of the feeds, as far as keys show. */
+async function readersOf(storage: StorageEngine, feeds: readonly FeedKey[] | undefined): Promise<Readers> {
+  const tenantIds = feeds && new Set(feeds.map(({ tenantId }) => tenantId))
+  const scopes = new Set((feeds ?? feedNames.map((feed) => ({ feed }))).map(({ feed }) => `${feed}:read`))
+  const tenants = (await storage.tenants.tenants()).filter(({ tenantId }) => tenantIds?.has(tenantId) ?? true)
+  const keys = (await storage.keys.keys()).filter(
+    ({ revokedMs, grants }) =>
+      revokedMs === undefined &&
+      grants.some(
+        (grant) =>
+          (tenantIds?.has(grant.tenantId) ?? true) && grant.scopes.some((scope) => scopes.has(scope)),
+      ),
+  )
+  return { tenants: tenants.map(({ name }) => name), keys: keys.map(({ label, keyId }) => label || keyId) }
+}
+
+/** Names in one sentence; the rest is counted. */
+const namedAtMost = 10
+
+function readersText({ tenants, keys }: Readers): string {
+  const of = tenants.length === 1 ? `of ${plainText(tenants[0] ?? '')}` : `of ${tenants.length} tenants`
+  if (keys.length === 0) return `no consumer, because no key can read the feeds ${of}`
+  const named = keys.slice(0, namedAtMost).map((label) => plainText(label))
+  const rest = keys.length - named.length
+  return `the keys ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} ${of}`
+}

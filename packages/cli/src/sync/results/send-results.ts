@@ -1,0 +1,123 @@
+/**
+ * `sync --results`: reads what became of properties at the site, one JSON object per line, and reports it to the service (PROTOCOL
+ * §14.5). Every line can be sent again: the service keeps the last report on each property.
+ */
+import { AbortedError, ConflictError, InvalidRequestError } from '@property-events/client'
+import type { Client, ConsumerResult } from '@property-events/client'
+import { withoutMark } from '../../publishing/source.ts'
+import { splitLines } from '../../publishing/split-lines.ts'
+import { batchLines } from './batch-lines.ts'
+import { maxResultBytes, readResult } from './read-result.ts'
+import type { BadLine, ResultLine } from './read-result.ts'
+
+export interface ResultsRun {
+  readonly client: Pick<Client, 'report'>
+  readonly chunks: AsyncIterable<Buffer>
+  readonly onBadLine: (bad: BadLine) => void
+  /** Repeats the request while the service is away, if the run is a lasting one. */
+  readonly patiently: <Result>(work: () => Promise<Result>) => Promise<Result>
+  /** Ends the reading. What has been read is still sent. */
+  readonly signal: AbortSignal
+}
+
+export interface ResultTotals {
+  /** Kept by the service. */
+  readonly sent: number
+  /** Lines that were refused. */
+  readonly refused: number
+  /** Results for properties that the feed does not have. */
+  readonly unknown: number
+  /** Lines up to here were answered. */
+  readonly throughLine: number
+}
+
+/** The most that the service accepts in one request, and well below its limit of bytes. */
+const mostResults = 1_000
+const mostBytes = 2 * 2 ** 20
+const waitMs = 1_000
+
+/** `onTotals`: called after each request. Rejects as the client does; earlier answered requests stay. */
+export async function sendResults(
+  run: ResultsRun,
+  onTotals: (totals: ResultTotals) => void,
+): Promise<ResultTotals> {
+  let totals: ResultTotals = { sent: 0, refused: 0, unknown: 0, throughLine: 0 }
+  const limits = { most: mostResults, mostBytes, waitMs, signal: run.signal }
+  const lines = splitLines(withoutMark(run.chunks), maxResultBytes)
+  for await (const pieces of batchLines(lines, limits, ({ bytes }) => bytes?.length ?? 0)) {
+    const read = pieces.map(readResult)
+    const bad = read.filter((one) => 'pointer' in one)
+    const good = read.filter((one) => 'result' in one)
+    const { sent, unknown, refused } = await sendLines(run, good)
+    for (const one of [...bad, ...refused].toSorted((a, b) => a.line - b.line)) run.onBadLine(one)
+    totals = {
+      sent: totals.sent + sent,
+      refused: totals.refused + bad.length + new Set(refused.map(({ line }) => line)).size,
+      unknown: totals.unknown + unknown,
+      throughLine: pieces.at(-1)?.line ?? totals.throughLine,
+    }
+    onTotals(totals)
+  }
+  return totals
+}
+
+interface Sent {
+  readonly sent: number
+  readonly unknown: number
+  readonly refused: readonly BadLine[]
+}
+
+const nothing: Sent = { sent: 0, unknown: 0, refused: [] }
+
+/** A request is accepted or refused as a whole: the lines that caused a refusal are left out, and the others sent. */
+async function sendLines(run: ResultsRun, lines: readonly ResultLine[]): Promise<Sent> {
+  if (lines.length === 0) return nothing
+  try {
+    const { stored, unknown } = await sendOnce(
+      run,
+      lines.map(({ result }) => result),
+    )
+    return { sent: stored, unknown: unknown.length, refused: [] }
+  } catch (error) {
+    if (error instanceof InvalidRequestError) {
+      const refused = linesOf(error, lines)
+      const left = lines.filter(({ line }) => !refused.some((one) => one.line === line))
+      if (left.length < lines.length) return joined({ ...nothing, refused }, await sendLines(run, left))
+    }
+    if (!(error instanceof ConflictError) || error.code !== 'cursor_beyond_head') throw error
+    const [line] = lines
+    if (line !== undefined && lines.length === 1) {
+      const message = `The feed has no event ${line.result.sequenceNumber} yet.`
+      const one = { line: line.line, code: error.code, pointer: '/sequenceNumber', message }
+      return { ...nothing, refused: [one] }
+    }
+    const middle = Math.ceil(lines.length / 2)
+    return joined(await sendLines(run, lines.slice(0, middle)), await sendLines(run, lines.slice(middle)))
+  }
+}
+
+/** A run that is stopped meanwhile still sends what it has read, once. */
+async function sendOnce({ client, patiently, signal }: ResultsRun, results: readonly ConsumerResult[]) {
+  try {
+    return await patiently(() => client.report(results, { signal }))
+  } catch (error) {
+    if (!(error instanceof AbortedError)) throw error
+    return client.report(results)
+  }
+}
+
+function linesOf({ faults }: InvalidRequestError, lines: readonly ResultLine[]): readonly BadLine[] {
+  return faults.flatMap(({ pointer = '', code, message }) => {
+    const [, place, member = ''] = /^\/(\d+)(\/.*)?$/.exec(pointer) ?? []
+    const line = place === undefined ? undefined : lines[Number(place)]
+    return line === undefined ? [] : [{ line: line.line, code, pointer: member, message }]
+  })
+}
+
+function joined(one: Sent, other: Sent): Sent {
+  return {
+    sent: one.sent + other.sent,
+    unknown: one.unknown + other.unknown,
+    refused: [...one.refused, ...other.refused],
+  }
+}

@@ -1,0 +1,241 @@
+/** `sync --keys`: many tenants in one set of tables, in one process. */
+import {
+  createClient,
+  MassRemovalError,
+  NetworkError,
+  PropertyEventsError,
+  ServiceError,
+} from '@property-events/client'
+import type { Client, SyncResult } from '@property-events/client'
+import { keepTables, openTables } from '@property-events/tables'
+import type { CopyKeeper, ListingTables, TableTarget, TablesOptions } from '@property-events/tables'
+import { TablesAway } from '@property-events/tables/refusal'
+import type { Output } from '../output.ts'
+import { Refusal } from '../refusal.ts'
+import { sentencesOf } from '../error-message.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { plainText, shellWord, tableText } from '../terminal-text.ts'
+import { readKeysFile } from './keys-file.ts'
+import type { TenantKey } from './keys-file.ts'
+import { oddSentence, readAgainSentence, removalRefusal, resyncSentence } from './run-sync.ts'
+import { takeTurns } from './round-robin.ts'
+
+export interface TenantsRun {
+  readonly output: Output
+  readonly baseUrl: string
+  /** What the keys are used for here. */
+  readonly consumer: string | undefined
+  readonly keysFile: string
+  /** This tenant of the file alone. */
+  readonly only: string | undefined
+  readonly target: TableTarget
+  readonly tables: TablesOptions
+  readonly type: string | undefined
+  readonly category: 'sales' | 'lettings' | undefined
+  readonly follow: boolean
+  readonly allowMassRemoval: boolean
+  readonly concurrency: number
+}
+
+/** Subjects in a batch: several tenants have one in memory at the same time. */
+const batchSize = 250
+/** Attempts of a request, when the tenant has another turn anyway. */
+const attemptsPerTurn = 3
+const firstWaitMs = 5_000
+const longestWaitMs = 600_000
+
+interface Tenant {
+  readonly name: string
+  readonly client: Client
+  readonly keeper: CopyKeeper
+  readonly counts: { events: number; changes: number; removals: number }
+  /** When its listings were last what its feed said. */
+  caughtUpMs: number | undefined
+  /** Why its last turn failed. */
+  trouble: string | undefined
+}
+
+/** Resolves to whether every tenant is in step, or, following, was stopped by a signal. */
+export async function syncTenants(run: TenantsRun): Promise<boolean> {
+  const { output } = run
+  const { tenants: keys, isOpen } = readKeysFile(run.keysFile)
+  const chosen = run.only === undefined ? keys : keys.filter(({ name }) => name === run.only)
+  if (chosen.length === 0) {
+    throw new Refusal(`${plainText(run.keysFile)} has no line for the tenant "${plainText(run.only ?? '')}".`)
+  }
+  if (isOpen)
+    output.say(
+      `Others can read ${plainText(run.keysFile)}, which has keys in it: chmod 600 ${shellWord(run.keysFile)}`,
+    )
+  const signal = stopSignal()
+  const tables = await openTables(run.target, run.tables)
+  const tenants = new Map(chosen.map((key) => [key.name, tenantOf(key, tables, run)]))
+  try {
+    await takeAllTurns(tenants, run, signal)
+    await report(output, [...tenants.values()], Date.now())
+  } finally {
+    await tables.close()
+  }
+  const inStep = [...tenants.values()].every(isInStep)
+  return inStep || (run.follow && signal.aborted)
+}
+
+function isInStep({ caughtUpMs, trouble }: Tenant): boolean {
+  return caughtUpMs !== undefined && trouble === undefined
+}
+
+async function takeAllTurns(
+  tenants: ReadonlyMap<string, Tenant>,
+  run: TenantsRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const { output } = run
+  const tell = teller(output)
+  await takeTurns({
+    names: [...tenants.keys()],
+    follow: run.follow,
+    concurrency: run.concurrency,
+    signal,
+    async turn(name) {
+      const tenant = tenants.get(name)
+      if (tenant === undefined) return false
+      const hasChanged = await takeTurn(tenant, run, signal)
+      tell.worked(tenant)
+      output.progress(output.showsProgress ? progressLine([...tenants.values()]) : '')
+      return hasChanged
+    },
+    onFailure(name, error, failures) {
+      const tenant = tenants.get(name)
+      if (tenant !== undefined) tell.failed(tenant, error)
+      return run.follow ? waitAfter(error, failures) : undefined
+    },
+  })
+  output.progress('')
+}
+
+function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsRun): Tenant {
+  const retry = run.follow ? { attempts: attemptsPerTurn } : {}
+  const consumer = run.consumer === undefined ? {} : { consumer: run.consumer }
+  return {
+    name,
+    client: createClient({ baseUrl: run.baseUrl, key, retry, ...consumer }),
+    keeper: keepTables({
+      tables,
+      tenant: name,
+      category: run.category,
+      onReadAgain: (reason) => run.output.say(`${name}: ${readAgainSentence(reason)}`),
+      onSkipped: (count) =>
+        run.output.say(
+          `${name}: ${count} listings have references of more than 200 characters; they are not in the tables.`,
+        ),
+    }),
+    counts: { events: 0, changes: 0, removals: 0 },
+    caughtUpMs: undefined,
+    trouble: undefined,
+  }
+}
+
+async function takeTurn(tenant: Tenant, run: TenantsRun, signal: AbortSignal): Promise<boolean> {
+  const { keeper, counts, name } = tenant
+  const result: SyncResult = await tenant.client.sync({
+    checkpoint: keeper.checkpoint,
+    copy: keeper.copy,
+    ...(run.type === undefined ? {} : { apiEventType: run.type }),
+    allowMassRemoval: run.allowMassRemoval,
+    batchSize,
+    signal,
+    onResync: (reason) => run.output.say(`${name}: ${resyncSentence(reason)}`),
+    onOdd: (event) => run.output.say(`${name}: ${oddSentence(event)}`),
+    apply: (batch) => keeper.apply(batch),
+    async onCaughtUp() {
+      await keeper.keep(false)
+      tenant.caughtUpMs = Date.now()
+    },
+  })
+  counts.events += result.events
+  counts.changes += result.changes
+  counts.removals += result.removals
+  return result.changes > 0
+}
+
+/** Doubles from 5 s to 10 minutes; as long as the service asks for, if that is more. */
+function waitAfter(error: unknown, failures: number): number {
+  const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0
+  return Math.max(askedMs, Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(20, failures - 1)))
+}
+
+/** Says once what has gone wrong and once that it works again: of each tenant, and of what all of them use. */
+function teller(output: Output) {
+  /** The service or the database does not answer: every tenant fails in the same way. */
+  let common: string | undefined
+  return {
+    worked(tenant: Tenant) {
+      if (common !== undefined) output.say('It works again.')
+      common = undefined
+      if (tenant.trouble === undefined) return
+      output.say(`${tenant.name}: in step again.`)
+      tenant.trouble = undefined
+    },
+    failed(tenant: Tenant, error: unknown) {
+      const sentence = sentenceOf(error, tenant.name)
+      if (isCommon(error)) {
+        if (common === undefined) output.say(sentence)
+        common = sentence
+      } else if (tenant.trouble !== sentence) output.say(`${tenant.name}: ${sentence}`)
+      tenant.trouble = sentence
+    },
+  }
+}
+
+function isCommon(error: unknown): boolean {
+  return error instanceof TablesAway || (error instanceof NetworkError && error.again !== 'never')
+}
+
+function sentenceOf(error: unknown, name: string): string {
+  if (error instanceof MassRemovalError) return removalRefusal(error, ` --tenant ${name}`).message
+  if (error instanceof PropertyEventsError && error.code === 'aborted') return 'Stopped.'
+  return sentencesOf(error)
+}
+
+function progressLine(tenants: readonly Tenant[]): string {
+  const number = (value: number) => value.toLocaleString('en-GB')
+  const inStep = tenants.filter(isInStep)
+  const failing = tenants.filter(({ trouble }) => trouble !== undefined).length
+  return `${number(inStep.length)} of ${number(tenants.length)} tenants in step${failing === 0 ? '' : ` · ${number(failing)} failing`}`
+}
+
+/** More rows than this are for machines; for people those in trouble remain. */
+const maxRows = 50
+
+async function report(output: Output, tenants: readonly Tenant[], nowMs: number): Promise<void> {
+  const rows = await Promise.all(
+    tenants.map(async ({ name, keeper, counts, caughtUpMs, trouble }) => ({
+      tenant: name,
+      ...counts,
+      removed: keeper.counts.removed,
+      held: trouble === undefined ? await keeper.copy.count() : null,
+      caughtUpAt: caughtUpMs === undefined ? null : new Date(caughtUpMs).toISOString(),
+      lagMs: caughtUpMs === undefined ? null : nowMs - caughtUpMs,
+      trouble: trouble ?? null,
+    })),
+  )
+  const failed = rows.filter(({ trouble }) => trouble !== null).length
+  if (output.json) return output.writeJson({ tenants: rows, failed })
+  const shown =
+    rows.length <= maxRows
+      ? rows
+      : rows.filter(({ trouble, caughtUpAt }) => trouble !== null || caughtUpAt === null)
+  // What was never in the tables was not removed from them: of a first sync that is every removal in the feed.
+  const cells = shown.map(({ tenant, held, events, changes, removals, removed, lagMs, trouble }) => [
+    tenant,
+    held === null ? '?' : held.toLocaleString('en-GB'),
+    events.toLocaleString('en-GB'),
+    (changes - removals).toLocaleString('en-GB'),
+    removed.toLocaleString('en-GB'),
+    lagMs === null ? 'never in step' : `${Math.round(lagMs / 1_000)} s`,
+    trouble === null ? '' : 'failing',
+  ])
+  const head = ['tenant', 'listings', 'read', 'put', 'removed', 'lag', '']
+  const whole = `${(rows.length - failed).toLocaleString('en-GB')} of ${rows.length.toLocaleString('en-GB')} tenants without trouble\n`
+  return output.write((cells.length === 0 ? '' : tableText(head, cells)) + whole)
+}
