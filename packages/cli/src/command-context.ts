@@ -4,7 +4,7 @@ import type { NumberRange } from '@property-events/protocol'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 import { readSettings } from './settings/read-settings.ts'
-import type { Environment, SettingReader } from './settings/read-settings.ts'
+import type { Environment, SettingReader } from './settings/setting.ts'
 import { plainText } from './terminal-text.ts'
 
 /** What every command gets from `main`. */

@@ -8,7 +8,7 @@ import { commandLine } from './program-name.ts'
  * The message for the user about an error: what went wrong and what to do, without a stack. `dataFolder`: the folder of
  * a command that has `--data`.
  */
-export function sentencesOf(error: unknown, dataFolder?: string): string {
+export function errorMessage(error: unknown, dataFolder?: string): string {
   if (!(error instanceof Error)) return unexpected(String(error))
   if (error instanceof Refusal) return error.message
   // The refusals of the server and of the tables have a message for the operator.

@@ -1,17 +1,16 @@
 /** Builds the program, and turns every end of it into an exit code and, at most, a sentence. */
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import { addCommands } from './commands.ts'
 import type { CommandContext } from './command-context.ts'
-import { addExamples } from './help/add-examples.ts'
+import { addCommands } from './commands.ts'
+import { addExamples } from './help/examples.ts'
 import { helpConfiguration, helpStreams } from './help/help-text.ts'
-import { OutputCut } from './output.ts'
+import { OutputClosed } from './output.ts'
 import { Refusal } from './refusal.ts'
-import { refuseRepeatedOptions } from './repeated-options.ts'
 import { readSettings } from './settings/read-settings.ts'
-import type { Environment } from './settings/read-settings.ts'
+import type { Environment } from './settings/setting.ts'
 import { settings } from './settings/settings.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { withoutSecrets } from './terminal-text.ts'
 
 /** Runs one command line (without `node` and the script) to its end. Resolves with the exit code. */
 export async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -38,8 +37,8 @@ export async function main(args: readonly string[], environment: Environment): P
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
-    if (error instanceof OutputCut) return exitCode
-    process.stderr.write(`${withoutSecrets(await sentencesFor(error, dataFolder))}\n`)
+    if (error instanceof OutputClosed) return exitCode
+    process.stderr.write(`${withoutSecrets(await messageFor(error, dataFolder))}\n`)
     if (args.includes('--debug')) process.stderr.write(`${withoutSecrets(stackOf(error))}\n`)
     return 1
   }
@@ -68,14 +67,37 @@ export async function buildProgram(context: CommandContext, name?: string): Prom
 }
 
 /** The rest is loaded on demand: it knows the errors of the client and so loads the client, which most commands do not use. */
-async function sentencesFor(error: unknown, dataFolder: string | undefined): Promise<string> {
+async function messageFor(error: unknown, dataFolder: string | undefined): Promise<string> {
   if (error instanceof Refusal) return error.message
-  const { sentencesOf } = await import('./error-message.ts')
-  return sentencesOf(error, dataFolder)
+  const { errorMessage } = await import('./error-message.ts')
+  return errorMessage(error, dataFolder)
 }
 
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by: ${stackOf(error.cause)}`
   return (error.stack ?? error.message) + cause
+}
+
+/**
+ * Refuses options that are given twice, in every command below this one: the parser would silently use the last, and a
+ * key would be for one of the two tenants named. Options that collect their values have a parser of their own and may
+ * be repeated; options without a value mean the same when they are repeated.
+ */
+function refuseRepeatedOptions(program: Command): void {
+  for (const command of program.commands) {
+    refuseRepeatedOptions(command)
+    for (const option of command.options) {
+      if (option.isBoolean() || option.variadic || option.parseArg !== undefined) continue
+      let given = 0
+      command.on(`option:${option.name()}`, () => {
+        given += 1
+        if (given < 2) return
+        const name = option.long ?? option.flags
+        command.error(
+          `error: ${name} is given twice, and only one could count. Give it once; for several, run the command once for each.`,
+        )
+      })
+    }
+  }
 }

@@ -1,12 +1,13 @@
 /** For commands that work on a store itself, with or without a service that runs on it. */
+import { createHash } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import { parseUuid } from '@property-events/protocol'
 import { openStorage } from '@property-events/server'
 import type { Actor, StorageEngine, Tenant } from '@property-events/server'
-import { parseUuid } from '@property-events/protocol'
-import { readActor } from './actor.ts'
 import { flagText } from './command-context.ts'
 import { commandLine } from './program-name.ts'
-import type { SettingReader } from './settings/read-settings.ts'
 import { Refusal } from './refusal.ts'
+import type { SettingReader } from './settings/setting.ts'
 import { settings } from './settings/settings.ts'
 import { plainText, shellWord } from './terminal-text.ts'
 
@@ -97,4 +98,13 @@ export async function findTenant({ storage, flags }: OpenedStore, idOrName: stri
     throw new Refusal(`Several tenants are called "${plainText(idOrName)}"; name one by its id: ${ids}`)
   }
   return tenant
+}
+
+/** The id in PROPERTY_EVENTS_ACTOR, otherwise one that is always the same for an account on a machine and reveals the name of neither. */
+export function readActor(reader: SettingReader): Actor {
+  const given = reader.value(settings.actor)
+  if (given !== undefined) return `cli:${given}`
+  const account = process.getuid?.() ?? userInfo().username
+  const digest = createHash('sha256').update(`property-events ${account}@${hostname()}`).digest('hex')
+  return `cli:${digest.slice(0, 12)}`
 }

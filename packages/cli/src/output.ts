@@ -1,5 +1,5 @@
 import type { LogForm } from '@property-events/server'
-import type { Environment } from './settings/read-settings.ts'
+import type { Environment } from './settings/setting.ts'
 import { columnsOf, hasColours, lineWidthOf, styleOf } from './terminal-style.ts'
 import type { Style } from './terminal-style.ts'
 import { jsonText } from './terminal-text.ts'
@@ -17,7 +17,7 @@ export interface Output {
   /** Characters that fit into a line of stdout; `undefined` if it is not a terminal. The terminal may be resized meanwhile. */
   readonly columns: number | undefined
   /**
-   * Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when the reader has gone.
+   * Writes to stdout as it is; resolves when more may be written, rejects with `OutputClosed` when the reader has gone.
    */
   write(text: string): Promise<void>
   /** One line of JSON to stdout. */
@@ -72,17 +72,17 @@ function logFormOf({
  * itself.
  */
 export function withoutReader(output: Output): Output {
-  const unlessCut = async (written: Promise<void>): Promise<void> => {
+  const unlessClosed = async (written: Promise<void>): Promise<void> => {
     try {
       await written
     } catch (error) {
-      if (!(error instanceof OutputCut)) throw error
+      if (!(error instanceof OutputClosed)) throw error
     }
   }
   return {
     ...output,
-    write: (text) => unlessCut(output.write(text)),
-    writeJson: (value) => unlessCut(output.writeJson(value)),
+    write: (text) => unlessClosed(output.write(text)),
+    writeJson: (value) => unlessClosed(output.writeJson(value)),
   }
 }
 
@@ -90,7 +90,7 @@ export function withoutReader(output: Output): Output {
  * The reader of stdout has gone (`| head`). The command ends silently, as is usual, with the exit code it has by then:
  * a command sets its exit code before it writes.
  */
-export class OutputCut extends Error {
+export class OutputClosed extends Error {
   override readonly name = 'OutputCut'
 }
 
@@ -98,7 +98,7 @@ function writeAll(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (error == null) resolve()
-      else if ('code' in error && error.code === 'EPIPE') reject(new OutputCut())
+      else if ('code' in error && error.code === 'EPIPE') reject(new OutputClosed())
       else reject(error)
     })
   })

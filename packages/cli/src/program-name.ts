@@ -1,6 +1,6 @@
 /** The name to call the program by here: the commands it prints are pasted into a shell, which has to find it. */
 import { basename, delimiter, dirname } from 'node:path'
-import type { Environment } from './settings/read-settings.ts'
+import type { Environment } from './settings/setting.ts'
 import { shellWord } from './terminal-text.ts'
 
 const name = 'property-events'

@@ -4,13 +4,15 @@ import type { Output } from './output.ts'
 
 /** A terminal is refreshed four times a second: more would flicker. */
 const refreshMs = 250
+
 /** A task that ends within this time shows nothing. */
 const quietMs = 1_000
+
 /** Before this, the duration cannot be estimated. */
 const estimatedAfterMs = 2_000
 
 /** Shows the progress and the speed of a long task, if stderr is a terminal. */
-export interface Progress {
+interface Progress {
   /** `part` of the whole, 0 to 1, where it is known. */
   update(done: number, part: number | undefined): void
   end(): void
@@ -76,7 +78,7 @@ export interface Measure {
  * Waits for a task that reports nothing itself and polls its progress meanwhile, only on a terminal. Resolves and rejects as the task
  * does; a measurement that fails is left out.
  */
-export async function whileWorking<Result>(
+export async function withProgress<Result>(
   output: Output,
   what: string,
   measure: () => Measure | Promise<Measure>,

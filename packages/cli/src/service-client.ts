@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts'
 import { settings } from './settings/settings.ts'
 import { commandLine } from './program-name.ts'
 import { plainText } from './terminal-text.ts'
-import type { SettingReader } from './settings/read-settings.ts'
+import type { SettingReader } from './settings/setting.ts'
 
 export interface ServiceAddress {
   readonly baseUrl: string
@@ -37,7 +37,7 @@ export function readerFromSettings(reader: SettingReader): ServiceAddress {
 }
 
 /** The reason for the failure of a client's call. If there was no answer, a sentence that says what to check. */
-export function noAnswerOf(error: unknown, baseUrl: string): unknown {
+export function connectionRefusal(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof NetworkError)) return error
   if (error.code !== 'network' && error.code !== 'deadline') return new Refusal(plainText(error.message))
   return new Refusal(
@@ -46,7 +46,7 @@ export function noAnswerOf(error: unknown, baseUrl: string): unknown {
 }
 
 /** The service's words about a request that it refused. */
-export function problemSentence({ detail, status, code, requestId }: ServiceError): string {
+export function problemMessage({ detail, status, code, requestId }: ServiceError): string {
   if (detail === undefined)
     return `The service answers ${status} without saying why. Is PROPERTY_EVENTS_URL or --url the address of property-events?`
   const origin = [status, code, ...(requestId === undefined ? [] : [`request ${requestId}`])]

@@ -1,5 +1,5 @@
 /** Colour and width of output on a terminal. Text for files, pipes and machines has neither. */
-import type { Environment } from './settings/read-settings.ts'
+import type { Environment } from './settings/setting.ts'
 
 /** The part of a stream that shows whether it is a terminal, and of which kind. */
 export interface MaybeTerminal {

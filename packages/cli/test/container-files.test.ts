@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { parse } from 'yaml'
 import { readChecksums } from '../carried-node/index.mjs'
-import { knownVariables } from '../src/settings/settings.ts'
+import { variableNames } from '../src/settings/settings.ts'
 import { instructionsIn } from './support/container-file.ts'
 import { root } from './support/documents.ts'
 import { removeFolder, start, temporaryFolder } from './support/program.ts'
@@ -71,7 +71,7 @@ describe('the container file', () => {
       .flat()
       .map((one) => one.split('='))
     assert.deepEqual(Object.fromEntries(variables)['PROPERTY_EVENTS_DATA'], volume?.[0])
-    for (const [name = ''] of variables) assert.ok(knownVariables.includes(name), name)
+    for (const [name = ''] of variables) assert.ok(variableNames.includes(name), name)
     for (const { name, text } of instructions) {
       if (name === 'RUN' && text.includes('npm ci')) assert.match(text, /npm ci --ignore-scripts/)
     }
@@ -115,7 +115,7 @@ describe('the compose files', () => {
         services,
       )) {
         for (const [variable, value] of Object.entries(environment)) {
-          if (variable.startsWith('PROPERTY_EVENTS_')) assert.ok(knownVariables.includes(variable), variable)
+          if (variable.startsWith('PROPERTY_EVENTS_')) assert.ok(variableNames.includes(variable), variable)
           assert.doesNotMatch(`${variable}=${value}`, /(?:PASSWORD|KEY|PEPPER|DATABASE)=|postgres:\/\//)
           const [, secret] = /^\/run\/secrets\/(.*)$/.exec(value) ?? []
           if (secret !== undefined) assert.ok(taken.includes(secret), secret)

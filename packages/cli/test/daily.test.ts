@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { dailyTimeOf, nextDaily, runDaily } from '../src/store/daily.ts'
+import { dailyTimeOf, nextDaily, runDaily } from '../src/store/compact.ts'
 
 const at = (text: string) => Date.parse(`2026-03-${text}Z`)
 const night = dailyTimeOf('02:30') ?? Number.NaN

@@ -12,7 +12,7 @@ import type { Call } from '../../server/test/support/http-client.ts'
 import { property } from '../../server/test/support/property.ts'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
-import { sentencesOf } from '../src/error-message.ts'
+import { errorMessage } from '../src/error-message.ts'
 import { removeFolder, run, temporaryFolder } from './support/program.ts'
 
 const snapshotFile = new URL('mistakes.txt', import.meta.url)
@@ -186,7 +186,7 @@ describe('mistakes', () => {
       'GET /v1/heads: fetch failed: connect ECONNREFUSED 127.0.0.1:8080',
     )
     assert.equal(
-      sentencesOf(error),
+      errorMessage(error),
       `${error.message}. Is the service running, and is PROPERTY_EVENTS_URL or --url right?`,
     )
   })

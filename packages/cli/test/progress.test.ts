@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, it } from 'node:test'
-import { createProgress, durationText, whileWorking } from '../src/progress.ts'
+import { createProgress, durationText, withProgress } from '../src/progress.ts'
 import type { Output } from '../src/output.ts'
 import { styleOf } from '../src/terminal-style.ts'
 
@@ -66,16 +66,16 @@ describe('progress', () => {
   it('watches a task that says nothing of itself, passes its result and its failure on, and is quiet in a pipe', async () => {
     const lines: string[] = []
     const measure = () => ({ done: 5, part: 0.5 })
-    assert.equal(await whileWorking(outputTo(lines), 'MB', measure, delay(1_300, 'done')), 'done')
+    assert.equal(await withProgress(outputTo(lines), 'MB', measure, delay(1_300, 'done')), 'done')
     assert.deepEqual([lines[0], lines.at(-1)], ['5 MB · 0/s · 50 %', ''])
     const failure = Promise.reject(new Error('disk'))
-    await assert.rejects(whileWorking(outputTo(lines), 'MB', measure, failure), /disk/)
+    await assert.rejects(withProgress(outputTo(lines), 'MB', measure, failure), /disk/)
     const failing = () => {
       throw new Error('not there yet')
     }
-    assert.equal(await whileWorking(outputTo(lines), 'MB', failing, Promise.resolve(1)), 1)
+    assert.equal(await withProgress(outputTo(lines), 'MB', failing, Promise.resolve(1)), 1)
     const piped: string[] = []
-    assert.equal(await whileWorking(outputTo(piped, false), 'MB', measure, Promise.resolve(2)), 2)
+    assert.equal(await withProgress(outputTo(piped, false), 'MB', measure, Promise.resolve(2)), 2)
     assert.deepEqual(piped, [])
   })
 })

@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+
 import * as fc from 'fast-check'
 import { InvalidAnswerError, NetworkError, ServiceError } from '@property-events/client'
 import { isUuid, parseUuid } from '@property-events/protocol'
-import { gatherBatches } from '../src/publishing/batches.ts'
-import { holdJournal } from '../src/publishing/journal.ts'
+import { groupBatches } from '../src/publishing/publish-file.ts'
+import { lockJournal } from '../src/publishing/journal.ts'
 import type { RunRecord } from '../src/publishing/journal.ts'
 import type { Source } from '../src/publishing/source.ts'
 import { publishClient } from '../src/publishing/publish-client.ts'
 import { publishFile } from '../src/publishing/publish-file.ts'
 import { readEntry } from '../src/publishing/read-entry.ts'
 import type { EntryReading } from '../src/publishing/read-entry.ts'
-import type { BatchResult } from '../src/publishing/send-batch.ts'
-import { splitJson } from '../src/publishing/split-json.ts'
-import { maxPieceBytes, splitLines } from '../src/publishing/split-lines.ts'
-import type { Piece } from '../src/publishing/split-lines.ts'
-import { stateFolder } from '../src/publishing/state-folder.ts'
+import type { BatchResult } from '../src/publishing/publish-file.ts'
+import { splitJson } from '../src/publishing/split.ts'
+import { maxPieceBytes, splitLines } from '../src/publishing/split.ts'
+import type { Piece } from '../src/publishing/split.ts'
+import { stateFolder } from '../src/publishing/journal.ts'
 import { removeFolder, temporaryFolder } from './support/program.ts'
 
 const run = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
@@ -190,7 +191,7 @@ describe('requests of a file', () => {
 
   it('hold at most 500 events, in the order of the file', async () => {
     const ids = Array.from({ length: 1201 }, (_, number) => idOf(number))
-    const batches = await all(gatherBatches(entries(ids)))
+    const batches = await all(groupBatches(entries(ids)))
     assert.deepEqual(
       batches.map((batch) => batch.entries.length),
       [500, 500, 201],
@@ -202,7 +203,7 @@ describe('requests of a file', () => {
   })
 
   it('never hold the same id twice (D14)', async () => {
-    const batches = await all(gatherBatches(entries([idOf(1), idOf(2), idOf(1).toUpperCase(), idOf(3)])))
+    const batches = await all(groupBatches(entries([idOf(1), idOf(2), idOf(1).toUpperCase(), idOf(3)])))
     assert.deepEqual(
       batches.map((batch) => batch.entries.length),
       [2, 2],
@@ -304,7 +305,7 @@ describe('the journal of a run', () => {
   it('is complete as written, or damaged, and never half of it', async () => {
     const folder = temporaryFolder()
     const path = join(folder, 'journal.json')
-    const journal = holdJournal(path) ?? assert.fail('taken')
+    const journal = lockJournal(path) ?? assert.fail('taken')
     try {
       assert.equal(journal.read(), undefined)
       const record: RunRecord = {
@@ -319,7 +320,7 @@ describe('the journal of a run', () => {
       }
       await journal.write(record)
       assert.deepEqual(journal.read(), { format: 'property-events publish run 1', ...record })
-      assert.equal(holdJournal(path), undefined, 'nobody else has it meanwhile')
+      assert.equal(lockJournal(path), undefined, 'nobody else has it meanwhile')
       const text = readFileSync(path, 'utf8')
       for (const damaged of [
         '',

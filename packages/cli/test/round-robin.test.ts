@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../../server/test/support/until.ts'
-import { takeTurns } from '../src/sync/round-robin.ts'
+import { runRoundRobin } from '../src/sync/round-robin.ts'
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `tenant-${index}`)
 
@@ -11,7 +11,7 @@ describe('turns of many tenants', () => {
     const seen = new Set<string>()
     let running = 0
     let most = 0
-    await takeTurns({
+    await runRoundRobin({
       names: namesOf(10_000),
       concurrency: 8,
       follow: false,
@@ -33,7 +33,7 @@ describe('turns of many tenants', () => {
     const controller = new AbortController()
     const turns = new Map<string, number>()
     const failures: number[] = []
-    const running = takeTurns({
+    const running = runRoundRobin({
       names: ['broken', 'silent', ...namesOf(20)],
       concurrency: 2,
       follow: true,
@@ -70,7 +70,7 @@ describe('turns of many tenants', () => {
   it('come no earlier than a failure has asked for, whatever chance says', async () => {
     const controller = new AbortController()
     const begunMs: number[] = []
-    await takeTurns({
+    await runRoundRobin({
       names: ['busy'],
       concurrency: 1,
       follow: true,
@@ -90,7 +90,7 @@ describe('turns of many tenants', () => {
   it('end at once when the signal comes, after those that are under way', async () => {
     const controller = new AbortController()
     let ended = 0
-    const running = takeTurns({
+    const running = runRoundRobin({
       names: namesOf(3),
       concurrency: 3,
       follow: true,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { delimiter, dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import { nearestName } from '@property-events/protocol'
-import { didYouMean } from '../src/suggest.ts'
-import { readMoment } from '../src/timestamp-option.ts'
 import { programNameOf } from '../src/program-name.ts'
+import { suggest } from '../src/refusal.ts'
 import { boxText, jsonText, plainText, tableText } from '../src/terminal-text.ts'
+import { readTimestamp } from '../src/timestamp-option.ts'
 
 describe('text from elsewhere on a terminal', () => {
   it('cannot move the cursor, ring the bell, set a title or turn the writing round', () => {
@@ -64,7 +64,7 @@ describe('did you mean', () => {
   })
 
   it('says nothing when nothing is near', () => {
-    assert.equal(didYouMean('banana', ['read', 'publish']), '')
+    assert.equal(suggest('banana', ['read', 'publish']), '')
   })
 })
 
@@ -72,14 +72,14 @@ describe('a time on the command line', () => {
   const nowMs = Date.UTC(2026, 0, 1)
 
   it('is a span from now, a UTC date, or a time by any clock (D5)', () => {
-    assert.equal(readMoment('12h', nowMs), nowMs + 12 * 3_600_000)
-    assert.equal(readMoment('90d', nowMs), Date.UTC(2026, 3, 1))
-    assert.equal(readMoment('52w', nowMs), nowMs + 364 * 86_400_000)
-    assert.equal(readMoment('2027-01-31', nowMs), Date.UTC(2027, 0, 31))
-    assert.equal(readMoment('2027-01-31 12:30:00', nowMs), Date.UTC(2027, 0, 31, 12, 30))
-    assert.equal(readMoment('2027-01-31 12:30', nowMs), Date.UTC(2027, 0, 31, 12, 30))
-    assert.equal(readMoment('2027-07-01T12:30+01:00', nowMs), Date.UTC(2027, 6, 1, 11, 30))
-    assert.equal(readMoment('2027-07-01t12:30:00.123456789z', nowMs), Date.UTC(2027, 6, 1, 12, 30, 0, 123))
+    assert.equal(readTimestamp('12h', nowMs), nowMs + 12 * 3_600_000)
+    assert.equal(readTimestamp('90d', nowMs), Date.UTC(2026, 3, 1))
+    assert.equal(readTimestamp('52w', nowMs), nowMs + 364 * 86_400_000)
+    assert.equal(readTimestamp('2027-01-31', nowMs), Date.UTC(2027, 0, 31))
+    assert.equal(readTimestamp('2027-01-31 12:30:00', nowMs), Date.UTC(2027, 0, 31, 12, 30))
+    assert.equal(readTimestamp('2027-01-31 12:30', nowMs), Date.UTC(2027, 0, 31, 12, 30))
+    assert.equal(readTimestamp('2027-07-01T12:30+01:00', nowMs), Date.UTC(2027, 6, 1, 11, 30))
+    assert.equal(readTimestamp('2027-07-01t12:30:00.123456789z', nowMs), Date.UTC(2027, 6, 1, 12, 30, 0, 123))
   })
 
   it('is nothing else', () => {
@@ -95,7 +95,7 @@ describe('a time on the command line', () => {
       'soon',
       '999999d',
     ]) {
-      assert.equal(readMoment(written, nowMs), undefined, written)
+      assert.equal(readTimestamp(written, nowMs), undefined, written)
     }
   })
 })

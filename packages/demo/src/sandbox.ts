@@ -10,7 +10,7 @@ import { sandboxTenant } from './sandbox-tenant.ts'
 /** Nothing moves if no test key was used for this long: an unused sandbox takes no space. */
 const idleMs = 3_600_000
 /** How often the last uses are checked; they are written twice a minute. */
-const lookEveryMs = 60_000
+const pollIntervalMs = 60_000
 /** With more events than this the market stops: some ten weeks of use around the clock, and less than 100 MB. */
 const mostEvents = 200_000
 
@@ -45,7 +45,7 @@ export async function runSandbox(parts: SandboxParts): Promise<void> {
       if (!isFilled) await fill(parts)
       isFilled = true
       const nowMs = clock()
-      if (nowMs - wanted.atMs >= lookEveryMs) wanted = { atMs: nowMs, isWanted: await isInUse(parts, nowMs) }
+      if (nowMs - wanted.atMs >= pollIntervalMs) wanted = { atMs: nowMs, isWanted: await isInUse(parts, nowMs) }
       const step = sandboxStepOf(nowMs)
       const body = wanted.isWanted ? sandboxChange(step, mediaUrl) : undefined
       if (body !== undefined) await publish(parts, `step/${step}`, [body])

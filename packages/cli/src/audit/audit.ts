@@ -1,20 +1,20 @@
 /** The record of who changed what: for people, for storage elsewhere, and its deletion after years. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
+import { isNamedActor, isTenantName, tenantNameWords } from '@property-events/server'
 import type { AuditQuery, AuditRow } from '@property-events/server'
-import { addNames } from './names.ts'
+import type { Command } from 'commander'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { momentJson, momentText, pastWords, readPast } from '../timestamp-option.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
-import { addSettings } from '../settings/read-settings.ts'
-import type { SettingReader } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import type { SettingReader } from '../settings/setting.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
+import { timestampJson, timestampText, pastTimeHelp, readPastTimestamp } from '../timestamp-option.ts'
 
 export function addAudit(program: Command, context: CommandContext): void {
   const audit = program.command('audit').description('who changed what: keys, tenants, epochs, settings')
@@ -31,7 +31,7 @@ function addList(audit: Command, context: CommandContext): void {
     .option('--tenant <tenant>', 'only changes to one tenant, by id or name')
     .option('--action <action>', 'only changes of one kind, such as key.revoked')
     .option('--target <id>', 'only changes to the key, tenant or other thing with this id')
-    .option('--from <time>', pastWords)
+    .option('--from <time>', pastTimeHelp)
     .option('--to <time>', 'up to and including this time, in the same forms')
     .option('--limit <number>', 'show at most this many', '100')
   addSettings(command, storeSettings)
@@ -53,7 +53,7 @@ function addList(audit: Command, context: CommandContext): void {
         )
       }
       const cells = rows.map((row) => [
-        momentText(row.atMs),
+        timestampText(row.atMs),
         actorText(row.actor, names),
         row.action,
         row.tenant ?? '',
@@ -148,7 +148,7 @@ function addPrune(audit: Command, context: CommandContext): void {
     return withStore(reader, flags, async ({ storage, actor }) => {
       const removed = await storage.audit.prune(before.getTime(), actor)
       if (output.json) return output.writeJson({ before: before.toISOString(), removed })
-      return output.write(`${removed} rows from before ${momentText(before.getTime())} UTC were removed.\n`)
+      return output.write(`${removed} rows from before ${timestampText(before.getTime())} UTC were removed.\n`)
     })
   })
 }
@@ -172,12 +172,58 @@ function readTime(
 ): number | undefined {
   const written = flagText(flags, bound)
   if (written === undefined) return undefined
-  const ms = readPast(bound, written, Date.now())
-  if (ms === undefined) reader.fault(`--${bound} is "${plainText(written)}", but must be ${pastWords}.`)
+  const ms = readPastTimestamp(bound, written, Date.now())
+  if (ms === undefined) reader.fault(`--${bound} is "${plainText(written)}", but must be ${pastTimeHelp}.`)
   return ms
 }
 
 /** Details stay as they are stored, except times. */
 function rowJson({ id, atMs, actor, action, tenant, target, detail }: AuditRow) {
-  return { id, at: momentJson(atMs), actor, action, tenant, target, detail }
+  return { id, at: timestampJson(atMs), actor, action, tenant, target, detail }
+}
+
+const actorWords = 'an actor as `audit list` shows it: key: or cli: and its id'
+
+function addNames(audit: Command, context: CommandContext): void {
+  addName(audit, context)
+  addForget(audit, context)
+}
+
+function addName(audit: Command, context: CommandContext): void {
+  const command = audit
+    .command('name')
+    .description('say who an actor is: `audit list` then shows the name')
+    .argument('<actor>', actorWords)
+    .argument('<name>', 'for people')
+  addNote(command, 'The name is kept apart from the rows, which never change; `audit forget` erases it.')
+  addSettings(command, changeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }, [actor = '', name = '']) => {
+    checkActor(reader, actor)
+    if (!isTenantName(name)) reader.fault(`The name has ${tenantNameWords}.`)
+    return withStore(reader, flags, async ({ storage, actor: by }) => {
+      await storage.names.set({ actor, name }, by)
+      if (output.json) return output.writeJson({ actor, name })
+      return output.write(`${actor} is shown as "${name}".\n`)
+    })
+  })
+}
+
+function addForget(audit: Command, context: CommandContext): void {
+  const command = audit
+    .command('forget')
+    .description('erase the name of an actor; what it did stays on record')
+    .argument('<actor>', actorWords)
+  addSettings(command, changeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }, [actor = '']) => {
+    checkActor(reader, actor)
+    return withStore(reader, flags, async ({ storage, actor: by }) => {
+      if ((await storage.names.erase(actor, by)) === 'unknown') throw new Refusal(`${actor} has no name.`)
+      if (output.json) return output.writeJson({ actor, name: null })
+      return output.write(`The name of ${actor} is erased. Earlier backups still have it.\n`)
+    })
+  })
+}
+
+function checkActor(reader: SettingReader, actor: string): void {
+  if (!isNamedActor(actor)) reader.fault(`"${plainText(actor)}" is not ${actorWords}.`)
 }

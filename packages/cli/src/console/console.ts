@@ -1,20 +1,26 @@
 /** Signs a person in to the console: prints a link that works once, for a given key or for a new one for today. */
-import type { Command } from 'commander'
 import { adminScopes } from '@property-events/protocol'
-import { createKeyVerifier, issueKey, loadPeppers } from '@property-events/server'
+import {
+  createKeyVerifier,
+  issueKey,
+  linkLengthMs,
+  loadPeppers,
+  makeLoginLink,
+} from '@property-events/server'
+import type { StorageEngine } from '@property-events/server'
+import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { consoleLink } from './console-link.ts'
 import { addNote } from '../help/help-text.ts'
-import { pepperForNewKey, pepperSettings, readPeppers } from '../keys/key-pepper.ts'
-import type { GivenPeppers } from '../keys/key-pepper.ts'
-import { momentJson } from '../timestamp-option.ts'
+import { pepperForNewKey, pepperSettings, readPeppers } from '../keys/pepper.ts'
+import type { GivenPeppers } from '../keys/pepper.ts'
 import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
-import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { addSettings } from '../settings/read-settings.ts'
 import { settings } from '../settings/settings.ts'
+import { timestampJson } from '../timestamp-option.ts'
 
 /** As long as a session. */
 const keyLengthMs = 12 * 3_600_000
@@ -40,7 +46,7 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
   const isUrlGiven = reader.place(settings.url) !== undefined
   await withStore(reader, flags, async (store) => {
     const keyId =
-      text === undefined ? await newKey(store, given) : await knownKey(store, given, text, keyPlace)
+      text === undefined ? await newKey(store, given) : await existingKey(store, given, text, keyPlace)
     const running = isUrlGiven ? url : await runningAt(store)
     if (running === undefined) {
       output.say(
@@ -48,7 +54,7 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
       )
     }
     const link = await consoleLink(store.storage, keyId, running ?? url)
-    if (output.json) return output.writeJson({ url: link.url, expiresAt: momentJson(link.expiresMs), keyId })
+    if (output.json) return output.writeJson({ url: link.url, expiresAt: timestampJson(link.expiresMs), keyId })
     if (text !== undefined) output.say(`It signs in with the key of ${keyPlace}, ${keyId}.`)
     output.say('Open this in a browser, within 10 minutes. It works once:')
     return output.write(`${link.url}\n`)
@@ -76,7 +82,7 @@ async function newKey(store: OpenedStore, given: GivenPeppers): Promise<string> 
   return issued.record.keyId
 }
 
-async function knownKey(
+async function existingKey(
   store: OpenedStore,
   given: GivenPeppers,
   text: string,
@@ -98,4 +104,21 @@ async function knownKey(
   } finally {
     await verifier.close()
   }
+}
+
+export interface ConsoleLink {
+  readonly url: string
+  /** Milliseconds since 1970. */
+  readonly expiresMs: number
+}
+
+/** `serviceUrl`: the address that people use, with the base path. The secret follows the `#`, where no log or proxy sees it. */
+export async function consoleLink(
+  storage: Pick<StorageEngine, 'consoleSessions'>,
+  keyId: string,
+  serviceUrl: string,
+): Promise<ConsoleLink> {
+  const nowMs = Date.now()
+  const secret = await makeLoginLink(storage.consoleSessions, keyId, nowMs)
+  return { url: `${serviceUrl}/console/#login=${secret}`, expiresMs: nowMs + linkLengthMs }
 }

@@ -1,10 +1,18 @@
 /** Everything the store holds about one contact. */
+import { memberOf, memberText, parseUuid } from '@property-events/protocol'
 import { placesOf, recipientsOf } from '@property-events/server'
 import type { AuditRow, Erasure, Hold, Recipient, Restriction, StorageEngine } from '@property-events/server'
-import { memberText } from '@property-events/protocol'
-import { readKept } from './kept-events.ts'
+import type { Command } from 'commander'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import { changeSettings, findTenant, withStore } from '../open-store.ts'
+import { Refusal } from '../refusal.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import { jsonText, plainText, tableText } from '../terminal-text.ts'
+import { timestampJson, timestampText } from '../timestamp-option.ts'
+import { payloadOf, readKeptEvents } from './find.ts'
 
-export interface ContactRecord {
+interface ContactRecord {
   /** As they are in the feed, in the order of their numbers; what is kept of a restricted contact is in its published form. */
   readonly events: readonly unknown[]
   /** Keys that were sent any of them. */
@@ -21,14 +29,14 @@ const eventsPerPiece = 250
 const rowsPerPiece = 500
 
 /** `undefined`: the tenant has no event of this contact. */
-export async function readContactRecord(
+async function readContactRecord(
   storage: StorageEngine,
   tenantId: string,
   contactRef: string,
 ): Promise<ContactRecord | undefined> {
   const key = { tenantId, feed: 'contact' } as const
   const events: unknown[] = []
-  const kept = await readKept(storage, tenantId, contactRef)
+  const kept = await readKeptEvents(storage, tenantId, contactRef)
   for (let after = 0; ;) {
     const query = { key, subjectId: contactRef, after, limit: eventsPerPiece }
     const piece = await storage.events.readSubject(query)
@@ -118,4 +126,107 @@ async function rowsAbout(
     }
   }
   return about.toSorted((one, other) => one.atMs - other.atMs)
+}
+
+export function addExport(contacts: Command, context: CommandContext): void {
+  const command = contacts
+    .command('export')
+    .description(
+      'print all that is held about one contact: its events, who was sent them, and its rows of the audit',
+    )
+    .argument('<contact-ref>', 'reference of the contact, a UUID')
+    .requiredOption('--tenant <tenant>', 'id or name of its tenant')
+  addSettings(command, changeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {
+    const contactRef = parseUuid(given)
+    // Not shown: people paste names.
+    if (contactRef === undefined)
+      reader.fault('The argument is not the reference of a contact, which is a UUID.')
+    return withStore(reader, flags, async (store) => {
+      const { storage, actor } = store
+      const tenant = await findTenant(store, flagText(flags, 'tenant') ?? '')
+      const { tenantId } = tenant
+      const record = await readContactRecord(storage, tenantId, contactRef ?? '')
+      if (record === undefined) {
+        throw new Refusal(`The tenant "${plainText(tenant.name)}" has no contact ${contactRef}.`)
+      }
+      const target = contactRef ?? null
+      await storage.audit.note({ action: 'contacts.exported', tenant: tenantId, target, detail: {} }, actor)
+      if (output.json) return output.writeJson({ tenantId, contactRef, ...jsonOf(record) })
+      return output.write(recordText(contactRef ?? '', plainText(tenant.name), record))
+    })
+  })
+}
+
+function jsonOf({ events, recipients, erasures, holds, restrictions, audit }: ContactRecord) {
+  return {
+    events: events.map((event) => ({ ...objectOf(event), payload: payloadOf(event) })),
+    recipients: recipients.map(({ firstMs, lastMs, ...recipient }) => {
+      return { ...recipient, first: timestampJson(firstMs), last: timestampJson(lastMs) }
+    }),
+    erasures: erasures.map(({ erasureId, state, reason, begunMs }) => {
+      return { erasureId, state, reason, begun: timestampJson(begunMs) }
+    }),
+    holds: holds.map(({ holdId, ground, addedMs, untilMs, endedMs }) => {
+      return {
+        holdId,
+        ground,
+        added: timestampJson(addedMs),
+        until: timestampJson(untilMs),
+        ended: endedJson(endedMs),
+      }
+    }),
+    restrictions: restrictions.map(({ restrictionId, state, reason, begunMs, endedMs }) => {
+      return { restrictionId, state, reason, begun: timestampJson(begunMs), ended: endedJson(endedMs) }
+    }),
+    audit: audit.map(({ atMs, ...row }) => ({ ...row, at: timestampJson(atMs) })),
+  }
+}
+
+function endedJson(ms: number | undefined): string | null {
+  return ms === undefined ? null : timestampJson(ms)
+}
+
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+function recordText(contactRef: string, tenant: string, record: ContactRecord): string {
+  const { events, recipients, erasures, holds, restrictions, audit } = record
+  const versions = events.map((event) => {
+    const when = (memberText(event, 'createdDate') ?? '').slice(0, 19).replace('T', ' ')
+    const title = `${String(memberOf(event, 'sequenceNumber'))}  ${when} UTC  ${memberText(event, 'eventTypeShortCode') ?? ''}`
+    return `${plainText(title)}\n${jsonText(payloadOf(event), 2)}\n`
+  })
+  const sent = recipients.map(({ keyId, label, events: count, firstMs, lastMs }) => {
+    return [keyId, label, String(count), timestampText(firstMs), timestampText(lastMs)]
+  })
+  const erased = erasures.map(({ erasureId, state, reason, begunMs }) => {
+    return [timestampText(begunMs), erasureId, reason, state]
+  })
+  const held = holds.map(({ holdId, ground, addedMs, untilMs, endedMs }) => {
+    return [timestampText(addedMs), holdId, ground, timestampText(endedMs ?? untilMs)]
+  })
+  const restricted = restrictions.map(({ restrictionId, state, reason, begunMs }) => {
+    return [timestampText(begunMs), restrictionId, reason, state]
+  })
+  const rows = audit.map(({ atMs, actor, action }) => [timestampText(atMs), actor, action])
+  return [
+    `Contact ${contactRef} of ${tenant}\n`,
+    `Events: ${events.length}\n`,
+    ...versions,
+    sent.length === 0
+      ? 'There is no record that any key was sent it.\n'
+      : `Sent to:\n${tableText(['key', 'label', 'events', 'from (UTC)', 'until'], sent)}`,
+    erased.length === 0
+      ? 'It has not been erased.\n'
+      : `Erasures:\n${tableText(['begun (UTC)', 'receipt', 'reason', 'state'], erased)}`,
+    ...(held.length === 0 ? [] : [`Holds:\n${tableText(['added (UTC)', 'hold', 'ground', 'until'], held)}`]),
+    ...(restricted.length === 0
+      ? []
+      : [`Restrictions:\n${tableText(['begun (UTC)', 'restriction', 'reason', 'state'], restricted)}`]),
+    rows.length === 0
+      ? 'No row of the audit names it.\n'
+      : `Audit:\n${tableText(['at (UTC)', 'actor', 'action'], rows)}`,
+  ].join('\n')
 }

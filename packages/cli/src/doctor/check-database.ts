@@ -1,6 +1,8 @@
 /** Checks the database of `--database`, without changing anything in it. */
 import { inspectDatabase } from '@property-events/server'
 import type { InspectedStore, ReachedDatabase } from '@property-events/server'
+import type { GivenPeppers } from '../keys/pepper.ts'
+import { commandLine } from '../program-name.ts'
 import { checkSnapshots } from './check-snapshots.ts'
 import {
   checkClock,
@@ -9,14 +11,12 @@ import {
   epochFinding,
   erasuresFinding,
   holdFindings,
-  madeBeforeFinding,
+  oldStoreFinding,
   maintenanceFinding,
   proxyFindings,
 } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-import type { GivenPeppers } from '../keys/key-pepper.ts'
-import { commandLine } from '../program-name.ts'
 
 /** `folder` holds the pepper, unless the variable gives it. */
 export async function checkDatabase(
@@ -43,7 +43,7 @@ export async function checkDatabase(
     checkDatabaseClock(database),
     checkSnapshots(database.heldSnapshots),
     ...(database.madeBefore
-      ? [madeBeforeFinding(`the schema ${database.schema}`, 'database or schema')]
+      ? [oldStoreFinding(`the schema ${database.schema}`, 'database or schema')]
       : store === undefined
         ? checkNoStore(database, storeFlags)
         : checkStoreIn(database, store, nowMs, storeFlags)),

@@ -16,7 +16,7 @@ export function isServed(folder: string): boolean {
   return false
 }
 
-export interface ListenPlace {
+interface ListenPlace {
   readonly host: string
   readonly port: number
 }
@@ -100,6 +100,7 @@ function freeBytes(folder: string): number {
 }
 
 const probes = 50
+
 /** A commit is one flush (P7); at 20 ms a single publisher gets 50 answers a second. */
 const slowFlushMs = 20
 

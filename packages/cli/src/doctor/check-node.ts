@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts'
 
 const oldestMajor = 24
 
-export interface RunningNode {
+interface RunningNode {
   /** Such as `26.10.0`. */
   readonly version: string
   readonly path: string

@@ -1,12 +1,14 @@
 /** Checks the store, its clock and its pepper, without changing anything. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { findPeppers, inspectStore, pepperFileName, pepperFit } from '@property-events/server'
-import type { StoreInspection } from '@property-events/server'
-import type { GivenPeppers } from '../keys/key-pepper.ts'
-import { momentText } from '../timestamp-option.ts'
+import { checkEvents, findPeppers, inspectStore, pepperFileName, pepperFit } from '@property-events/server'
+import type { EventsCheck, StoreInspection } from '@property-events/server'
+import { errorMessage } from '../error-message.ts'
+import type { GivenPeppers } from '../keys/pepper.ts'
+import type { Output } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
-import { sentencesOf } from '../error-message.ts'
+import { createProgress } from '../progress.ts'
+import { timestampText } from '../timestamp-option.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -35,7 +37,7 @@ export function checkStore(
     ]
   }
   if (store.kind === 'madeBefore') {
-    return [madeBeforeFinding(store.file, 'data folder'), checkClock(undefined, nowMs)]
+    return [oldStoreFinding(store.file, 'data folder'), checkClock(undefined, nowMs)]
   }
   if (store.kind === 'unreadable') {
     const remedy =
@@ -59,7 +61,7 @@ export function checkStore(
 }
 
 /** `empty`: what a new store can be made in. */
-export function madeBeforeFinding(place: string, empty: string): Finding {
+export function oldStoreFinding(place: string, empty: string): Finding {
   const remedy = `Begin a new one: name an empty ${empty} for it, or remove the old store.`
   return fail('store', `the one in ${place} was made before 0.1.0`, remedy)
 }
@@ -118,7 +120,7 @@ export function maintenanceFinding(
   storeFlags: string,
 ): readonly Finding[] {
   if (maintenance === undefined) return []
-  const detail = `on since ${momentText(maintenance.sinceMs)} UTC: publications are refused`
+  const detail = `on since ${timestampText(maintenance.sinceMs)} UTC: publications are refused`
   return [
     warn('maintenance', detail, `When the work is done: \`${commandLine('maintenance off', storeFlags)}\`.`),
   ]
@@ -148,17 +150,18 @@ export function erasuresFinding(
 
 /** When this was written: a correct clock never shows less. */
 const writtenMs = Date.UTC(2026, 0, 1)
+
 /** D25. */
 const toleranceMs = 5 * 60_000
 
 export function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
   const remedy = 'Set the clock right (NTP); --override-clock publishes all the same.'
-  if (nowMs < writtenMs) return fail('clock', `shows ${momentText(nowMs)} UTC, which has long passed`, remedy)
+  if (nowMs < writtenMs) return fail('clock', `shows ${timestampText(nowMs)} UTC, which has long passed`, remedy)
   if (newestEventMs !== undefined && newestEventMs - nowMs > toleranceMs) {
-    const detail = `shows ${momentText(nowMs)} UTC, earlier than the newest event (${momentText(newestEventMs)}): publishing waits`
+    const detail = `shows ${timestampText(nowMs)} UTC, earlier than the newest event (${timestampText(newestEventMs)}): publishing waits`
     return fail('clock', detail, remedy)
   }
-  return ok('clock', `${momentText(nowMs)} UTC`)
+  return ok('clock', `${timestampText(nowMs)} UTC`)
 }
 
 export function checkPepper(
@@ -181,7 +184,7 @@ export function checkPepper(
     const peppers = findPeppers({ folder, given, old }) ?? []
     fit = pepperFit(peppers, { inUse: pepperIds, pepperId: undefined })
   } catch (error) {
-    return fail('pepper', sentencesOf(error), 'Put the right one back from a backup.')
+    return fail('pepper', errorMessage(error), 'Put the right one back from a backup.')
   }
   if (fit === 'none') {
     return fail(
@@ -205,4 +208,30 @@ export function checkPepper(
     `${place}; some keys of this store were made with another one, and do not work`,
     'Make a new key for each client that is refused with 401, and revoke its old one.',
   )
+}
+
+const remedy =
+  'Stop the service, keep the folder as it is, restore the last backup into an empty one, and have the disk looked at.'
+
+/** The store in the folder exists and can be opened: `checkStore` has checked that. */
+export function checkEveryEvent(folder: string, output: Output): Finding {
+  const progress = createProgress(output, 'events read')
+  try {
+    return findingOf(checkEvents(folder, (events) => progress.update(events, undefined)))
+  } finally {
+    progress.end()
+  }
+}
+
+function findingOf({ events, damaged, examples, cutOff }: EventsCheck): Finding {
+  const read = `${events.toLocaleString('en-GB')} events read`
+  if (cutOff !== undefined) return fail('events', `${read}, and no further (${cutOff})`, remedy)
+  const [first] = examples
+  if (first !== undefined) {
+    const place = `tenant ${first.tenantId}, ${first.feed} feed, position ${first.position}`
+    const which =
+      damaged === 1 ? `one is damaged (${place})` : `${damaged} are damaged, the first at ${place}`
+    return fail('events', `${read}; ${which}; they are answered with 500 storage_damaged`, remedy)
+  }
+  return ok('events', `${read}, each as it was stored`)
 }

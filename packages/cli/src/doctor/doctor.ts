@@ -1,19 +1,20 @@
+import { openStorage, stoppedReaders } from '@property-events/server'
+import type { StoppedReader } from '@property-events/server'
 import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { checkDiskSpace, checkFlushSpeed, checkPageSpace, checkPorts, isServed } from './check-machine.ts'
-import { checkNode, thisNode } from './check-node.ts'
-import { checkDatabase } from './check-database.ts'
-import { checkReaders } from './check-readers.ts'
-import { checkStore } from './check-store.ts'
-import { checkEveryEvent } from './check-events.ts'
-import type { Finding } from './finding.ts'
-import { pepperSettings, readPeppers } from '../keys/key-pepper.ts'
+import { pepperSettings, readPeppers } from '../keys/pepper.ts'
 import { storeFlags } from '../open-store.ts'
-import { metricsPortOf } from '../settings/serve-settings.ts'
 import { addSettings } from '../settings/read-settings.ts'
+import { metricsPortOf } from '../settings/serve-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText } from '../terminal-text.ts'
+import { checkDatabase } from './check-database.ts'
+import { checkDiskSpace, checkFlushSpeed, checkPageSpace, checkPorts, isServed } from './check-machine.ts'
+import { checkNode, thisNode } from './check-node.ts'
+import { checkEveryEvent, checkStore } from './check-store.ts'
+import { warn } from './finding.ts'
+import type { Finding } from './finding.ts'
 
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program
@@ -79,4 +80,37 @@ function mayBeOpened(ofStore: readonly Finding[]): boolean {
 /** A finding called `store` always says that the store is missing or unreadable. */
 function hasStore(findings: readonly Finding[]): boolean {
   return !findings.some(({ check }) => check === 'store')
+}
+
+/** The store is there, whole, and of this program's schema. */
+async function checkReaders({ folder, database }: StorePlace): Promise<readonly Finding[]> {
+  const place =
+    database === undefined
+      ? ({ kind: 'sqlite', folder, writesOn: 'thisThread' } as const)
+      : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
+  await using storage = await openStorage({ ...place, create: false })
+  return readersFinding(await stoppedReaders(storage, Date.now()))
+}
+
+interface StorePlace {
+  readonly folder: string
+  readonly database: string | undefined
+}
+
+const mostNamed = 3
+
+/** None while all read on. */
+function readersFinding(stopped: readonly StoppedReader[]): readonly Finding[] {
+  if (stopped.length === 0) return []
+  const named = stopped.slice(0, mostNamed).map(({ tenantName, keyId, label, after }) => {
+    return `"${label === '' ? keyId : label}" of ${tenantName} after number ${after}`
+  })
+  const rest = stopped.length > mostNamed ? ` and ${stopped.length - mostNamed} more` : ''
+  return [
+    warn(
+      'readers',
+      `these keys ask for the first page of the list alone, although there is more, so their readers probably stop at an event type that they do not know: ${named.join(', ')}${rest}`,
+      'If a reader knows only event types 0 and 1, as the public property importer for WordPress does, give it a new key, made with `keys create --reader wordpress-importer`, and revoke the old one. `consumers list` shows what each lacks.',
+    ),
+  ]
 }

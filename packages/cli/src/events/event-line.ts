@@ -1,19 +1,18 @@
 /** One event as lines for a person, as wide as the terminal. */
+import type { Client, FeedEvent } from '@property-events/client'
 import { listing } from '@property-events/client/listing'
-import type { Listing } from '@property-events/client/listing'
-import type { FeedEvent } from '@property-events/client'
+import type { Listing, ListingPrice } from '@property-events/client/listing'
 import type { Style } from '../terminal-style.ts'
 import { plainText } from '../terminal-text.ts'
-import { listingChanges } from './listing-changes.ts'
 
 /** What was known of a property before an event. */
-export type Before =
+type EarlierState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'none' }
   | { readonly kind: 'listing'; readonly listing: Listing }
 
 /** What an event shows of its property. */
-export interface Shown {
+interface EventSummary {
   /** `null` where nothing is known of it. */
   readonly address: string | null
   readonly price: string | null
@@ -23,10 +22,13 @@ export interface Shown {
 
 /** As wide as a reference, which stands there where there is no address. */
 const addressWidth = 36
+
 /** `Offers in excess of £560,000`. */
 const priceWidth = 28
+
 /** Number, time and a word for the type. */
 const indentOfChanges = 7 + 2 + 8 + 2 + 9 + 2
+
 /** With some room for what changed. */
 const widthOfOneLine = 8 + 2 + 19 + 2 + 19 + 2 + addressWidth + 2 + priceWidth + 2 + 20
 
@@ -36,12 +38,12 @@ export function isNarrow(columns: number): boolean {
 }
 
 /** The event's property; `undefined` for an event of another feed, and for one whose payload is gone. */
-export function listingOf({ payload }: FeedEvent): Listing | undefined {
+function listingOf({ payload }: FeedEvent): Listing | undefined {
   return payload === '' ? undefined : listing(payload)
 }
 
 /** Address, price and what changed; `undefined` for a contact, of whom nothing is shown. */
-export function shownOf(event: FeedEvent, before: Before): Shown | undefined {
+export function shownOf(event: FeedEvent, before: EarlierState): EventSummary | undefined {
   if (!event.eventTypeShortCode.startsWith('Property')) return undefined
   const now = listingOf(event)
   // What was erased or came without a payload is still somewhere.
@@ -57,7 +59,7 @@ export function shownOf(event: FeedEvent, before: Before): Shown | undefined {
  * Number, time (UTC), type, address, price and what changed; of a contact the transaction, and nothing personal. Where `columns` are too
  * few for that, the type and the price are short, and what changed stands on a line of its own.
  */
-export function eventLines(event: FeedEvent, before: Before, style: Style, columns = Infinity): string {
+export function eventLines(event: FeedEvent, before: EarlierState, style: Style, columns = Infinity): string {
   const shown = shownOf(event, before)
   const place = shown?.address ?? event.transactionId
   const paint = colourOf(event.eventTypeShortCode, style)
@@ -86,7 +88,7 @@ export function eventLines(event: FeedEvent, before: Before, style: Style, colum
   )
 }
 
-function changesOf(now: Listing | undefined, before: Before): readonly string[] {
+function changesOf(now: Listing | undefined, before: EarlierState): readonly string[] {
   if (now === undefined) return ['payload erased']
   if (before.kind === 'unknown') return now.removalReason === null ? [] : [now.removalReason]
   if (before.kind === 'none') return ['new']
@@ -138,4 +140,110 @@ function wrapped(text: string, width: number): readonly string[] {
     } else line = line === '' ? word : `${line} ${word}`
   }
   return line === '' ? lines : [...lines, line]
+}
+
+/** Short phrases, those that readers care about most first; empty where nothing that a listing shows has changed. */
+function listingChanges(before: Listing, after: Listing): readonly string[] {
+  return [
+    priceChange(before.price, after.price),
+    moved('', before.status?.name, after.status?.name),
+    moved('address ', before.address.display, after.address.display),
+    counted('photograph', before.photographs.length, after.photographs.length),
+    counted('floor plan', before.floorPlans.length, after.floorPlans.length),
+    moved('bedrooms ', before.bedrooms, after.bedrooms),
+    moved('available ', before.availableOn, after.availableOn),
+    moved('energy ', before.energyRating?.name, after.energyRating?.name),
+    before.summary.text === after.summary.text ? undefined : 'summary',
+    before.description.text === after.description.text ? undefined : 'description',
+    sameUrls(before, after) ? undefined : 'other photographs',
+  ].filter((phrase) => phrase !== undefined)
+}
+
+/** `price 450,000 → 435,000`; with the whole texts where more than the amount has changed, as from a price to POA. */
+function priceChange(before: ListingPrice, after: ListingPrice): string | undefined {
+  if (before.text === after.text) return undefined
+  const isAmount = before.amount !== null && after.amount !== null
+  const frame = ({ text, amount }: ListingPrice) => text?.replace(amountText(amount), '#')
+  if (isAmount && frame(before) === frame(after)) {
+    return `price ${amountText(before.amount)} → ${amountText(after.amount)}`.replaceAll('£', '')
+  }
+  return `price ${before.text ?? 'none'} → ${after.text ?? 'none'}`
+}
+
+/** As `price.text` writes it. */
+function amountText(amount: number | null): string {
+  const hasPence = amount !== null && !Number.isInteger(amount)
+  const digits = { minimumFractionDigits: hasPence ? 2 : 0, maximumFractionDigits: 2 }
+  return `£${(amount ?? 0).toLocaleString('en-GB', digits)}`
+}
+
+type ListingValue = string | number | null | undefined
+
+function moved(what: string, before: ListingValue, after: ListingValue): string | undefined {
+  if ((before ?? null) === (after ?? null)) return undefined
+  return `${what}${before ?? 'none'} → ${after ?? 'none'}`
+}
+
+function counted(what: string, before: number, after: number): string | undefined {
+  if (before === after) return undefined
+  return `${before} → ${after} ${what}${after === 1 ? '' : 's'}`
+}
+
+/** Where their number differs, that is said already. */
+function sameUrls({ photographs: before }: Listing, { photographs: after }: Listing): boolean {
+  return before.length !== after.length || before.every(({ url }, index) => url === after[index]?.url)
+}
+
+/** Listings kept, some 10 kB each. */
+const keptAtMost = 2_000
+
+/** Versions of a property that are looked through: a page of its history. */
+const versionsAtMost = 100
+
+interface EarlierListings {
+  /** `asks`: whether the service is asked for the history of a property that has not gone by yet. */
+  before(event: FeedEvent, options: { readonly asks: boolean }): Promise<EarlierState>
+  /** After its line was written. */
+  note(event: FeedEvent): void
+}
+
+export function earlierListings(client: Pick<Client, 'history'>): EarlierListings {
+  /** By `agent_ref`; the oldest are dropped first. */
+  const kept = new Map<string, Listing>()
+  return {
+    async before(event, { asks }) {
+      const now = listingOf(event)
+      const reference = now?.reference ?? undefined
+      if (reference === undefined) return { kind: 'unknown' }
+      const known = kept.get(reference)
+      if (known !== undefined) return { kind: 'listing', listing: known }
+      return asks ? fromHistory(client, reference, event.sequenceNumber) : { kind: 'unknown' }
+    },
+    note(event) {
+      const now = listingOf(event)
+      if (now?.reference === undefined || now.reference === null) return
+      kept.delete(now.reference)
+      kept.set(now.reference, now)
+      const [oldest] = kept.keys()
+      if (kept.size > keptAtMost && oldest !== undefined) kept.delete(oldest)
+    },
+  }
+}
+
+async function fromHistory(
+  client: Pick<Client, 'history'>,
+  reference: string,
+  before: number,
+): Promise<EarlierState> {
+  let earlier: FeedEvent | undefined
+  let versions = 0
+  for await (const event of client.history(reference)) {
+    versions += 1
+    if (event.sequenceNumber >= before) break
+    if (versions > versionsAtMost) return { kind: 'unknown' }
+    earlier = event
+  }
+  if (earlier === undefined) return { kind: 'none' }
+  const found = earlier.payload === '' ? undefined : listing(earlier.payload)
+  return found === undefined ? { kind: 'unknown' } : { kind: 'listing', listing: found }
 }

@@ -7,7 +7,7 @@ import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { readerFromSettings, noAnswerOf } from '../service-client.ts'
+import { readerFromSettings, connectionRefusal } from '../service-client.ts'
 import { settings } from '../settings/settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
 import { addEraseEvent } from '../privacy/erasures.ts'
@@ -50,7 +50,7 @@ async function list(invocation: Invocation): Promise<void> {
     page: flagNumber(invocation, '--page', anyNumber),
     pageSize: flagNumber(invocation, '--page-size', anyNumber),
   }
-  const page = await askOnce(invocation, (client) => client.list(query))
+  const page = await requestOnce(invocation, (client) => client.list(query))
   if (output.json) return output.writeJson(page)
   const rows = page.items.map((event) => [
     String(event.sequenceNumber),
@@ -78,7 +78,7 @@ async function get(invocation: Invocation, [id = '']: readonly string[]): Promis
   const { output, settings: reader } = invocation
   const eventId = parseUuid(id) ?? ''
   if (eventId === '') reader.fault(`"${plainText(id.slice(0, 100))}" is not the id of an event, a UUID.`)
-  const event = await askOnce(invocation, (client) => client.get(eventId))
+  const event = await requestOnce(invocation, (client) => client.get(eventId))
   if (event === undefined) throw new Refusal(`The feed has no event with the id ${eventId}.`)
   if (output.json) return output.writeJson(event)
   for (const name of [
@@ -96,16 +96,16 @@ async function get(invocation: Invocation, [id = '']: readonly string[]): Promis
 }
 
 /** Without retries, because a person waits for the answer. */
-async function askOnce<Value>(
+async function requestOnce<Value>(
   { settings: reader, flags }: Invocation,
-  question: (client: Client<FeedName>) => Promise<Value>,
+  request: (client: Client<FeedName>) => Promise<Value>,
 ): Promise<Value> {
   const feed = feedOf(flags)
   const address = readerFromSettings(reader)
   try {
-    return await question(createClient({ ...address, feed, retry: { attempts: 1 } }))
+    return await request(createClient({ ...address, feed, retry: { attempts: 1 } }))
   } catch (error) {
-    throw noAnswerOf(error, address.baseUrl)
+    throw connectionRefusal(error, address.baseUrl)
   }
 }
 

@@ -1,22 +1,22 @@
-import type { Command } from 'commander'
 import { ConflictError, createClient } from '@property-events/client'
 import type { Client, FeedEvent, FeedHead, FeedName } from '@property-events/client'
+import type { Command } from 'commander'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { tellingOptions } from '../sync/outage.ts'
 import type { Output } from '../output.ts'
-import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { readerFromSettings } from '../service-client.ts'
+import { addSettings } from '../settings/read-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { stopSignal } from '../stop-signal.ts'
+import { outageNotices } from '../sync/outage.ts'
 import { plainText } from '../terminal-text.ts'
-import { earlierListings } from './earlier-listings.ts'
-import { eventLines, isNarrow, shownOf } from './event-line.ts'
+import { earlierListings, eventLines, isNarrow, shownOf } from './event-line.ts'
 
 /** Look-ups of earlier versions per second: nobody reads more lines than this, and each look-up is a request. */
 const lookUpsASecond = 50
+
 /** On a narrow terminal a day is above its events, and ends where their times end. */
 const dayColumn = 17
 
@@ -46,7 +46,7 @@ async function tail(invocation: Invocation): Promise<void> {
   const apiEventType = flagText(flags, 'type')
   const address = readerFromSettings(reader)
   const say = (line: string): void => output.say(line)
-  const client: Client<FeedName> = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, say) })
+  const client: Client<FeedName> = createClient({ ...address, feed, ...outageNotices(address.baseUrl, say) })
   const signal = stopSignal()
   const head = await headOf(client, feed, signal)
   const print = printer(client, output)

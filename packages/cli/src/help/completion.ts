@@ -2,12 +2,11 @@
 import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { bashCompletion } from './bash.ts'
-import { completable } from './completable.ts'
-import { zshCompletion } from './zsh.ts'
-import { addNote } from './help-text.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
+import { armsOfOperands, armsOfOptions, completable, quoted, steps, valueOptions } from './completable.ts'
+import type { CompletableCommand, Values } from './completable.ts'
+import { addNote } from './help-text.ts'
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion } as const
 
@@ -30,4 +29,125 @@ export function addCompletion(program: Command, context: CommandContext): void {
     const script = scripts[shell](program.name(), completable(program))
     return output.json ? output.writeJson({ shell, script }) : output.write(script)
   })
+}
+
+/**
+ * A function for bash. It uses nothing that bash 3.2, the version of macOS, lacks; the tests run it only in 5.2. It needs no other file.
+ * If nothing of ours fits, bash completes names of files, and nothing at all if the user writes a text.
+ */
+function bashCompletion(program: string, commands: readonly CompletableCommand[]): string {
+  return `# Completion of ${program} for bash. In ~/.bashrc: source <(${program} completion bash)
+_property_events() {
+  local line="\${COMP_LINE:0:COMP_POINT}" command='' word index=1 at=$COMP_CWORD
+  local current="\${line##* }" previous before
+  # bash divides --feed=contact and contact:read into three words, and replaces the last of them.
+  while ((at > 1)) && [[ \${COMP_WORDS[at]} == [:=] || \${COMP_WORDS[at-1]} == [:=] ]]; do at=$((at - 1)); done
+  previous="\${COMP_WORDS[at-1]}"
+  if [[ $current == -*=* ]]; then
+    previous="\${current%%=*}"
+    current="\${current#*=}"
+  fi
+  before="\${current%"\${current##*:}"}"
+  while ((index < COMP_CWORD)); do
+    word="\${COMP_WORDS[index]}"
+    case "$command:$word" in
+      ${valueOptions(commands)})
+        index=$((index + 1))
+        [[ \${COMP_WORDS[index]} == '=' ]] && index=$((index + 1)) ;;
+      ${steps(commands)})
+        command="\${command:+$command }$word" ;;
+    esac
+    index=$((index + 1))
+  done
+  COMPREPLY=()
+  case "$command:$previous" in
+${armsOfOptions(commands)
+  .map(({ pattern, values }) => `    ${pattern})\n      ${bashReply(values)}; return ;;`)
+  .join('\n')}
+  esac
+  if [[ $current == -* ]]; then
+    case "$command" in
+${commands.map(({ words, options }) => `      ${quoted(words)}) ${bashReply(options.map(({ name }) => name))} ;;`).join('\n')}
+    esac
+    return
+  fi
+  case "$command" in
+${commands
+  .filter(({ below }) => below.length > 0)
+  .map(({ words, below }) => `    ${quoted(words)}) ${bashReply(below.map(({ name }) => name))} ;;`)
+  .join('\n')}
+${armsOfOperands(commands)
+  .map(({ pattern, values }) => `    ${pattern})\n      ${bashReply(values)} ;;`)
+  .join('\n')}
+  esac
+}
+complete -o default -F _property_events ${program}
+`
+}
+
+function bashReply(values: Values): string {
+  if (values === 'path') return ':'
+  if (values === 'text') return 'compopt +o default 2>/dev/null'
+  return `COMPREPLY=($(compgen -W ${quoted(values.join(' '))} -- "$current")); COMPREPLY=("\${COMPREPLY[@]#"$before"}")`
+}
+
+/** A function for zsh, to be read by `source` after `compinit`, or as the file `_property-events` of a folder in `fpath`. */
+function zshCompletion(program: string, commands: readonly CompletableCommand[]): string {
+  return `#compdef ${program}
+# Completion of ${program} for zsh. In ~/.zshrc, after compinit: source <(${program} completion zsh)
+_property_events() {
+  local command='' word
+  local -i index=2
+  local -a found
+  while (( index < CURRENT )); do
+    word="\${words[index]}"
+    case "$command:$word" in
+      (${valueOptions(commands)})
+        (( index += 1 )) ;;
+      (${steps(commands)})
+        command="\${command:+$command }$word" ;;
+    esac
+    (( index += 1 ))
+  done
+  case "$command:\${words[CURRENT-1]}" in
+${armsOfOptions(commands)
+  .map(({ pattern, values }) => `    (${pattern})\n      ${zshReply(values)}; return ;;`)
+  .join('\n')}
+  esac
+  if [[ "\${words[CURRENT]}" == -* ]]; then
+    case "$command" in
+${commands.map(({ words, options }) => `      (${quoted(words)}) found=(${described(options)}) ;;`).join('\n')}
+    esac
+    _describe -o option found
+    return
+  fi
+  case "$command" in
+${commands
+  .filter(({ below }) => below.length > 0)
+  .map(({ words, below }) => `    (${quoted(words)}) found=(${described(below)}); _describe command found ;;`)
+  .join('\n')}
+${armsOfOperands(commands)
+  .map(({ pattern, values }) => `    (${pattern})\n      ${zshReply(values)} ;;`)
+  .join('\n')}
+  esac
+}
+if [[ "\${funcstack[1]}" == _property_events || "\${funcstack[1]}" == _${program} ]]; then
+  _property_events "$@"
+else
+  compdef _property_events ${program}
+fi
+`
+}
+
+function zshReply(values: Values): string {
+  if (values === 'path') return '_files'
+  if (values === 'text') return "_message 'a text'"
+  return `compadd -- ${values.map((value) => quoted(value)).join(' ')}`
+}
+
+/** `name:description`, as `_describe` takes them. */
+function described(items: readonly { readonly name: string; readonly description: string }[]): string {
+  return items
+    .map(({ name, description }) => quoted(`${name.replaceAll(':', String.raw`\:`)}:${description}`))
+    .join(' ')
 }

@@ -1,3 +1,7 @@
+import type { Command } from 'commander'
+import { commandLine } from '../program-name.ts'
+import { styleOf } from '../terminal-style.ts'
+
 /**
  * Examples of every command, for its help: what it does, then the words after the program's name. A test parses each, so none names an
  * option that does not exist. Service and key come from PROPERTY_EVENTS_URL and PROPERTY_EVENTS_KEY, the store from ./data.
@@ -214,4 +218,29 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['for bash, in ~/.bashrc: source <(property-events completion bash)', 'completion bash'],
     ['for zsh, in ~/.zshrc after compinit: source <(property-events completion zsh)', 'completion zsh'],
   ],
+}
+
+const style = styleOf(true)
+
+/** Puts the examples of each command at the end of its help, as lines that can be copied. */
+export function addExamples(program: Command): void {
+  for (const { words, command } of commandsOf(program)) {
+    const lines = (examples[words] ?? []).flatMap(([does, line]) => [
+      style.dim(`  # ${does}`),
+      `  ${commandLine(line)}`,
+    ])
+    if (lines.length > 0) command.addHelpText('after', ['', style.bold('Examples:'), ...lines].join('\n'))
+  }
+}
+
+interface NamedCommand {
+  /** After the program's name, such as `keys create`; the program itself has none. */
+  readonly words: string
+  readonly command: Command
+}
+
+/** The program and every command below it. */
+export function commandsOf(command: Command, words = ''): readonly NamedCommand[] {
+  const below = command.commands.flatMap((one) => commandsOf(one, `${words} ${one.name()}`.trim()))
+  return [{ words, command }, ...below]
 }

@@ -1,12 +1,13 @@
 /** The layout of the help: groups, columns, wrapped at the terminal's width, in colours if it has them. */
 import { Help } from 'commander'
 import type { AddHelpTextContext, Command, HelpConfiguration } from 'commander'
-import type { Environment } from '../settings/read-settings.ts'
+import type { Environment } from '../settings/setting.ts'
 import { columnsOf, hasColours, styleOf } from '../terminal-style.ts'
 import type { MaybeTerminal } from '../terminal-style.ts'
 
 /** A longer term has its description on the lines below it, so that it does not narrow all the others. */
 const longestTerm = 28
+
 /** A narrower column of descriptions would not help. */
 const narrowestColumn = 30
 const indent = 2

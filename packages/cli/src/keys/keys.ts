@@ -1,37 +1,19 @@
+import { rotateKey, scopeWords, usageDaysKept, usageHoursKept } from '@property-events/server'
+import type { UsageStore } from '@property-events/server'
 import type { Command } from 'commander'
-import { adminScopes, grantScopes } from '@property-events/protocol'
-import { issueKey, rotateKey, scopeWords } from '@property-events/server'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { pepperForNewKey, pepperSettings, readPeppers } from './key-pepper.ts'
-import { addContactOptions, readContactLimits } from './key-contact.ts'
 import { addExpectConsumer } from '../consumers/silence.ts'
-import { addUsage } from './usage.ts'
-import {
-  addReadingOptions,
-  proposalFor,
-  readReading,
-  readingText,
-  refuseUnknownTypes,
-} from './key-reading.ts'
-import {
-  gather,
-  gatherWhole,
-  keyIdOf,
-  keyJson,
-  readFutureMoment,
-  readNetworks,
-  stateOf,
-  unknownKey,
-} from './key-options.ts'
-import { lengthWords, momentJson, momentText, momentWords, readLength } from '../timestamp-option.ts'
+import { addNote } from '../help/help-text.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
+import { Refusal } from '../refusal.ts'
 import { rateText, readOwnRate } from '../settings/rate-limit.ts'
 import { addSettings } from '../settings/read-settings.ts'
-import { readKind } from './key-kind.ts'
-import { grantsOf } from './key-grants.ts'
-import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
+import { durationHelp, timestampJson, timestampText, futureTimeHelp, readDuration } from '../timestamp-option.ts'
+import { addCreate } from './create.ts'
+import { keyIdOf, keyJson, readFutureTimestamp, stateOf, unknownKey, readingText } from './key.ts'
+import { pepperForNewKey, pepperSettings, readPeppers } from './pepper.ts'
 
 export function addKeys(program: Command, context: CommandContext): void {
   const keys = program
@@ -47,77 +29,6 @@ export function addKeys(program: Command, context: CommandContext): void {
   addRate(keys, context)
   addUsage(keys, context)
   addExpectConsumer(keys, context)
-}
-
-function addCreate(keys: Command, context: CommandContext): void {
-  const command = keys
-    .command('create')
-    .description('make a key; it is shown once')
-    .option('--tenant <tenant>', 'id or name of the tenant it is for; repeat for several', gatherWhole)
-    .option('--operator', 'make an operator key, which manages all tenants through /v1/admin')
-    .option(
-      '--scope <scopes>',
-      `${grantScopes.join(', ')}; read and publish mean both feeds; with --operator ${adminScopes.join(', ')}`,
-      gather,
-    )
-    .option(
-      '--branch <branch>',
-      'only properties of this branch, by their branch_id; repeat for several',
-      gatherWhole,
-    )
-    .option('--test', 'for the sandbox of a service with test keys; replaces --tenant and --scope')
-    .option(
-      '--network <network>',
-      'the only address or network it may be used from; repeat for several',
-      gather,
-    )
-    .option('--label <text>', 'what the key is for')
-    .option('--expires <when>', momentWords)
-    .option('--rate <number>', 'requests a second, instead of the default rate (serve --rate-limit)')
-    .option('--burst <number>', 'requests at once; ten times the rate if left out')
-  addContactOptions(command)
-  addReadingOptions(command)
-  addSettings(command, [...changeSettings, ...pepperSettings])
-  addAction(command, context, async ({ output, settings: reader, flags }) => {
-    const given = readPeppers(reader)
-    const { isTest, operator, tenants, scopes, adminScopes: ofOperator, branches } = readKind(flags, reader)
-    const networks = readNetworks(flags['network'], reader)
-    const label = flagText(flags, 'label') ?? ''
-    if (label.length > 200 || plainText(label) !== label) {
-      reader.fault('--label has at most 200 characters and no control characters.')
-    }
-    const rate = readOwnRate(flagText(flags, 'rate'), flagText(flags, 'burst'), reader)
-    const reading = readReading(flags, scopes, reader)
-    const contact = readContactLimits(flags, scopes, reader)
-    const expires = flagText(flags, 'expires')
-    const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
-    await withStore(reader, flags, async (store) => {
-      const { storage } = store
-      refuseUnknownTypes(storage.settings.catalogue, reading)
-      const grants = await grantsOf(store, { isTest, tenants, scopes, contact, branches })
-      const pepper = await pepperForNewKey(store, given)
-      const issued = await issueKey(storage.keys, pepper, {
-        label,
-        operator,
-        adminScopes: ofOperator,
-        networks,
-        grants,
-        expiresMs,
-        nowMs: Date.now(),
-        actor: store.actor,
-        rate,
-        reading,
-      })
-      if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
-      if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
-      if (grants.length > 1)
-        output.say('The key covers several tenants: name one in the header x-tenant, or with --key-tenant.')
-      const proposal = scopes.includes('property:read') ? proposalFor(label, reading) : undefined
-      if (proposal !== undefined) output.say(proposal)
-      output.say('This is the key. It is shown once and cannot be read back:')
-      return output.write(`${issued.text}\n`)
-    })
-  })
 }
 
 function addList(keys: Command, context: CommandContext): void {
@@ -148,7 +59,7 @@ function addList(keys: Command, context: CommandContext): void {
         stateOf(key, nowMs),
         key.rate === undefined ? '' : rateText(key.rate),
         readingText(key.reading),
-        momentText(key.lastUsedMs),
+        timestampText(key.lastUsedMs),
       ])
       return output.write(
         tableText(
@@ -167,16 +78,16 @@ function addRotate(keys: Command, context: CommandContext): void {
     .argument('<key>', 'id of the key, or the key itself')
     .option(
       '--overlap <time>',
-      `for how long the old key keeps working: ${lengthWords}; 0 to end it at once`,
+      `for how long the old key keeps working: ${durationHelp}; 0 to end it at once`,
       '24h',
     )
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }, [written = '']) => {
     const given = readPeppers(reader)
     const overlap = flagText(flags, 'overlap') ?? ''
-    const overlapMs = overlap === '0' ? 0 : readLength(overlap)
+    const overlapMs = overlap === '0' ? 0 : readDuration(overlap)
     if (overlapMs === undefined || overlapMs > longestOverlapMs) {
-      reader.fault(`--overlap is "${plainText(overlap)}", but must be 0, or ${lengthWords}, at most 30d.`)
+      reader.fault(`--overlap is "${plainText(overlap)}", but must be 0, or ${durationHelp}, at most 30d.`)
     }
     await withStore(reader, flags, async (store) => {
       const keyId = keyIdOf(written, store.flags)
@@ -192,11 +103,11 @@ function addRotate(keys: Command, context: CommandContext): void {
       }
       const { old, record, text } = rotated
       if (output.json) {
-        const replaced = { keyId: old.keyId, expires: momentJson(old.expiresMs) }
+        const replaced = { keyId: old.keyId, expires: timestampJson(old.expiresMs) }
         return output.writeJson({ key: text, ...keyJson(record), replaced })
       }
       output.say(
-        `Key ${keyId} ends at ${momentText(old.expiresMs)} UTC. This is the key that replaces it. It is shown once:`,
+        `Key ${keyId} ends at ${timestampText(old.expiresMs)} UTC. This is the key that replaces it. It is shown once:`,
       )
       return output.write(`${text}\n`)
     })
@@ -227,20 +138,20 @@ function addExpire(keys: Command, context: CommandContext): void {
     .command('expire')
     .description('change when a key ends')
     .argument('<key>', 'id of the key, or the key itself')
-    .argument('<when>', `${momentWords}; now, or never`)
+    .argument('<when>', `${futureTimeHelp}; now, or never`)
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [written = '', when = '']) => {
     const expiresMs =
-      when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureMoment(when, 'The time', reader)
+      when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureTimestamp(when, 'The time', reader)
     return withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const keyId = keyIdOf(written, store)
       if ((await storage.keys.setKeyExpiry(keyId, expiresMs, actor)) === 'unknownKey')
         throw unknownKey(keyId, store)
-      if (output.json) return output.writeJson({ keyId, expires: momentJson(expiresMs) })
+      if (output.json) return output.writeJson({ keyId, expires: timestampJson(expiresMs) })
       return output.write(
         expiresMs === undefined
           ? `Key ${keyId} never ends.\n`
-          : `Key ${keyId} ends at ${momentText(expiresMs)} UTC.\n`,
+          : `Key ${keyId} ends at ${timestampText(expiresMs)} UTC.\n`,
       )
     })
   })
@@ -275,4 +186,68 @@ function addRate(keys: Command, context: CommandContext): void {
       })
     },
   )
+}
+
+interface Count {
+  readonly atMs: number
+  readonly operation: string
+  readonly status: number
+  readonly requests: number
+  readonly bytes: number
+}
+
+function addUsage(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('usage')
+    .description('show how many requests a key made, of which kind, and how they were answered')
+    .argument('<key>', 'id of the key, or the key itself')
+    .option('--days <number>', `day by day, for this many days up to today: 1 to ${usageDaysKept}`)
+  addNote(
+    command,
+    `Hour by hour for the last ${usageHoursKept} hours, unless --days is given; in UTC. Requests that were refused are counted as ` +
+      'well. A request is counted within 35 seconds of its answer.',
+  )
+  addSettings(command, storeSettings)
+  addAction(command, context, (invocation, [written = '']) => {
+    const { output, settings: reader, flags } = invocation
+    const days = flagNumber(invocation, '--days', { from: 1, to: usageDaysKept })
+    return withStore(reader, flags, async ({ storage, flags: store }) => {
+      const keyId = keyIdOf(written, store)
+      if ((await storage.keys.findKey(keyId)) === undefined) throw unknownKey(keyId, store)
+      const counts = await countsOf(storage.usage, keyId, days)
+      if (output.json) {
+        const by = days === undefined ? 'hour' : 'day'
+        const items = counts.map(({ atMs, ...count }) => ({ at: new Date(atMs).toISOString(), ...count }))
+        return output.writeJson({ keyId, by, items })
+      }
+      if (counts.length === 0) return output.write('This key made no request in that time.\n')
+      const length = days === undefined ? 'YYYY-MM-DDTHH:mm'.length : 'YYYY-MM-DD'.length
+      const rows = counts.map(({ atMs, operation, status, requests, bytes }) => [
+        new Date(atMs).toISOString().slice(0, length).replace('T', ' '),
+        operation,
+        String(status),
+        requests.toLocaleString('en-GB'),
+        bytes.toLocaleString('en-GB'),
+      ])
+      return output.write(tableText(['from (UTC)', 'operation', 'status', 'requests', 'bytes'], rows))
+    })
+  })
+}
+
+async function countsOf(
+  usage: UsageStore,
+  keyId: string,
+  days: number | undefined,
+): Promise<readonly Count[]> {
+  const nowHour = Math.floor(Date.now() / 3_600_000)
+  const shown = (atMs: number, { operation, status, requests, bytes }: Omit<Count, 'atMs'>): Count => {
+    return { atMs, operation, status, requests, bytes }
+  }
+  if (days === undefined) {
+    const hours = await usage.hours(keyId, nowHour - usageHoursKept, nowHour)
+    return hours.map((count) => shown(count.hour * 3_600_000, count))
+  }
+  const today = Math.floor(nowHour / 24)
+  const found = await usage.days(keyId, today - days + 1, today)
+  return found.map((count) => shown(count.day * 86_400_000, count))
 }

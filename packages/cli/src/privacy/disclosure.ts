@@ -8,7 +8,7 @@ import type { ExposedContact, ExposureQuery, KeyRecord, TimeSpan } from '@proper
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { momentJson, momentText, pastWords, readPast } from '../timestamp-option.ts'
+import { timestampJson, timestampText, pastTimeHelp, readPastTimestamp } from '../timestamp-option.ts'
 import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
@@ -29,7 +29,7 @@ export function addExposure(program: Command, context: CommandContext): void {
     .command('exposure')
     .description('list the contacts that a key was sent, a file for each tenant')
     .requiredOption('--key <id>', 'id of the key, or the key itself')
-    .requiredOption('--from <time>', pastWords)
+    .requiredOption('--from <time>', pastTimeHelp)
     .option('--to <time>', 'up to and including this time, in the same forms (default: now)')
     .option('--out <folder>', 'folder for the files; made if it does not exist', 'exposure')
   addNote(command, help)
@@ -45,10 +45,10 @@ interface TenantSummary {
 
 async function writeExposure({ output, settings: reader, flags }: Invocation): Promise<void> {
   const nowMs = Date.now()
-  const fromMs = readPast('from', flagText(flags, 'from') ?? '', nowMs)
+  const fromMs = readPastTimestamp('from', flagText(flags, 'from') ?? '', nowMs)
   const to = flagText(flags, 'to')
-  const toMs = to === undefined ? nowMs : readPast('to', to, nowMs)
-  if (fromMs === undefined || toMs === undefined) reader.fault(`--from and --to must be ${pastWords}.`)
+  const toMs = to === undefined ? nowMs : readPastTimestamp('to', to, nowMs)
+  if (fromMs === undefined || toMs === undefined) reader.fault(`--from and --to must be ${pastTimeHelp}.`)
   else if (toMs <= fromMs) reader.fault('--to must be later than --from.')
   const folder = resolve(flagText(flags, 'out') ?? '')
   const written = flagText(flags, 'key') ?? ''
@@ -73,7 +73,7 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
     await output.write(tableText(['tenant', 'contacts', 'file'], rows))
     for (const span of unknown) {
       await output.write(
-        `Between ${momentText(span.fromMs)} and ${momentText(span.toMs)} UTC a node has not reported what it sent: possibly any contact.\n`,
+        `Between ${timestampText(span.fromMs)} and ${timestampText(span.toMs)} UTC a node has not reported what it sent: possibly any contact.\n`,
       )
     }
   })
@@ -114,7 +114,7 @@ async function writeFiles(
 }
 
 function timesJson({ fromMs, toMs }: TimeSpan) {
-  return { from: momentJson(fromMs), to: momentJson(toMs) }
+  return { from: timestampJson(fromMs), to: timestampJson(toMs) }
 }
 
 function spanJson(span: TimeSpan) {
@@ -122,5 +122,5 @@ function spanJson(span: TimeSpan) {
 }
 
 function contactJson({ contactRef, firstMs, lastMs, certainty }: ExposedContact) {
-  return { contactRef, certainty, first: momentJson(firstMs), last: momentJson(lastMs) }
+  return { contactRef, certainty, first: timestampJson(firstMs), last: timestampJson(lastMs) }
 }

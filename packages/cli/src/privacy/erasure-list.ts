@@ -18,7 +18,7 @@ interface ServedPlace {
  * A restored store would answer with data that was erased since its backup, so it is not served before `epoch start` has erased that data
  * again. The list also reveals a store that does not know that it is an older one, such as a snapshot of its disk.
  */
-export async function openListFor(
+export async function openServedErasureList(
   { data, database, erasures: path }: ServedPlace,
   storage: StorageEngine,
 ): Promise<ErasureList | undefined> {
@@ -70,7 +70,7 @@ export async function acceptLoss(
  * Why a new epoch needs to know what was erased since the backup, in a sentence; `undefined`: nothing in the store suggests that anything
  * was.
  */
-export async function erasureSign(
+export async function erasureEvidence(
   storage: StorageEngine,
   feeds: readonly FeedKey[] | undefined,
 ): Promise<string | undefined> {

@@ -9,11 +9,11 @@ import type { CommandContext, Invocation } from '../command-context.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { addressFromSettings, noAnswerOf } from '../service-client.ts'
+import { addressFromSettings, connectionRefusal } from '../service-client.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
-const lookEveryMs = 250
+const pollIntervalMs = 250
 
 type Target = Pick<ErasureRequest, 'subjectId' | 'eventId'>
 
@@ -23,9 +23,9 @@ export function addEraseSubject(group: Command, context: CommandContext, feed: F
     .command('erase')
     .description(`erase all payloads of a ${feed} from the feed, for good`)
     .argument('<ref>', `reference of the ${feed}, a UUID`)
-  addErasing(command, context, (invocation, [ref = '']) => {
+  addErasureAction(command, context, (invocation, [ref = '']) => {
     const subjectId = uuidOperand(invocation, ref, `the reference of a ${feed}`)
-    return eraseOver(invocation, feed, { subjectId })
+    return eraseTarget(invocation, feed, { subjectId })
   })
 }
 
@@ -36,14 +36,14 @@ export function addEraseEvent(events: Command, context: CommandContext): void {
     .description('erase the payload of one event from the feed, for good')
     .argument('<id>', 'id of the event')
     .option('--feed <feed>', 'property or contact', 'property')
-  addErasing(command, context, (invocation, [id = '']) => {
+  addErasureAction(command, context, (invocation, [id = '']) => {
     const feed = invocation.flags['feed'] === 'contact' ? 'contact' : 'property'
     if (invocation.flags['feed'] !== feed) invocation.settings.fault('--feed must be property or contact.')
-    return eraseOver(invocation, feed, { eventId: uuidOperand(invocation, id, 'the id of an event') })
+    return eraseTarget(invocation, feed, { eventId: uuidOperand(invocation, id, 'the id of an event') })
   })
 }
 
-function addErasing(
+function addErasureAction(
   command: Command,
   context: CommandContext,
   action: (invocation: Invocation, operands: readonly string[]) => Promise<void>,
@@ -77,7 +77,7 @@ export function uuidOperand({ settings: reader }: Invocation, given: string, wha
   return id ?? ''
 }
 
-async function eraseOver(invocation: Invocation, feed: FeedName, target: Target): Promise<void> {
+async function eraseTarget(invocation: Invocation, feed: FeedName, target: Target): Promise<void> {
   const { flags, output } = invocation
   const { client, ask } = openClient(invocation, feed)
   const [caseRef, receivedOn] = [flagText(flags, 'case'), flagText(flags, 'receivedOn')]
@@ -94,12 +94,12 @@ async function eraseOver(invocation: Invocation, feed: FeedName, target: Target)
   }
   const begun = await ask(client.erase(request))
   output.say(`Erasure ${begun.id} has begun.`)
-  const receipt = flags['wait'] === false ? begun : await untilUnreachable(invocation, client, begun)
+  const receipt = flags['wait'] === false ? begun : await waitUntilUnreachable(invocation, client, begun)
   await writeReceipt(invocation, receipt)
 }
 
 /** The erasure continues by itself: interrupting the command here stops nothing. */
-async function untilUnreachable(
+async function waitUntilUnreachable(
   { output }: Invocation,
   client: Client<FeedName>,
   begun: Erasure,
@@ -108,7 +108,7 @@ async function untilUnreachable(
   const progress = createProgress(output, 'events reduced')
   while (receipt.state === 'reducing' || receipt.state === 'reduced') {
     progress.update(receipt.reduced, receipt.events === 0 ? undefined : receipt.reduced / receipt.events)
-    await delay(lookEveryMs)
+    await delay(pollIntervalMs)
     receipt = (await client.erasure(begun.id)) ?? receipt
   }
   progress.end()
@@ -139,7 +139,7 @@ export function openClient({ settings: reader }: Invocation, feed: FeedName) {
   const address = addressFromSettings(reader)
   const ask = <T>(answer: Promise<T>): Promise<T> =>
     answer.catch((error: unknown) => {
-      throw noAnswerOf(error, address.baseUrl)
+      throw connectionRefusal(error, address.baseUrl)
     })
   return { client: createClient({ ...address, feed }), ask }
 }

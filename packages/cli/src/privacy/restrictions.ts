@@ -11,10 +11,10 @@ import { settings } from '../settings/settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 import { openClient, uuidOperand } from './erasures.ts'
 
-const lookEveryMs = 250
+const pollIntervalMs = 250
 
 /** `contacts restrict REF`, `contacts unrestrict REF` and `contacts restrictions`. */
-export function addRestricting(contacts: Command, context: CommandContext): void {
+export function addRestrictionCommands(contacts: Command, context: CommandContext): void {
   const restrict = contacts
     .command('restrict')
     .description('keep a contact but show it to nobody, until the restriction is ended')
@@ -70,7 +70,7 @@ async function writeWhenDone(
   let restriction = begun
   const isUnderWay = (): boolean => ['hiding', 'hidden', 'lifting'].includes(restriction.state)
   while (flags['wait'] !== false && isUnderWay()) {
-    await delay(lookEveryMs)
+    await delay(pollIntervalMs)
     restriction = (await client.restriction(begun.id)) ?? restriction
   }
   if (output.json) return output.writeJson(restriction)

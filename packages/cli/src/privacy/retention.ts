@@ -18,6 +18,7 @@ import { stopSignal } from '../stop-signal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
 const ruleSettings = [settings.retainContacts, settings.retainProperties, settings.expireContacts] as const
+
 /** Those that `retention run` carries out; contacts expire in the service. */
 const thinningSettings = [settings.retainContacts, settings.retainProperties] as const
 
@@ -53,7 +54,7 @@ function addSet(retention: Command, context: CommandContext): void {
       const own = await store.storage.retention.rules(tenant.tenantId)
       if (output.json) return output.writeJson({ tenantId: tenant.tenantId, ...rulesJson(own) })
       const words = retentionRules.map((rule) => {
-        return `${rule} ${ownText(own.find((one) => one.rule === rule)?.days)}`
+        return `${rule} ${ruleText(own.find((one) => one.rule === rule)?.days)}`
       })
       return output.write(`Tenant ${tenant.tenantId} "${plainText(tenant.name)}": ${words.join(', ')}.\n`)
     })
@@ -104,7 +105,7 @@ function addList(retention: Command, context: CommandContext): void {
       const rows = [...byTenant].map(([tenantId, own]) => [
         tenantId,
         names.get(tenantId) ?? '',
-        ...ruleSettings.map(({ name }) => ownText(own.find(({ rule }) => rule === name)?.days)),
+        ...ruleSettings.map(({ name }) => ruleText(own.find(({ rule }) => rule === name)?.days)),
       ])
       if (rows.length === 0) return output.write('No tenant has rules of its own.\n')
       return output.write(tableText(['id', 'name', ...ruleSettings.map(({ name }) => name)], rows))
@@ -112,7 +113,7 @@ function addList(retention: Command, context: CommandContext): void {
   )
 }
 
-function ownText(days: number | undefined): string {
+function ruleText(days: number | undefined): string {
   return days === undefined ? 'default' : daysText(days)
 }
 
@@ -148,7 +149,7 @@ function addRun(retention: Command, context: CommandContext): void {
         const tell = (events: number) => progress.update(before + events, undefined)
         const events = isDry
           ? await countFeed(storage.retention, feed)
-          : await thinNow(storage, feed, nodeId, signal, tell)
+          : await thinWholeFeed(storage, feed, nodeId, signal, tell)
         rows.push({ ...feed.span.key, days: feed.days, events })
       }
       progress.end()
@@ -165,7 +166,7 @@ function addRun(retention: Command, context: CommandContext): void {
 }
 
 /** Everything in a feed, after another node that is working on it. A signal ends it between two steps. */
-async function thinNow(
+async function thinWholeFeed(
   { retention }: StorageEngine,
   { span }: RetainedFeed,
   nodeId: string,

@@ -1,19 +1,21 @@
-import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
 import type { Client, FeedEvent } from '@property-events/client'
 import { parseUuid } from '@property-events/protocol'
-import { addAction } from '../command-context.ts'
+import { findProperties, findProperty, searchText } from '@property-events/server'
+import type { FoundProperty, StorageEngine } from '@property-events/server'
+import type { Command } from 'commander'
+import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { payloadChanges } from './payload-changes.ts'
-import type { PayloadChange } from './payload-changes.ts'
-import { addSettings } from '../settings/read-settings.ts'
+import { addNote } from '../help/help-text.ts'
+import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { addEraseSubject } from '../privacy/erasures.ts'
 import { commandLine } from '../program-name.ts'
+import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
+import { addSettings } from '../settings/read-settings.ts'
 import { settings } from '../settings/settings.ts'
-import { addEraseSubject } from '../privacy/erasures.ts'
-import { addFind } from './find.ts'
-import { jsonText, plainText } from '../terminal-text.ts'
+import { jsonText, plainText, tableText } from '../terminal-text.ts'
 
 /** Descriptions have thousands of characters; comparing two of them is a task for another tool. */
 const maxValueLength = 100
@@ -104,4 +106,115 @@ function payloadOf(event: FeedEvent): unknown {
   } catch {
     return event.payload
   }
+}
+
+type PayloadChange =
+  | { readonly kind: 'added' | 'removed'; readonly path: string; readonly value: string }
+  | { readonly kind: 'changed'; readonly path: string; readonly before: string; readonly value: string }
+
+/**
+ * Paths are written as `details.features[2]`; values as JSON. In the order of the newer payload, then the removed ones.
+ */
+export function payloadChanges(before: unknown, after: unknown): readonly PayloadChange[] {
+  const [old, current] = [new Map(leavesOf(before, '')), new Map(leavesOf(after, ''))]
+  const changes: PayloadChange[] = []
+  for (const [path, value] of current) {
+    const previous = old.get(path)
+    if (previous === undefined) changes.push({ kind: 'added', path, value })
+    else if (previous !== value) changes.push({ kind: 'changed', path, before: previous, value })
+  }
+  for (const [path, value] of old) if (!current.has(path)) changes.push({ kind: 'removed', path, value })
+  return changes
+}
+
+/** Every value that has no members of its own; an empty object or list is one. */
+function leavesOf(value: unknown, path: string): readonly (readonly [string, string])[] {
+  const members = Array.isArray(value)
+    ? value.map((item: unknown, index) => [`${path}[${index}]`, item] as const)
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([name, item]) => [path === '' ? name : `${path}.${name}`, item] as const)
+      : []
+  if (members.length === 0) return [[path, JSON.stringify(value) ?? 'null']]
+  return members.flatMap(([inner, item]) => leavesOf(item, inner))
+}
+
+/** More than a person reads; a longer text finds fewer. */
+const mostFound = 200
+
+interface PropertySearch {
+  readonly found: readonly FoundProperty[]
+  readonly searched: number
+  /** There may be more than those found. */
+  readonly more: boolean
+}
+
+function addFind(properties: Command, context: CommandContext): void {
+  const command = properties
+    .command('find')
+    .description('find properties by a part of an address, postcode or reference')
+    .argument('<text>', 'what to look for; or the agent_ref of a property, a UUID')
+    .requiredOption('--tenant <tenant>', 'id or name of the tenant whose properties are searched')
+  addNote(
+    command,
+    `Reads the latest payload of every property of the tenant, the newest change first, about ten thousand a second, until ${mostFound} are found. ` +
+      'Case, accents, blanks and punctuation make no difference. Removed properties are found, too.',
+  )
+  addSettings(command, storeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {
+    const text = searchText(given)
+    if (text === '') reader.fault('The text to look for must contain a letter or a digit.')
+    return withStore(reader, flags, async (store) => {
+      const { tenantId } = await findTenant(store, flagText(flags, 'tenant') ?? '')
+      const progress = createProgress(output, 'properties searched')
+      const result = await find(store.storage, tenantId, given, (searched) => {
+        progress.update(searched, undefined)
+      })
+      progress.end()
+      if (output.json) return output.writeJson(result)
+      return output.write(resultText(result))
+    })
+  })
+}
+
+async function find(
+  { events }: StorageEngine,
+  tenantId: string,
+  given: string,
+  onSearched: (searched: number) => void,
+): Promise<PropertySearch> {
+  const key = { tenantId, feed: 'property' } as const
+  const agentRef = parseUuid(given.trim())
+  if (agentRef !== undefined) {
+    const property = await findProperty(events, key, agentRef)
+    return { found: property === undefined ? [] : [property], searched: 1, more: false }
+  }
+  const found: FoundProperty[] = []
+  let searched = 0
+  for (let before: number | undefined; ;) {
+    const asked = { key, text: searchText(given), before, limit: mostFound - found.length }
+    const step = await findProperties(events, asked, () => performance.now())
+    found.push(...step.found)
+    searched += step.searched
+    onSearched(searched)
+    before = step.next
+    if (before === undefined || found.length >= mostFound) {
+      return { found, searched, more: before !== undefined }
+    }
+  }
+}
+
+function resultText({ found, searched, more }: PropertySearch): string {
+  if (found.length === 0) return `None of ${searched} properties matches.\n`
+  const rows = found.map(
+    ({ agentRef, address, postcode, reference, serviceReference, live, createdDate }) => [
+      agentRef,
+      plainText(address ?? ''),
+      plainText(postcode ?? ''),
+      plainText(reference ?? serviceReference ?? ''),
+      live ? 'live' : 'removed',
+      createdDate.slice(0, 19).replace('T', ' '),
+    ],
+  )
+  const table = tableText(['property', 'address', 'postcode', 'reference', '', 'changed (UTC)'], rows)
+  return more ? `${table}There may be more: look for a longer text.\n` : table
 }

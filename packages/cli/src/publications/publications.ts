@@ -5,8 +5,8 @@ import type { KeptMinute, PublishedMinuteName } from '@property-events/server'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { keyIdOf } from '../keys/key-options.ts'
-import { momentText, pastWords, readPast } from '../timestamp-option.ts'
+import { keyIdOf } from '../keys/key.ts'
+import { timestampText, pastTimeHelp, readPastTimestamp } from '../timestamp-option.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { addSettings } from '../settings/read-settings.ts'
@@ -21,7 +21,7 @@ export function addPublications(program: Command, context: CommandContext): void
     .description('show what was published for a tenant, and what was refused')
     .requiredOption('--tenant <tenant>', 'id or name of the tenant')
     .option('--of <key>', 'only with this key: its id, or the key itself')
-    .option('--from <time>', pastWords)
+    .option('--from <time>', pastTimeHelp)
     .option('--refused', 'only minutes in which something was refused')
     .option('--limit <number>', 'show at most this many minutes', '50')
   addNote(
@@ -34,13 +34,13 @@ export function addPublications(program: Command, context: CommandContext): void
     const { output, settings: reader, flags } = invocation
     const limit = flagNumber(invocation, '--limit', { from: 1, to: 100_000 }) ?? 1
     const from = flagText(flags, 'from')
-    const fromMs = from === undefined ? 0 : readPast('from', from, Date.now())
+    const fromMs = from === undefined ? 0 : readPastTimestamp('from', from, Date.now())
     if (fromMs === undefined) {
-      reader.fault(`--from is "${plainText(from ?? '')}", but must be ${pastWords}.`)
+      reader.fault(`--from is "${plainText(from ?? '')}", but must be ${pastTimeHelp}.`)
     }
     return withStore(reader, flags, async (store) => {
       const asked = { fromMs: fromMs ?? 0, limit, isRefused: flags['refused'] === true }
-      const minutes = await gather(store, flags, asked)
+      const minutes = await readMinutes(store, flags, asked)
       if (output.json) return output.writeJson(minutes.map(minuteJson))
       if (minutes.length === 0) return output.write('Nothing was published or refused in that time.\n')
       return output.write(
@@ -50,16 +50,16 @@ export function addPublications(program: Command, context: CommandContext): void
   })
 }
 
-interface Asked {
+interface MinutesQuery {
   readonly fromMs: number
   readonly limit: number
   readonly isRefused: boolean
 }
 
-async function gather(
+async function readMinutes(
   store: OpenedStore,
   flags: Invocation['flags'],
-  { fromMs, limit, isRefused }: Asked,
+  { fromMs, limit, isRefused }: MinutesQuery,
 ): Promise<readonly KeptMinute[]> {
   const { tenantId } = await findTenant(store, flagText(flags, 'tenant') ?? '')
   const written = flagText(flags, 'of')
@@ -116,7 +116,7 @@ function warningText({ warningPlaces, keyId, minute }: KeptMinute): string {
 }
 
 function minuteText(minute: number): string {
-  return momentText(minute * minuteMs).slice(0, 'YYYY-MM-DD HH:mm'.length)
+  return timestampText(minute * minuteMs).slice(0, 'YYYY-MM-DD HH:mm'.length)
 }
 
 function refusalText({ refusals, refused, keyId, minute }: KeptMinute): string {
@@ -125,7 +125,7 @@ function refusalText({ refusals, refused, keyId, minute }: KeptMinute): string {
     const places = faults.map(
       (fault) => `${fault.pointer === '' ? 'the whole' : fault.pointer} (${fault.code})`,
     )
-    return `  ${momentText(atMs)}  ${code}  request ${plainText(requestId)}${places.length === 0 ? '' : `: ${places.join(', ')}`}\n`
+    return `  ${timestampText(atMs)}  ${code}  request ${plainText(requestId)}${places.length === 0 ? '' : `: ${places.join(', ')}`}\n`
   })
   const further = refused - refusals.length
   if (further > 0) lines.push(`  and ${further.toLocaleString('en-GB')} more\n`)

@@ -3,11 +3,12 @@
  * locked for as long as the run lives, and removed when the run has ended.
  */
 import { readFileSync, rmSync } from 'node:fs'
-import { parseUuid, memberOf, memberText } from '@property-events/protocol'
-import { takeFileLock, draftPathOf, writeWhole } from '@property-events/server/plain'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { memberOf, memberText, parseUuid } from '@property-events/protocol'
+import { draftPathOf, takeFileLock, writeWhole } from '@property-events/server/plain'
 import type { FileLock } from '@property-events/server/plain'
-import { noTotals } from './totals.ts'
-import type { Totals } from './totals.ts'
+import type { Environment } from '../settings/setting.ts'
 
 /** The notes of a run. */
 export interface RunRecord {
@@ -49,7 +50,7 @@ export interface Journal {
  * The journal is removed before its lock, and no two runs ever have the same name, so a process that gets the lock
  * later finds nothing to continue. Throws the system's error when the lock cannot be made.
  */
-export function holdJournal(path: string): Journal | undefined {
+export function lockJournal(path: string): Journal | undefined {
   const lockFile = `${path}.lock`
   const lock: FileLock | undefined = takeFileLock(lockFile, 0o600)
   if (lock === undefined) return undefined
@@ -100,4 +101,54 @@ function isRunRecord(value: unknown): value is RunRecord {
     ['line', 'item'].includes(memberText(value, 'unit') ?? '') &&
     counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
   )
+}
+
+/** The results for the events of a run. */
+export interface Totals {
+  readonly published: number
+  readonly repeated: number
+  readonly unchanged: number
+  readonly refused: number
+}
+
+export const noTotals: Totals = { published: 0, repeated: 0, unchanged: 0, refused: 0 }
+
+export function addTotals(one: Totals, other: Totals): Totals {
+  return {
+    published: one.published + other.published,
+    repeated: one.repeated + other.repeated,
+    unchanged: one.unchanged + other.unchanged,
+    refused: one.refused + other.refused,
+  }
+}
+
+export function sumOf({ published, repeated, unchanged, refused }: Totals): number {
+  return published + repeated + unchanged + refused
+}
+
+/** `1,200 published, 0 repeated, 3 unchanged, 1 refused`. */
+export function totalsText({ published, repeated, unchanged, refused }: Totals, dryRun = false): string {
+  const number = (value: number) => value.toLocaleString('en-GB')
+  const verb = dryRun ? 'would be published' : 'published'
+  return `${number(published)} ${verb}, ${number(repeated)} repeated, ${number(unchanged)} unchanged, ${number(refused)} refused`
+}
+
+/**
+ * `property-events` in the user's folder for state: `XDG_STATE_HOME` if that is set to an absolute path (the XDG Base Directory
+ * Specification accepts no other), otherwise the usual folder of the platform. Creates nothing.
+ */
+export function stateFolder(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+  home: string = homedir(),
+): string {
+  return join(stateHome(environment, platform, home), 'property-events')
+}
+
+function stateHome(environment: Environment, platform: NodeJS.Platform, home: string): string {
+  const { XDG_STATE_HOME: given = '', LOCALAPPDATA: local = '' } = environment
+  if (isAbsolute(given)) return given
+  if (platform === 'win32') return local === '' ? join(home, 'AppData', 'Local') : local
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support')
+  return join(home, '.local', 'state')
 }

@@ -4,13 +4,13 @@ import type { Client, ClientOptions } from '@property-events/client'
 import type { FeedName } from '@property-events/protocol'
 import packageJson from '../../package.json' with { type: 'json' }
 import { Refusal } from '../refusal.ts'
-import { noAnswerOf, problemSentence } from '../service-client.ts'
+import { connectionRefusal, problemMessage } from '../service-client.ts'
 import type { ServiceAddress } from '../service-client.ts'
 import { plainText } from '../terminal-text.ts'
 
 export type PublishClient = Pick<Client<FeedName>, 'publishText' | 'heads'>
 
-export interface PublishClientOptions {
+interface PublishClientOptions {
   readonly address: ServiceAddress
   readonly feed: FeedName
   /** Called before each wait. */
@@ -21,10 +21,13 @@ export interface PublishClientOptions {
 
 /** A publish of 8 MiB on a slow disk takes seconds, not a minute. */
 const attemptTimeoutMs = 60_000
+
 /** Their waits add up to 90 s on average: enough for a restart or a failover of 1 to 2 minutes. */
 const attempts = 12
+
 /** When a service asks for a longer wait than this, its operator is needed. */
 const maxRetryAfterMs = 120_000
+
 /** Longer than all attempts and waits together. */
 const deadlineMs = 3_600_000
 
@@ -80,7 +83,7 @@ export function publishRefusalOf(error: unknown, baseUrl: string): unknown {
 }
 
 function sentenceOf(error: PropertyEventsError, baseUrl: string): string {
-  if (error instanceof ServiceError) return problemSentence(error)
-  const told = noAnswerOf(error, baseUrl)
+  if (error instanceof ServiceError) return problemMessage(error)
+  const told = connectionRefusal(error, baseUrl)
   return told instanceof Refusal ? told.message : plainText(error.message)
 }

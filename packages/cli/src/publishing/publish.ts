@@ -1,31 +1,28 @@
 import { join } from 'node:path'
-import { Option } from 'commander'
-import type { Command } from 'commander'
 import { parseKeyText } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { Option } from 'commander'
+import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { createProgress } from '../progress.ts'
-import { adviceList } from './advice.ts'
-import type { RunOptions } from './interrupted-runs.ts'
-import { openSource } from './source.ts'
-import type { Format, Source } from './source.ts'
+import { Refusal } from '../refusal.ts'
+import { addressFromSettings } from '../service-client.ts'
+import type { ServiceAddress } from '../service-client.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import { settings } from '../settings/settings.ts'
+import { plainText } from '../terminal-text.ts'
+import { addTotals, noTotals, stateFolder, sumOf, totalsText } from './journal.ts'
 import { epochOf, publishClient, publishRefusalOf } from './publish-client.ts'
 import type { PublishClient } from './publish-client.ts'
 import { publishFile } from './publish-file.ts'
 import type { RefusedEntry } from './read-entry.ts'
-import { entryText, reportRun } from './report.ts'
-import { openRun, supersedeCutRuns, unkeptRun } from './run.ts'
-import type { Run } from './run.ts'
-import { addTotals, noTotals, sumOf, totalsText } from './totals.ts'
-import { addSettings } from '../settings/read-settings.ts'
-import { Refusal } from '../refusal.ts'
-import { addressFromSettings } from '../service-client.ts'
-import type { ServiceAddress } from '../service-client.ts'
-import { settings } from '../settings/settings.ts'
-import { stateFolder } from './state-folder.ts'
-import { plainText } from '../terminal-text.ts'
+import { adviceList, entryText, reportRun } from './report.ts'
+import { openRun, supersedeInterrupted, unrecordedRun } from './run.ts'
+import type { Run, RunOptions } from './run.ts'
+import { openSource } from './source.ts'
+import type { Format, Source } from './source.ts'
 
 const keySaysTenant =
   'publish takes no --tenant: events go to the tenant of the key, in PROPERTY_EVENTS_KEY or --key. Leave --tenant out, and make sure ' +
@@ -76,9 +73,9 @@ async function publish(
   const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true
   const source = await openSource(file, formatOf(flags))
-  const client = talkingClient(address, feed, output)
-  const askEpoch = () => epochOf(client, feed, address)
-  const epoch = source.isStream || dryRun ? '' : await askEpoch()
+  const client = clientWithNotices(address, feed, output)
+  const readEpoch = () => epochOf(client, feed, address)
+  const epoch = source.isStream || dryRun ? '' : await readEpoch()
   const run = await runOf({ file, source, address, feed, unchanged, epoch }, dryRun, {
     folder: join(stateFolder(context.environment), 'publish'),
     isNew: flags['newRun'] === true,
@@ -113,7 +110,7 @@ async function publish(
         progress.update(sumOf(totals), batch.endOffset / Math.max(1, source.bytes))
         batches += 1
         // Of several requests, the first ones may have been answered before a restore, and the last ones after it.
-        if (isLast && batches > 1 && run.isKept && (await askEpoch()) !== epoch) throw new Refusal(restored)
+        if (isLast && batches > 1 && run.isKept && (await readEpoch()) !== epoch) throw new Refusal(restored)
         if (isLast) run.end()
         else await run.acknowledge(batch.lastPlace, addTotals(run.totals, totals))
       },
@@ -137,7 +134,7 @@ async function publish(
 }
 
 /** A client that says each wait. */
-function talkingClient(address: ServiceAddress, feed: FeedName, output: Invocation['output']): PublishClient {
+function clientWithNotices(address: ServiceAddress, feed: FeedName, output: Invocation['output']): PublishClient {
   return publishClient({
     address,
     feed,
@@ -161,11 +158,11 @@ async function runOf(
   options: RunOptions,
 ): Promise<Run> {
   const unit = source.format === 'json' ? 'item' : 'line'
-  if (dryRun) return unkeptRun(unit)
+  if (dryRun) return unrecordedRun(unit)
   const service = address.baseUrl
   if (source.isStream) {
-    supersedeCutRuns({ service, feed }, options)
-    return unkeptRun(unit)
+    supersedeInterrupted({ service, feed }, options)
+    return unrecordedRun(unit)
   }
   // Not the key or any part of its secret: its id, which distinguishes tenants, and the one that was named.
   const keyId = parseKeyText(address.key)?.keyId ?? ''

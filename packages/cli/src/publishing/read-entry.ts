@@ -1,7 +1,7 @@
-import { compactJson, parseUuid, readJson, setMembers, memberOf } from '@property-events/protocol'
+import { compactJson, memberOf, parseUuid, readJson, setMembers } from '@property-events/protocol'
 import { uuidV5 } from '@property-events/server/plain'
-import type { Piece } from './split-lines.ts'
-import { isWhiteSpaceByte, maxPieceBytes } from './split-lines.ts'
+import { isWhiteSpaceByte, maxPieceBytes } from './split.ts'
+import type { Piece } from './split.ts'
 
 /** The place of an event in the file: its line, and its number when the file is a JSON array. */
 export interface Place {
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** The unit that the events of a file are counted in: lines, or the items of a JSON array. */
-export function placeNumber({ line, item }: Place): number {
+export function positionNumber({ line, item }: Place): number {
   return item ?? line
 }
 
@@ -64,7 +64,7 @@ export function readEntry(piece: Piece, run: string): EntryReading {
   if (!text.startsWith('{')) return refuse('wrong_type', 'An event is an object such as {"payload": {…}}.')
   const given = memberOf(reading.value, 'id')
   const id = typeof given === 'string' ? parseUuid(given) : undefined
-  const derived = uuidV5(run, String(placeNumber(piece)))
+  const derived = uuidV5(run, String(positionNumber(piece)))
   if (text.includes('\n') || text.includes('\r')) text = compactJson(text)
   if (given === undefined)
     text = /^\{\s*\}$/.test(text) ? `{"id":"${derived}"}` : `{"id":"${derived}",${text.slice(1)}`

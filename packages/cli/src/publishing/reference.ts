@@ -6,7 +6,7 @@ import { uuidV5 } from '@property-events/server/plain'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import type { SettingReader } from '../settings/read-settings.ts'
+import type { SettingReader } from '../settings/setting.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 

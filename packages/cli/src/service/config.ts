@@ -1,11 +1,13 @@
 /** `config print`: the settings that a service would start with here, and where each comes from. */
+import type { ShownSetting } from '@property-events/server'
 import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addSettings } from '../settings/read-settings.ts'
+import type { SettingReader, Setting } from '../settings/setting.ts'
 import { serveSettings } from '../settings/serve-settings.ts'
-import { shownSettings } from '../settings/shown-settings.ts'
-import { jsonText, plainText, tableText } from '../terminal-text.ts'
+import { variableOf } from '../settings/setting.ts'
+import { jsonText, plainText, tableText, withoutSecrets } from '../terminal-text.ts'
 
 export function addConfig(program: Command, context: CommandContext): void {
   const config = program.command('config').description('show the settings that serve would start with')
@@ -25,4 +27,31 @@ export function addConfig(program: Command, context: CommandContext): void {
 function wordsOf(value: unknown): string {
   if (value === null) return ''
   return typeof value === 'string' ? value : jsonText(value)
+}
+
+/** All settings of `serve`, or only these. The reader keeps the faults it finds. */
+export function shownSettings(
+  reader: SettingReader,
+  settings: readonly Setting<unknown>[] = serveSettings,
+): readonly ShownSetting[] {
+  return settings.map((setting) => shownSetting(reader, setting))
+}
+
+function shownSetting(reader: SettingReader, setting: Setting<unknown>): ShownSetting {
+  const { name, secret, fallbackWords } = setting
+  const place = reader.place(setting)
+  const value = reader.value(setting)
+  const words = place === undefined && fallbackWords !== undefined ? fallbackWords : value
+  return {
+    name,
+    variable: variableOf(setting),
+    value: secret && place !== undefined ? '(not shown)' : shownValue(words),
+    source: place ?? 'default',
+  }
+}
+
+/** A database's address may have a password in it. */
+function shownValue(value: unknown): unknown {
+  if (value === undefined) return null
+  return typeof value === 'string' ? withoutSecrets(value) : value
 }

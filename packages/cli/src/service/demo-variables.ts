@@ -4,7 +4,7 @@ import { variableOf } from '../settings/setting.ts'
 import { publishKeyVariable, settings } from '../settings/settings.ts'
 import { shellWord } from '../terminal-text.ts'
 
-export interface DemoPlace {
+interface DemoPlace {
   readonly url: string
   /** The data folder. */
   readonly data: string

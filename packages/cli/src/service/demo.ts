@@ -1,21 +1,20 @@
 /** What `demo` does once its service listens: loads the market, announces it, and keeps it changing and read. */
-import { feeds, parseKeyText } from '@property-events/protocol'
 import { createDemoTenants, findMarket, isDemoLoaded, loadDemo, marketTenants } from '@property-events/demo'
 import type { LoadedMarket } from '@property-events/demo'
 import { demoKeys } from '@property-events/demo/keys'
 import type { DemoKeys } from '@property-events/demo/keys'
+import { feeds, parseKeyText } from '@property-events/protocol'
 import { pepperForNew, readPepperUse } from '@property-events/server'
-import { consoleLink } from '../console/console-link.ts'
-import type { ConsoleLink } from '../console/console-link.ts'
-import { demoVariables } from './demo-variables.ts'
+import { consoleLink } from '../console/console.ts'
+import type { ConsoleLink } from '../console/console.ts'
 import { storeFlags } from '../open-store.ts'
 import type { Output } from '../output.ts'
 import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
-import type { ServeStage } from './serve-stage.ts'
-import type { StartedService } from './start-service.ts'
 import { boxText } from '../terminal-text.ts'
+import { demoVariables } from './demo-variables.ts'
+import type { ServeStage, StartedService } from './start-service.ts'
 
 export const demo: ServeStage = async (
   started,
@@ -53,7 +52,7 @@ export const demo: ServeStage = async (
       ? undefined
       : await consoleLink(storage, parseKeyText(keys.adminKey)?.keyId ?? '', publicUrl ?? service.url)
   await announce(output, service, keys, { store, data, link })
-  if (!output.json && market.mediaUrl !== mediaUrl) output.say(picturesElsewhere(market))
+  if (!output.json && market.mediaUrl !== mediaUrl) output.say(photographsElsewhere(market))
   if (flags['live'] === false) return
   // Loaded only now, when everything is announced: a start takes no longer for it.
   const { keepLive } = await import('@property-events/demo/live')
@@ -69,12 +68,12 @@ export const demo: ServeStage = async (
   })
 }
 
-function picturesElsewhere({ mediaUrl }: LoadedMarket): string {
+function photographsElsewhere({ mediaUrl }: LoadedMarket): string {
   const { origin, port } = new URL(mediaUrl)
   return `The photographs of this market are at ${origin}, where it was first started. To see them, start it there again (--port ${port === '' ? 80 : port}), or start a new one in an empty folder (--data).`
 }
 
-interface Place {
+interface StorePlace {
   /** Flags that find the store, such as ` --data ./demo`. */
   readonly store: string
   /** The data folder. */
@@ -87,7 +86,7 @@ async function announce(
   output: Output,
   { url, metricsUrl }: StartedService['service'],
   keys: DemoKeys,
-  { store, data, link }: Place,
+  { store, data, link }: StorePlace,
 ): Promise<void> {
   if (output.json) return output.writeJson({ url, metricsUrl, ...(link && { console: link.url }), ...keys })
   const width = Math.max(...keys.tenants.map((tenant) => tenant.name.length))

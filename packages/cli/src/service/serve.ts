@@ -1,24 +1,24 @@
 /** `serve` and `demo`: the service, until a signal. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Command } from 'commander'
 import { runSandbox } from '@property-events/demo/sandbox'
 import { sandboxTenantId } from '@property-events/protocol'
+import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { consoleFolder } from './console-folder.ts'
-import { demo } from './demo.ts'
 import { storeFlags } from '../open-store.ts'
 import { withoutReader } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
-import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { addSettings } from '../settings/read-settings.ts'
 import { demoSettings, readServeOptions, serveSettings } from '../settings/serve-settings.ts'
-import { shownSettings } from '../settings/shown-settings.ts'
-import { startService } from './start-service.ts'
-import type { ServeStage } from './serve-stage.ts'
-import type { ServeOptions } from './start-service.ts'
 import { aborted, stopSignal } from '../stop-signal.ts'
 import { boxText } from '../terminal-text.ts'
+import { shownSettings } from './config.ts'
+import { demo } from './demo.ts'
+import { startService } from './start-service.ts'
+import type { ServeOptions, ServeStage } from './start-service.ts'
 
 export function addServe(program: Command, context: CommandContext): void {
   const command = program.command('serve').description('serve the store of a data folder')
@@ -150,4 +150,13 @@ function firstSteps(store: string): string {
     key('read', 'website'),
   ]
   return `${lines.join('\n')}\n`
+}
+
+const places = ['../../console', '../../../console/built']
+
+/** `undefined` if it was not built. */
+function consoleFolder(): string | undefined {
+  return places
+    .map((place) => join(import.meta.dirname, place))
+    .find((folder) => existsSync(join(folder, 'index.html')))
 }

@@ -1,16 +1,17 @@
 /** Opens a data folder and serves it: the lock, the store, the pepper, the listening service; and closes them again. */
 import { catalogues } from '@property-events/protocol'
 import {
-  StorageRefusal,
   acquireServingLock,
   createLogger,
   createService,
   defaultLimits,
+  exporterTo,
   findPeppers,
   loadPeppers,
   openStorage,
   pepperFit,
   readPepperUse,
+  StorageRefusal,
 } from '@property-events/server'
 import type {
   ErasureList,
@@ -22,11 +23,16 @@ import type {
   ShownSetting,
   StorageEngine,
 } from '@property-events/server'
+import type { Invocation } from '../command-context.ts'
+import { checkDatabase } from '../doctor/check-database.ts'
+import { checkDiskSpace, checkPageSpace } from '../doctor/check-machine.ts'
+import { checkNode, thisNode } from '../doctor/check-node.ts'
+import { checkStore } from '../doctor/check-store.ts'
+import type { Finding } from '../doctor/finding.ts'
+import type { GivenPeppers } from '../keys/pepper.ts'
+import { openServedErasureList } from '../privacy/erasure-list.ts'
+import { Refusal } from '../refusal.ts'
 import type { RateLimit } from '../settings/rate-limit.ts'
-import { serviceFindings } from '../doctor/check-service.ts'
-import { exporterTo } from '@property-events/server'
-import { openListFor } from '../privacy/erasure-list.ts'
-import { portRefusal } from './port-refusal.ts'
 import type { readServeOptions } from '../settings/serve-settings.ts'
 
 /** The settings, and what the command adds. */
@@ -66,7 +72,7 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
     const storage = await openForServing(options, signal)
     let erasureList: ErasureList | undefined
     try {
-      erasureList = await openListFor(options, storage)
+      erasureList = await openServedErasureList(options, storage)
       const peppers = await peppersForServing(options, storage)
       const service = await listen(options, storage, peppers, erasureList)
       return {
@@ -212,4 +218,56 @@ async function listen(
   } catch (error) {
     throw portRefusal(error, options) ?? error
   }
+}
+
+interface WantedPorts {
+  readonly port: number
+  readonly metricsPort: number
+}
+
+/** What to do about a port that the service cannot have; `undefined` for an error of another kind. */
+function portRefusal(error: unknown, options: WantedPorts): Refusal | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code !== 'EADDRINUSE') return undefined
+  const port = 'port' in error ? error.port : undefined
+  if (port === options.metricsPort && port !== options.port) {
+    return new Refusal(
+      `Port ${options.metricsPort} for metrics is taken. Choose another with --metrics-port (0 for any free one).`,
+    )
+  }
+  return new Refusal(
+    `Port ${options.port} is taken. Stop the program that listens there, or choose another with --port (0 for any free one).`,
+  )
+}
+
+/** What a command does once its service listens: load, announce. It ends with the signal at the latest. */
+export type ServeStage = (
+  started: StartedService,
+  invocation: Invocation,
+  options: ServeOptions,
+  signal: AbortSignal,
+) => Promise<void>
+
+interface CheckedService {
+  readonly data: string
+  readonly database: string | undefined
+  readonly keyPepper: string | undefined
+  readonly oldKeyPepper: string | undefined
+  /** Flags that find the store. */
+  readonly storeFlags: string
+}
+
+/** Each call checks again: some milliseconds, and with a database a separate connection. */
+function serviceFindings(service: CheckedService): () => Promise<readonly Finding[]> {
+  const { data: folder, database, keyPepper: given, oldKeyPepper: old, storeFlags } = service
+  const peppers: GivenPeppers = { given, old }
+  return async () => [
+    checkNode(thisNode(), { again: false }),
+    ...(database === undefined
+      ? [checkDiskSpace(folder), ...checkStore(folder, peppers, Date.now(), storeFlags, { readsAll: false })]
+      : [
+          checkPageSpace(folder),
+          ...(await checkDatabase(database, folder, peppers, Date.now(), storeFlags)),
+        ]),
+  ]
 }

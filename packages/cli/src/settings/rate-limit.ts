@@ -1,7 +1,7 @@
 /** Rates as they are written in settings and for keys (D10). */
 import { readWholeNumber } from '@property-events/protocol'
 import type { KeyRate } from '@property-events/server'
-import type { SettingReader } from './read-settings.ts'
+import type { SettingReader } from './setting.ts'
 import { plainText } from '../terminal-text.ts'
 
 /** Requests a second and the size of a burst, or no limit. */
@@ -10,7 +10,7 @@ export type RateLimit = KeyRate | 'off'
 /** Of requests a second, and of a burst. */
 const rateRange = { from: 1, to: 9_999_999 } as const
 
-export const rateWords = `a whole number from ${rateRange.from} to ${rateRange.to}`
+const rateWords = `a whole number from ${rateRange.from} to ${rateRange.to}`
 
 export const defaultRate: KeyRate = { perSecond: 50, burst: 500 }
 
@@ -26,7 +26,7 @@ export function readRateLimit(written: string): RateLimit | undefined {
 }
 
 /** A burst that is left out is ten times the rate. */
-export function readRate(perSecond: string, burst: string | undefined): KeyRate | undefined {
+function readRate(perSecond: string, burst: string | undefined): KeyRate | undefined {
   const rate = readWholeNumber(perSecond, rateRange)
   if (rate === undefined) return undefined
   if (burst === undefined) return { perSecond: rate, burst: Math.min(rateRange.to, burstPerRequest * rate) }

@@ -2,13 +2,10 @@ import { readFileSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { addItems } from '../help/help-text.ts'
 import { Refusal } from '../refusal.ts'
+import { plainText, withoutPassword } from '../terminal-text.ts'
 import { fileVariableOf, optionNameOf, unknownVariableFaults, variableOf } from './setting.ts'
-import type { Setting } from './setting.ts'
-import { knownVariables } from './settings.ts'
-import { plainText } from '../terminal-text.ts'
-import { withoutPassword } from '../without-secrets.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment, Setting, SettingReader } from './setting.ts'
+import { variableNames } from './settings.ts'
 
 /** Adds the flags of these settings to a command, with their variables and defaults in the help. */
 export function addSettings(command: Command, settings: readonly Setting<unknown>[]): Command {
@@ -23,23 +20,11 @@ export function addSettings(command: Command, settings: readonly Setting<unknown
   return command
 }
 
-/** Reads settings one by one and collects their faults, so that all are reported at once. */
-export interface SettingReader {
-  /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
-  value<Value>(setting: Setting<Value>): Value
-  /** Where its value was set: a flag or a variable; `undefined`: nowhere, so the fallback applies. */
-  place(setting: Setting<unknown>): string | undefined
-  /** Notes a fault of another kind. */
-  fault(sentence: string): void
-  /** Throws a `Refusal` with all faults, if there are any. To be called before any value is used. */
-  finish(): void
-}
-
 export function readSettings(
   flags: Readonly<Record<string, unknown>>,
   environment: Environment,
 ): SettingReader {
-  const faults = [...unknownVariableFaults(environment, knownVariables)]
+  const faults = [...unknownVariableFaults(environment, variableNames)]
   return {
     value(setting) {
       try {
@@ -65,7 +50,7 @@ export function readSettings(
   }
 }
 
-interface Written {
+interface WrittenValue {
   readonly written: string
   /** The flag or variable that sets it, or that names the file with it. */
   readonly place: string
@@ -75,7 +60,7 @@ function find(
   setting: Setting<unknown>,
   flags: Readonly<Record<string, unknown>>,
   environment: Environment,
-): Written | undefined {
+): WrittenValue | undefined {
   const flag = flags[optionNameOf(setting)]
   if (flag === true) return { written: 'on', place: `--${setting.name}` }
   if (typeof flag === 'string') return { written: flag, place: `--${setting.name}` }

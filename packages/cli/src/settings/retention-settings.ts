@@ -1,9 +1,8 @@
 /** How long payloads are kept (D17): part of the settings of `serve`, and of the command `retention`. */
 import { readWholeNumber } from '@property-events/protocol'
 import type { RetentionDefaults } from '@property-events/server'
-import type { SettingReader } from './read-settings.ts'
+import type { SettingReader, Setting, SettingWords } from './setting.ts'
 import { text } from './setting.ts'
-import type { Setting, SettingWords } from './setting.ts'
 
 /** A hundred years. */
 const mostDays = 36_500

@@ -1,8 +1,8 @@
 /** The settings of `serve` and `demo`, and reading them. */
-import type { SettingReader } from './read-settings.ts'
+import type { SettingReader, Setting } from './setting.ts'
 import { readRetention } from './retention-settings.ts'
-import type { Setting } from './setting.ts'
-import { connectionSettings, consoleSettings, settings } from './settings.ts'
+import { connectionSettings, consoleSettings } from './service-settings.ts'
+import { settings } from './settings.ts'
 
 /** The port where Prometheus expects exporters; the metrics are not on the public port. */
 const defaultMetricsPort = 9464

@@ -1,5 +1,5 @@
 import { readWholeNumber } from '@property-events/protocol'
-import { didYouMean } from '../suggest.ts'
+import { suggest } from '../refusal.ts'
 
 /** One setting: its flag, its environment variable, and how its text is read. */
 export interface Setting<Value> {
@@ -128,5 +128,19 @@ export function unknownVariableFaults(
     .filter(
       (name) => name.startsWith('PROPERTY_EVENTS_') && !name.startsWith(testPrefix) && !known.includes(name),
     )
-    .map((name) => `${name} is not a setting of property-events.${didYouMean(name, known)}`)
+    .map((name) => `${name} is not a setting of property-events.${suggest(name, known)}`)
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads settings one by one and collects their faults, so that all are reported at once. */
+export interface SettingReader {
+  /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
+  value<Value>(setting: Setting<Value>): Value
+  /** Where its value was set: a flag or a variable; `undefined`: nowhere, so the fallback applies. */
+  place(setting: Setting<unknown>): string | undefined
+  /** Notes a fault of another kind. */
+  fault(sentence: string): void
+  /** Throws a `Refusal` with all faults, if there are any. To be called before any value is used. */
+  finish(): void
 }

@@ -1,20 +1,20 @@
 /** All settings, as a flag or as a `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server/plain'
-import { connectionSettings } from './connection-settings.ts'
-import { consoleSettings } from './console-settings.ts'
-import { fileSettings } from './file-settings.ts'
+import { readCatalogue } from './catalogue.ts'
+import {
+  connectionSettings,
+  consoleSettings,
+  fileSettings,
+  memorySettings,
+  sandboxSettings,
+} from './service-settings.ts'
+import { clientSettings } from './client-settings.ts'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { keySettings } from './key-settings.ts'
-import { memorySettings } from './memory-settings.ts'
-import { readCatalogue } from './catalogue.ts'
 import { retentionSettings } from './retention-settings.ts'
-import { sandboxSettings } from './sandbox-settings.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
-
-export { connectionSettings, consoleSettings }
 
 export const settings = {
   data: text(
@@ -225,36 +225,14 @@ export const settings = {
     name: 'override-clock',
     description: 'publish although the last event is more than 5 minutes ahead of the clock',
   }),
-  url: text(
-    {
-      name: 'url',
-      argument: 'url',
-      description: 'base address of the service',
-      expected: 'an http or https address such as http://127.0.0.1:8080',
-    },
-    'http://127.0.0.1:8080',
-    readBaseUrl,
-  ),
-  actor: text(
-    {
-      name: 'actor',
-      argument: 'id',
-      description: 'whom the audit names for what a command changes: an id, not a person’s name',
-      fallbackWords: 'an id made of the machine and the account',
-      variableOnly: true,
-      expected: '1 to 40 letters, digits and hyphens',
-    },
-    undefined,
-    (actor) => (/^[A-Za-z0-9-]{1,40}$/.test(actor) ? actor : undefined),
-  ),
-  ...keySettings,
+  ...clientSettings,
   ...sandboxSettings,
 } as const
 
 /** The demo's second key, which `env` sets for the documents. Commands take it from `--key` alone. */
 export const publishKeyVariable = 'PROPERTY_EVENTS_PUBLISH_KEY'
 
-export const knownVariables: readonly string[] = [
+export const variableNames: readonly string[] = [
   ...Object.values(settings).flatMap((setting: Setting<unknown>) =>
     [variableOf(setting), fileVariableOf(setting) ?? []].flat(),
   ),
@@ -267,12 +245,4 @@ function readBasePath(path: string): string | undefined {
   return /^(\/[A-Za-z0-9._~-]{1,64}){1,8}$/.test(trimmed) && !/\/\.{1,2}(\/|$)/.test(trimmed)
     ? trimmed
     : undefined
-}
-
-function readBaseUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return undefined
-  const url = new URL(value)
-  const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
-  return url.href.replace(/\/+$/, '')
 }

@@ -8,7 +8,7 @@ import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import type { Output } from '../output.ts'
 import { epochCommand, epochNumber } from '../program-name.ts'
-import { whileWorking } from '../progress.ts'
+import { withProgress } from '../progress.ts'
 import type { Measure } from '../progress.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -29,14 +29,14 @@ export function addBackup(program: Command, context: CommandContext): void {
       // Missing or not a folder: the machine's own error says which.
       statSync(`${dirname(path)}/.`)
       removeWhenStopped(partialPathOf(path))
-      await noteBackup(store, output)
+      await recordBackup(store, output)
       const partial = partialPathOf(path)
-      await whileWorking(output, 'MB', () => measureOf(partial, folder), backUpStore(folder, path))
+      await withProgress(output, 'MB', () => measureOf(partial, folder), backUpStore(folder, path))
       const { size: bytes } = statSync(path)
       if (output.json) return output.writeJson({ file: path, bytes })
       return output.write(
         `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
-          `Keep a copy of the key pepper too, in another place (${pepperPlace(folder)}): without it no key works.\n` +
+          `Keep a copy of the key pepper too, in another place (${pepperSource(folder)}): without it no key works.\n` +
           'To restore: put it into an empty data folder as property-events.db. Before you serve it:\n' +
           `${epochCommand(' --data FOLDER')}\n` +
           `There ${epochNumber}.\n`,
@@ -61,7 +61,7 @@ function databaseRefusal(path: string): Refusal {
  * The receipt of an erasure names the backups that still hold what it removed. Recorded before the copy is begun, because what is reduced
  * after that may be in it. A store on a full disk can still be copied to another one.
  */
-async function noteBackup({ storage, actor }: OpenedStore, output: Output): Promise<void> {
+async function recordBackup({ storage, actor }: OpenedStore, output: Output): Promise<void> {
   const target = storage.settings.storeId
   try {
     await storage.audit.note({ action: 'backup.begun', tenant: null, target, detail: {} }, actor)
@@ -86,7 +86,7 @@ function removeWhenStopped(partial: string): void {
   }
 }
 
-function pepperPlace(folder: string): string {
+function pepperSource(folder: string): string {
   const file = join(folder, pepperFileName)
   return existsSync(file) ? file : 'PROPERTY_EVENTS_KEY_PEPPER'
 }

@@ -1,18 +1,18 @@
 /** Brings erasures from `unreachable` to `overwritten`: rewrites the store, now or every day (docs/decisions/0030). */
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Command } from 'commander'
+import { setTimeout as delay } from 'node:timers/promises'
 import { compactStore } from '@property-events/server'
 import type { Compaction } from '@property-events/server'
+import type { Command } from 'commander'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { dailyTimeOf, runDaily } from './daily.ts'
+import { errorMessage } from '../error-message.ts'
 import { addNote } from '../help/help-text.ts'
 import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
-import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { sentencesOf } from '../error-message.ts'
+import { addSettings } from '../settings/read-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText } from '../terminal-text.ts'
@@ -55,20 +55,20 @@ export function addCompact(program: Command, context: CommandContext): void {
       try {
         await report(invocation, await compactOnce(invocation, false))
       } catch (error) {
-        output.say(sentencesOf(error))
+        output.say(errorMessage(error))
       }
     })
   })
 }
 
-interface Done {
+interface CompactionReport {
   readonly compaction: Compaction
   readonly tookMs: number
   /** Names of files in the data folder that do not belong to the service, such as backups. */
-  readonly strangers: readonly string[]
+  readonly foreignFiles: readonly string[]
 }
 
-function compactOnce({ settings: reader, flags }: Invocation, always: boolean): Promise<Done> {
+function compactOnce({ settings: reader, flags }: Invocation, always: boolean): Promise<CompactionReport> {
   // Where SQLite puts the temporary copy: beside the store, where only its owner looks, and not on a small /tmp.
   const folder = reader.value(settings.data)
   process.env['SQLITE_TMPDIR'] ??= isFile(folder) ? dirname(folder) : folder
@@ -77,8 +77,8 @@ function compactOnce({ settings: reader, flags }: Invocation, always: boolean): 
     if (waits && store.database === undefined) prepareFolder(store)
     const begunMs = performance.now()
     const compaction = await compactStore(store.storage, store.actor, { always })
-    const strangers = store.database === undefined ? strangersIn(store.folder) : []
-    return { compaction, tookMs: Math.round(performance.now() - begunMs), strangers }
+    const foreignFiles = store.database === undefined ? foreignFilesIn(store.folder) : []
+    return { compaction, tookMs: Math.round(performance.now() - begunMs), foreignFiles }
   })
 }
 
@@ -98,7 +98,7 @@ const ownFiles =
   /^(property-events\.db(-wal|-shm)?|pepper(\.old)?|sealed-pages(\.index)?|serve\.lock(-journal)?|demo-keys\.json)$/
 
 /** A backup that was made there still has its contents. */
-function strangersIn(folder: string): readonly string[] {
+function foreignFilesIn(folder: string): readonly string[] {
   return isFile(folder) ? [] : readdirSync(folder).filter((name) => !ownFiles.test(name))
 }
 
@@ -110,17 +110,17 @@ function megabytes(bytes: number): string {
   return Math.ceil(bytes / 1e6).toLocaleString('en-GB')
 }
 
-async function report({ output }: Invocation, { compaction, tookMs, strangers }: Done): Promise<void> {
+async function report({ output }: Invocation, { compaction, tookMs, foreignFiles }: CompactionReport): Promise<void> {
   const isDone = compaction.kind === 'compacted'
   const overwritten = isDone ? compaction.waited.length : 0
-  if (output.json) return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: strangers })
+  if (output.json) return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: foreignFiles })
   if (!isDone) {
     return output.write(
       'No erasure is waiting to be overwritten, so nothing was done (--always rewrites the store anyway).\n',
     )
   }
-  const named = strangers.slice(0, 10).map((name) => plainText(name))
-  const rest = strangers.length > named.length ? ` and ${strangers.length - named.length} more` : ''
+  const named = foreignFiles.slice(0, 10).map((name) => plainText(name))
+  const rest = foreignFiles.length > named.length ? ` and ${foreignFiles.length - named.length} more` : ''
   await output.write(
     `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} overwritten now: the free space of the store holds no erased data.\n` +
       'Backups and other copies still have it: the receipts (`erasures show`) name them.\n' +
@@ -128,4 +128,51 @@ async function report({ output }: Invocation, { compaction, tookMs, strangers }:
         ? ''
         : `Other files in the data folder were left as they are: ${named.join(', ')}${rest}.\n`),
   )
+}
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+
+/** The clock may be set, and the machine may sleep, so the time is checked at least this often. */
+const sleepAtMostMs = 10 * minuteMs
+
+/** Milliseconds after midnight for `HH:MM`; `undefined`: not a time of day. */
+export function dailyTimeOf(text: string): number | undefined {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
+  return hours === undefined ? undefined : (Number(hours) * 60 + Number(minutes)) * minuteMs
+}
+
+/** The first such moment after the given one; milliseconds since 1970. */
+export function nextDaily(timeMs: number, nowMs: number): number {
+  const today = nowMs - (nowMs % dayMs) + timeMs
+  return today > nowMs ? today : today + dayMs
+}
+
+interface DailyClock {
+  readonly nowMs: () => number
+  /** Resolves after this time, or at once when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+const machineClock: DailyClock = {
+  nowMs: () => Date.now(),
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+}
+
+/** Resolves when the signal is aborted, after the task under way. A moment missed while the machine slept is made up for at once. */
+export async function runDaily(
+  timeMs: number,
+  signal: AbortSignal,
+  run: () => Promise<void>,
+  { nowMs, sleep }: DailyClock = machineClock,
+): Promise<void> {
+  let due = nextDaily(timeMs, nowMs())
+  while (!signal.aborted) {
+    const leftMs = due - nowMs()
+    if (leftMs > 0) await sleep(Math.min(leftMs, sleepAtMostMs), signal)
+    else {
+      await run()
+      due = nextDaily(timeMs, nowMs())
+    }
+  }
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import {
   copyStore,
   eventsIn,
@@ -9,13 +8,13 @@ import {
   reopenTenant,
 } from '@property-events/server'
 import type { Actor, CopiedFeed, Peppers, StorageEngine, Tenant } from '@property-events/server'
-import { readActor } from '../actor.ts'
+import type { Command } from 'commander'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { readPeppers } from '../keys/key-pepper.ts'
-import type { GivenPeppers } from '../keys/key-pepper.ts'
-import { findTenant, storeFlags } from '../open-store.ts'
+import { readPeppers } from '../keys/pepper.ts'
+import type { GivenPeppers } from '../keys/pepper.ts'
+import { findTenant, readActor, storeFlags } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
@@ -70,7 +69,7 @@ export function addCopy(program: Command, context: CommandContext): void {
     if (tenant === undefined) return await copyAll(invocation, from, target ?? '', actor)
     const places = { folder: source, database: undefined, flags: storeFlag(source), storage: from, actor }
     const found = await findTenant(places, tenant)
-    if (reopens) return await takeBack(invocation, from, found, target, actor)
+    if (reopens) return await reopen(invocation, from, found, target, actor)
     return await moveOne(invocation, from, found, target ?? '', {
       withoutKeys,
       pepper,
@@ -149,7 +148,7 @@ more, suspend the tenant in the source: ${commandLine(`tenants suspend ${tenant.
   )
 }
 
-async function takeBack(
+async function reopen(
   { output }: Invocation,
   from: StorageEngine,
   tenant: Tenant,

@@ -1,28 +1,27 @@
 /** Continues after numbers were lost, or may have been: with a new epoch or, if nothing is missing, in the old one (D13). */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
-import { feedNames } from '@property-events/protocol'
+import { feedNames, formatTicks, memberOf, memberText } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { readErasureList } from '@property-events/server'
 import type { FeedKey, StorageEngine } from '@property-events/server'
+import type { Command } from 'commander'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { headsFault, readHeads } from './epoch-heads.ts'
+import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
 import {
   acceptLoss,
-  erasureSign,
+  erasureEvidence,
   lostErasuresRefusal,
   replayList,
   replayText,
 } from '../privacy/erasure-list.ts'
-import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
-import type { OpenedStore } from '../open-store.ts'
 import { epochCommand } from '../program-name.ts'
-import { addSettings } from '../settings/read-settings.ts'
-import type { SettingReader } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { addSettings } from '../settings/read-settings.ts'
+import type { SettingReader } from '../settings/setting.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText } from '../terminal-text.ts'
 
@@ -73,7 +72,7 @@ function addStart(epoch: Command, context: CommandContext): void {
       const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
       const listed = listPath === undefined || isAccepted ? undefined : await readErasureList(listPath)
       if (listed === undefined && !isAccepted) {
-        const sign = await erasureSign(store.storage, feeds)
+        const sign = await erasureEvidence(store.storage, feeds)
         if (sign !== undefined) throw lostErasuresRefusal(sign, store.flags)
       }
       await store.storage.startEpoch(continueAfter, store.actor, feeds)
@@ -187,4 +186,85 @@ function readersText({ tenants, keys }: Readers): string {
   const named = keys.slice(0, namedAtMost).map((label) => plainText(label))
   const rest = keys.length - named.length
   return `the keys ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} ${of}`
+}
+
+interface RecordedHead extends FeedKey {
+  readonly position: number
+  readonly sequenceNumber: number
+  readonly createdDate: string | null
+  readonly epoch: string
+}
+
+async function readHeads(storage: StorageEngine): Promise<readonly RecordedHead[]> {
+  const heads: RecordedHead[] = []
+  for (const { tenantId } of await storage.tenants.tenants()) {
+    for (const feed of feedNames) {
+      const head = await storage.events.head({ tenantId, feed })
+      if (head === undefined) continue
+      const { position, sequenceNumber, created, epoch } = head
+      const createdDate = created === undefined ? null : formatTicks(created)
+      heads.push({ tenantId, feed, position, sequenceNumber, createdDate, epoch })
+    }
+  }
+  return heads
+}
+
+/** The numbers that the store lacks, in a sentence; `undefined`: none of those that were recorded. */
+async function headsFault(storage: StorageEngine, text: string): Promise<string | undefined> {
+  const recorded = parseHeads(text)
+  if (recorded === undefined) return 'The file is not output of `epoch heads`.'
+  const now = new Map((await readHeads(storage)).map((head) => [`${head.tenantId} ${head.feed}`, head]))
+  for (const head of recorded) {
+    const found = now.get(`${head.tenantId} ${head.feed}`)
+    const feed = `the ${head.feed} feed of tenant ${head.tenantId}`
+    if (found === undefined) return `The store no longer has ${feed}.`
+    if (found.epoch !== head.epoch) return `Another epoch has begun in ${feed} since.`
+    if (found.position < head.position) {
+      return `${sentenceStart(feed)} ends with ${found.sequenceNumber}, and ended with ${head.sequenceNumber}.`
+    }
+    if (head.position > 0 && !(await holds(storage, head))) {
+      return `Number ${head.sequenceNumber} of ${feed} is not the same event as before.`
+    }
+  }
+  const known = new Set(recorded.map((head) => `${head.tenantId} ${head.feed}`))
+  const unknownFeed = [...now.keys()].find((name) => !known.has(name))
+  return unknownFeed === undefined
+    ? undefined
+    : `The store has a feed that is not in the file (${unknownFeed}): the file is from another store, or older.`
+}
+
+function sentenceStart(words: string): string {
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+async function holds(storage: StorageEngine, head: RecordedHead): Promise<boolean> {
+  const { tenantId, feed, sequenceNumber, createdDate } = head
+  const key = { tenantId, feed }
+  const query = { key, view: 'all', after: sequenceNumber - 1, limit: 1, latestOnly: false } as const
+  const [event] = await storage.events.readAfter(query)
+  if (event?.sequenceNumber !== sequenceNumber) return false
+  const parsed: unknown = JSON.parse(Buffer.from(event.json).toString())
+  return memberText(parsed, 'createdDate') === createdDate
+}
+
+function parseHeads(text: string): readonly RecordedHead[] | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(parsed)) return undefined
+  const heads = parsed.map(recordedHead)
+  return heads.every((head) => head !== undefined) ? heads : undefined
+}
+
+function recordedHead(value: unknown): RecordedHead | undefined {
+  const [tenantId, epoch] = [memberText(value, 'tenantId'), memberText(value, 'epoch')]
+  const feed = feedNames.find((name) => name === memberOf(value, 'feed'))
+  const [position, sequenceNumber] = [memberOf(value, 'position'), memberOf(value, 'sequenceNumber')]
+  if (tenantId === undefined || feed === undefined || epoch === undefined) return undefined
+  if (typeof position !== 'number' || typeof sequenceNumber !== 'number') return undefined
+  const createdDate = memberText(value, 'createdDate') ?? null
+  return { tenantId, feed, position, sequenceNumber, createdDate, epoch }
 }

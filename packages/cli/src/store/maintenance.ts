@@ -6,7 +6,7 @@ import type { Maintenance } from '@property-events/server'
 import { addAction, flagNumber } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
-import { momentJson, momentText } from '../timestamp-option.ts'
+import { timestampJson, timestampText } from '../timestamp-option.ts'
 import { changeSettings, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../settings/read-settings.ts'
@@ -80,7 +80,7 @@ function addStatus(maintenance: Command, context: CommandContext): void {
       return output.write(
         found === undefined
           ? 'Maintenance is off.\n'
-          : `Maintenance is on since ${momentText(found.sinceMs)} UTC, with Retry-After: ${found.retryAfterSeconds}.\n`,
+          : `Maintenance is on since ${timestampText(found.sinceMs)} UTC, with Retry-After: ${found.retryAfterSeconds}.\n`,
       )
     }),
   )
@@ -89,7 +89,7 @@ function addStatus(maintenance: Command, context: CommandContext): void {
 function maintenanceJson(maintenance: Maintenance | undefined) {
   return {
     maintenance: maintenance !== undefined,
-    since: momentJson(maintenance?.sinceMs),
+    since: timestampJson(maintenance?.sinceMs),
     retryAfterSeconds: maintenance?.retryAfterSeconds ?? null,
   }
 }

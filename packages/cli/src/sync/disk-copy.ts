@@ -1,13 +1,17 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyCheckpoint } from './copy-checkpoint.ts'
-import type { CopyCheckpoint } from './copy-checkpoint.ts'
+import { CheckpointError } from '@property-events/client'
+import type { Batch, Checkpoint } from '@property-events/client'
+import { fileCheckpoint } from '@property-events/client/node'
+import { draftPathOf, takeFileLock, writeWhole } from '@property-events/server/plain'
+import type { CopyKeeper } from '@property-events/tables'
+import { Refusal } from '../refusal.ts'
+import { plainText } from '../terminal-text.ts'
 import { fileCopy } from './file-copy.ts'
-import { checkpointFileName, folderCopy, prepareFolder } from './folder-copy.ts'
+import { checkpointFileName, entryNameOf, folderCopy, prepareFolder } from './folder-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { lockCopy } from './lock-copy.ts'
-import { tidyFileCopy, tidyFolder } from './tidy-copy.ts'
 
-export interface OpenCopy {
+interface OpenCopy {
   readonly copy: LocalCopy
   readonly store: CopyCheckpoint
 }
@@ -32,6 +36,140 @@ export async function openCopy(target: string, onLost: () => void): Promise<Open
 }
 
 /** Whether the copy at this target is one file. */
-export function isFileCopy(target: string): boolean {
+function isFileCopy(target: string): boolean {
   return target.endsWith('.ndjson')
+}
+
+/** Locks a copy, by a file beside it or in it, until this process ends. Throws a `Refusal` when another sync has it. */
+function lockCopy(target: string, lockFile: string): void {
+  if (takeLock(lockFile)) return
+  throw new Refusal(
+    `Another sync is writing to ${plainText(target)}, and two at once would damage the copy. ` +
+      'Wait until it has ended, stop it, or name another target.',
+  )
+}
+
+function takeLock(lockFile: string): boolean {
+  try {
+    return takeFileLock(lockFile, 0o600) !== undefined
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
+    throw new Refusal(
+      `${plainText(lockFile)} cannot be locked (${plainText(error.message)}), so a second sync could damage the copy. ` +
+        'Name another target, on a local disk.',
+      { cause: error },
+    )
+  }
+}
+
+const draftSuffix = draftPathOf('')
+
+/**
+ * Files of the copy that were being written, and no others. Otherwise a property that was removed since would stay
+ * there for ever.
+ */
+function tidyFolder(folder: string): void {
+  for (const file of readdirSync(folder)) {
+    if (file.endsWith(draftSuffix) && isOurs(file.slice(0, -draftSuffix.length))) rmSync(join(folder, file))
+  }
+}
+
+function tidyFileCopy(file: string, checkpoint: string): void {
+  for (const path of [file, checkpoint]) rmSync(draftPathOf(path), { force: true })
+}
+
+function isOurs(file: string): boolean {
+  return file === checkpointFileName || entryNameOf(file) !== undefined
+}
+
+export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper {
+  const isFile = isFileCopy(target)
+  const counts = { changes: 0, removals: 0, removed: 0 }
+  /** The checkpoint of the copy, as long as the copy is not completely on disk. */
+  let unkept: Checkpoint | undefined
+  const keep = async (finished: boolean): Promise<void> => {
+    if (unkept === undefined || !(await copy.flush(finished))) return
+    if (isFile) await store.save(unkept)
+    unkept = undefined
+  }
+  return {
+    copy,
+    held: () => copy.held(),
+    // A file is written from time to time, so its checkpoint is kept only when the file is.
+    checkpoint: isFile ? { load: () => store.load() } : store,
+    counts,
+    async apply(batch) {
+      const removals = batch.changes.filter(({ kind }) => kind === 'remove')
+      const removed = await copy.holds(removals.map(({ subjectId }) => subjectId))
+      await applyTo(copy, batch)
+      unkept = batch.checkpoint
+      counts.changes += batch.changes.length
+      counts.removals += removals.length
+      counts.removed += removed
+      await keep(false)
+    },
+    keep,
+    isStored: () => unkept === undefined,
+    close: async () => undefined,
+  }
+}
+
+async function applyTo(copy: LocalCopy, { changes }: Batch): Promise<void> {
+  for (const change of changes) {
+    if (change.kind === 'remove') await copy.remove(change.subjectId)
+    else await copy.put(change)
+  }
+}
+
+/** The file of the checkpoint of a copy on disk. */
+interface CopyCheckpoint {
+  load(): Promise<unknown>
+  save(checkpoint: Checkpoint): Promise<void>
+}
+
+/**
+ * Kept with a checkpoint: the number of entries in the copy, so that a copy that was emptied differs from one that was
+ * empty.
+ */
+interface Kept extends Checkpoint {
+  readonly held: number
+}
+
+/**
+ * The checkpoint of `copy`, which is at `target`, in a file. It counts only while the copy holds something: a sync that
+ * continued from it would leave a copy that was emptied or removed empty for ever. Such a checkpoint is forgotten, and
+ * `onLost` is called.
+ */
+function copyCheckpoint(
+  path: string,
+  { copy, target, onLost }: { copy: LocalCopy; target: string; onLost: () => void },
+): CopyCheckpoint {
+  const file = fileCheckpoint(path)
+  return {
+    async load() {
+      const kept = (await file.load()) ?? undefined
+      if (kept === undefined) return undefined
+      const held = heldOf(kept)
+      const isLost = !existsSync(target) || ((await copy.count()) === 0 && held > 0)
+      if (!isLost) return kept
+      onLost()
+      // Before the copy is begun again, because the checkpoint would claim that it is complete. The file stays, because
+      // it marks a folder as a copy.
+      await writeWhole(path, ['null'])
+      return undefined
+    },
+    async save(checkpoint) {
+      const kept: Kept = { ...checkpoint, held: await copy.count() }
+      await file.save?.(kept)
+    },
+  }
+}
+
+const format: Checkpoint['format'] = 'property-events-checkpoint/1'
+
+/** 0 for what is no checkpoint of this format: the client refuses that, and says so. */
+function heldOf(kept: unknown): number {
+  if (typeof kept !== 'object' || kept === null || !('format' in kept) || kept.format !== format) return 0
+  if ('held' in kept && typeof kept.held === 'number') return kept.held
+  throw new CheckpointError('The checkpoint is damaged: a member is missing or wrong.')
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
+import { writeWhole } from '@property-events/server/plain'
 import { readChunks } from '../publishing/source.ts'
-import { splitLines } from '../publishing/split-lines.ts'
+import { splitLines } from '../publishing/split.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { entryText, heldIn, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { writeWhole } from '@property-events/server/plain'
 
 /** A write of the file costs as much as the file is long, so it is followed by nine times as long without one. */
 const restPerWrite = 9

@@ -9,7 +9,7 @@ export interface TenantKey {
   readonly key: string
 }
 
-export interface KeysFile {
+interface KeysFile {
   readonly tenants: readonly TenantKey[]
   /** Other users of the machine can read it. */
   readonly isOpen: boolean

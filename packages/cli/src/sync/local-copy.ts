@@ -1,7 +1,7 @@
 import type { CopyView, FeedEvent, HeldSubject } from '@property-events/client'
 
 /** One property or contact in a copy: its latest event, with the payload as JSON. */
-export interface CopyEntry {
+interface CopyEntry {
   readonly subjectId: string
   readonly event: FeedEvent
 }

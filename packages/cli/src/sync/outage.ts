@@ -10,13 +10,13 @@ import { plainText } from '../terminal-text.ts'
 const longestWaitMs = 30_000
 
 /** Options of a client that says when the service at `baseUrl` stops answering and when it answers again, once each. */
-export function tellingOptions(
+export function outageNotices(
   baseUrl: string,
   say: (line: string) => void,
 ): Required<Pick<ClientOptions, 'fetch' | 'retry'>> {
   let away = false
   const onWait = (error: PropertyEventsError): void => {
-    if (away || !isAway(error)) return
+    if (away || !isUnreachable(error)) return
     away = true
     const reason =
       error instanceof ServiceError
@@ -44,7 +44,7 @@ export interface OutageOptions {
 }
 
 /** Repeats the work, after a wait, for as long as it fails because the service, or the database of the copy, is away. */
-export async function outlastOutages<Result>(
+export async function retryDuringOutages<Result>(
   work: () => Promise<Result>,
   { say, signal }: OutageOptions,
 ): Promise<Result> {
@@ -52,7 +52,7 @@ export async function outlastOutages<Result>(
     try {
       return await work()
     } catch (error) {
-      if (!isAway(error) && !(error instanceof TablesAway)) throw error
+      if (!isUnreachable(error) && !(error instanceof TablesAway)) throw error
       // A random share, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs
       say(`${plainText(error.message)} Trying again in ${Math.ceil(waitMs / 1000)} s.`)
@@ -63,7 +63,7 @@ export async function outlastOutages<Result>(
 }
 
 /** An unexpected answer shows that a server is there, and perhaps not the service: waiting does not help. */
-function isAway(error: unknown): error is NetworkError | ServiceError {
+function isUnreachable(error: unknown): error is NetworkError | ServiceError {
   return (
     error instanceof PropertyEventsError && error.again !== 'never' && !(error instanceof InvalidAnswerError)
   )

@@ -1,7 +1,7 @@
 /** Whose turn it is: many tenants, a few at a time, each with waits of its own. Knows nothing of feeds or tables. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface TurnOptions {
+interface RoundRobinOptions {
   readonly names: readonly string[]
   /** Brings one tenant into step. `true`: something came, so that it is asked again soon. */
   readonly turn: (name: string) => Promise<boolean>
@@ -18,13 +18,15 @@ export interface TurnOptions {
 /** A tenant is asked again after 1 s when something came, and after up to 30 s while nothing does. */
 const minIntervalMs = 1_000
 const maxIntervalMs = 30_000
+
 /**
  * A turn of more than this counts no longer against the turns at a time, up to as many again: a few first copies or silent
  * servers must not hold up everyone else.
  */
 const longTurnMs = 5_000
+
 /** The longest wait before looking around again. */
-const lookMs = 1_000
+const pollIntervalMs = 1_000
 
 interface Tenant {
   readonly name: string
@@ -34,15 +36,15 @@ interface Tenant {
 }
 
 /** Resolves when all have had their turn, or, following, after the signal when no turn is under way any more. */
-export async function takeTurns(options: TurnOptions): Promise<void> {
+export async function runRoundRobin(options: RoundRobinOptions): Promise<void> {
   // The monotonic clock: one that is set back would hold every tenant for as long.
   const { signal, follow, now = () => performance.now(), random = Math.random } = options
   const waiting = new Set<Tenant>(
     options.names.map((name) => ({ name, dueMs: 0, intervalMs: minIntervalMs, failures: 0 })),
   )
   const running = new Map<Promise<void>, number>()
-  const takeTurn = async (tenant: Tenant): Promise<void> => {
-    const again = await turnOf(tenant, options)
+  const runNext = async (tenant: Tenant): Promise<void> => {
+    const again = await runTask(tenant, options)
     if (again === undefined || (!follow && again.done)) return
     // Never less than a service has asked for; what went well may come a little earlier.
     tenant.dueMs = now() + again.waitMs * ((again.done ? 0.75 : 1) + random() / 2)
@@ -50,10 +52,10 @@ export async function takeTurns(options: TurnOptions): Promise<void> {
   }
   while (!signal.aborted && waiting.size + running.size > 0) {
     const next = hasRoom([...running.values()], options.concurrency, now()) ? earliest(waiting) : undefined
-    const waitMs = next === undefined ? lookMs : Math.min(lookMs, next.dueMs - now())
+    const waitMs = next === undefined ? pollIntervalMs : Math.min(pollIntervalMs, next.dueMs - now())
     if (next !== undefined && waitMs <= 0) {
       waiting.delete(next)
-      const turn = takeTurn(next).finally(() => running.delete(turn))
+      const turn = runNext(next).finally(() => running.delete(turn))
       running.set(turn, now())
       continue
     }
@@ -62,9 +64,9 @@ export async function takeTurns(options: TurnOptions): Promise<void> {
   await Promise.all(running.keys())
 }
 
-async function turnOf(
+async function runTask(
   tenant: Tenant,
-  { turn, onFailure }: TurnOptions,
+  { turn, onFailure }: RoundRobinOptions,
 ): Promise<{ readonly waitMs: number; readonly done: boolean } | undefined> {
   try {
     const hasChanged = await turn(tenant.name)

@@ -2,7 +2,7 @@
 import { createClient, MassRemovalError } from '@property-events/client'
 import type { FeedName, OddEvent, ResyncReason, SyncOptions, SyncResult } from '@property-events/client'
 import type { CopyKeeper } from '@property-events/tables'
-import { outlastOutages, tellingOptions } from './outage.ts'
+import { retryDuringOutages, outageNotices } from './outage.ts'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
@@ -25,7 +25,7 @@ export interface SyncRun {
 export async function runSync({ address, feed, type, output, keeper, ...run }: SyncRun): Promise<SyncResult> {
   const { follow, allowMassRemoval } = run
   const outage = { say: (line: string) => output.say(line), signal: run.signal }
-  const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
+  const client = createClient({ ...address, feed, ...outageNotices(address.baseUrl, outage.say) })
   const progress = createProgress(output, 'events')
   /** Over all runs together, and over those that have ended. */
   const read = { events: 0, eventsBefore: 0 }
@@ -64,7 +64,7 @@ export async function runSync({ address, feed, type, output, keeper, ...run }: S
     }
   }
   try {
-    const ended = await (follow ? outlastOutages(syncOnce, outage) : syncOnce())
+    const ended = await (follow ? retryDuringOutages(syncOnce, outage) : syncOnce())
     return { ...ended, events: read.events, ...keeper.counts }
   } catch (error) {
     throw error instanceof MassRemovalError ? removalRefusal(error) : error

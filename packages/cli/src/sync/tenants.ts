@@ -12,15 +12,15 @@ import type { CopyKeeper, ListingTables, TableTarget, TablesOptions } from '@pro
 import { TablesAway } from '@property-events/tables/refusal'
 import type { Output } from '../output.ts'
 import { Refusal } from '../refusal.ts'
-import { sentencesOf } from '../error-message.ts'
+import { errorMessage } from '../error-message.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText, shellWord, tableText } from '../terminal-text.ts'
 import { readKeysFile } from './keys-file.ts'
 import type { TenantKey } from './keys-file.ts'
 import { oddSentence, readAgainSentence, removalRefusal, resyncSentence } from './run-sync.ts'
-import { takeTurns } from './round-robin.ts'
+import { runRoundRobin } from './round-robin.ts'
 
-export interface TenantsRun {
+interface TenantsRun {
   readonly output: Output
   readonly baseUrl: string
   /** What the keys are used for here. */
@@ -39,6 +39,7 @@ export interface TenantsRun {
 
 /** Subjects in a batch: several tenants have one in memory at the same time. */
 const batchSize = 250
+
 /** Attempts of a request, when the tenant has another turn anyway. */
 const attemptsPerTurn = 3
 const firstWaitMs = 5_000
@@ -71,7 +72,7 @@ export async function syncTenants(run: TenantsRun): Promise<boolean> {
   const tables = await openTables(run.target, run.tables)
   const tenants = new Map(chosen.map((key) => [key.name, tenantOf(key, tables, run)]))
   try {
-    await takeAllTurns(tenants, run, signal)
+    await syncAll(tenants, run, signal)
     await report(output, [...tenants.values()], Date.now())
   } finally {
     await tables.close()
@@ -84,14 +85,14 @@ function isInStep({ caughtUpMs, trouble }: Tenant): boolean {
   return caughtUpMs !== undefined && trouble === undefined
 }
 
-async function takeAllTurns(
+async function syncAll(
   tenants: ReadonlyMap<string, Tenant>,
   run: TenantsRun,
   signal: AbortSignal,
 ): Promise<void> {
   const { output } = run
-  const tell = teller(output)
-  await takeTurns({
+  const tell = failureReporter(output)
+  await runRoundRobin({
     names: [...tenants.keys()],
     follow: run.follow,
     concurrency: run.concurrency,
@@ -99,7 +100,7 @@ async function takeAllTurns(
     async turn(name) {
       const tenant = tenants.get(name)
       if (tenant === undefined) return false
-      const hasChanged = await takeTurn(tenant, run, signal)
+      const hasChanged = await syncTenant(tenant, run, signal)
       tell.worked(tenant)
       output.progress(output.showsProgress ? progressLine([...tenants.values()]) : '')
       return hasChanged
@@ -135,7 +136,7 @@ function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsR
   }
 }
 
-async function takeTurn(tenant: Tenant, run: TenantsRun, signal: AbortSignal): Promise<boolean> {
+async function syncTenant(tenant: Tenant, run: TenantsRun, signal: AbortSignal): Promise<boolean> {
   const { keeper, counts, name } = tenant
   const result: SyncResult = await tenant.client.sync({
     checkpoint: keeper.checkpoint,
@@ -165,7 +166,7 @@ function waitAfter(error: unknown, failures: number): number {
 }
 
 /** Says once what has gone wrong and once that it works again: of each tenant, and of what all of them use. */
-function teller(output: Output) {
+function failureReporter(output: Output) {
   /** The service or the database does not answer: every tenant fails in the same way. */
   let common: string | undefined
   return {
@@ -194,7 +195,7 @@ function isCommon(error: unknown): boolean {
 function sentenceOf(error: unknown, name: string): string {
   if (error instanceof MassRemovalError) return removalRefusal(error, ` --tenant ${name}`).message
   if (error instanceof PropertyEventsError && error.code === 'aborted') return 'Stopped.'
-  return sentencesOf(error)
+  return errorMessage(error)
 }
 
 function progressLine(tenants: readonly Tenant[]): string {

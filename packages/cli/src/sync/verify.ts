@@ -2,7 +2,7 @@
 import { createClient } from '@property-events/client'
 import type { Comparison, Difference } from '@property-events/client'
 import type { Output } from '../output.ts'
-import { noAnswerOf } from '../service-client.ts'
+import { connectionRefusal } from '../service-client.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 import type { SyncRun } from './run-sync.ts'
 import { runSync } from './run-sync.ts'
@@ -32,7 +32,7 @@ async function compare({ address, feed, type, keeper }: SyncRun): Promise<Compar
   try {
     return await client.compare({ held: keeper.held(), apiEventType: type })
   } catch (error) {
-    throw noAnswerOf(error, address.baseUrl)
+    throw connectionRefusal(error, address.baseUrl)
   }
 }
 

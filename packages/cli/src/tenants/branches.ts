@@ -45,13 +45,13 @@ function addMove(branches: Command, context: CommandContext): void {
   })
 }
 
-interface Asked {
+interface MoveRequest {
   readonly from: string
   readonly to: string
   readonly signal: AbortSignal
 }
 
-async function move({ output, flags }: Invocation, store: OpenedStore, asked: Asked): Promise<void> {
+async function move({ output, flags }: Invocation, store: OpenedStore, asked: MoveRequest): Promise<void> {
   const { storage, actor } = store
   const tenant = await findTenant(store, flagText(flags, 'tenant') ?? '')
   const { tenantId } = tenant

@@ -9,17 +9,17 @@ import type { Deletion, DeletionRefusal, OwnedCounts, Tenant } from '@property-e
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { exportFor } from '@property-events/server'
-import { momentText } from '../timestamp-option.ts'
+import { timestampText } from '../timestamp-option.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
-import { whileWorking } from '../progress.ts'
+import { withProgress } from '../progress.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
-const lookEveryMs = 250
+const pollIntervalMs = 250
 const certificatesPerPiece = 200
 
 export function addDelete(tenants: Command, context: CommandContext): void {
@@ -66,8 +66,8 @@ export function addDeletions(tenants: Command, context: CommandContext): void {
         one.deletionId,
         one.tenantId,
         one.state,
-        momentText(one.begunMs),
-        momentText(one.deletedMs),
+        timestampText(one.begunMs),
+        timestampText(one.deletedMs),
         String(one.counts.events),
       ])
       return output.write(
@@ -123,10 +123,10 @@ async function deleteTenant(
     const done = (await deletions.find(deletionId))?.counts.events ?? 0
     return { done, part: done / Math.max(1, events) }
   }
-  await whileWorking(output, 'events deleted', measure, removeRows(deletions, deletion, signal))
+  await withProgress(output, 'events deleted', measure, removeRows(deletions, deletion, signal))
   // Nodes that serve the store have to forget the tenant first; for one that has ended without a word this waits a minute at most.
   while (!signal.aborted && (await deletions.acknowledge(deletionId, undefined)) !== 'deleted') {
-    await delay(lookEveryMs)
+    await delay(pollIntervalMs)
   }
   const last = await deletions.find(deletionId)
   if (signal.aborted || last?.state !== 'deleted') {
@@ -155,7 +155,7 @@ function wordsOf(refusal: DeletionRefusal): string {
     case 'erasing':
       return 'An erasure or a restriction of it is under way. Run this again in a moment.'
     case 'onHold':
-      return `${refusal.holds} of its properties or contacts are on hold, the last until ${momentText(refusal.untilMs)} UTC (\`holds list\`).`
+      return `${refusal.holds} of its properties or contacts are on hold, the last until ${timestampText(refusal.untilMs)} UTC (\`holds list\`).`
     case 'tenantMoving':
   }
   return 'It is being moved to or from another store (`tenants list`).'

@@ -1,14 +1,14 @@
 /** `tenants import`: many tenants and their keys from a file, once for each reference (PROTOCOL §12.3). */
-import type { Command } from 'commander'
 import { readFileSync } from 'node:fs'
 import { importTenantLines, newKey, readImport } from '@property-events/server'
 import type { ImportedLine } from '@property-events/server'
+import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { pepperForNewKey, pepperSettings, readPeppers } from '../keys/key-pepper.ts'
+import { pepperForNewKey, pepperSettings, readPeppers } from '../keys/pepper.ts'
 import { changeSettings, withStore } from '../open-store.ts'
-import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { addSettings } from '../settings/read-settings.ts'
 import { jsonText } from '../terminal-text.ts'
 
 export function addImport(tenants: Command, context: CommandContext): void {

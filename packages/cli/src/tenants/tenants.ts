@@ -5,7 +5,7 @@ import { isTenantName, tenantNameWords } from '@property-events/server'
 import type { Leaving, MoveState, StorageEngine, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { momentJson, momentText, momentWords, readMoment } from '../timestamp-option.ts'
+import { timestampJson, timestampText, futureTimeHelp, readTimestamp } from '../timestamp-option.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../settings/read-settings.ts'
@@ -80,7 +80,7 @@ function addList(tenants: Command, context: CommandContext): void {
       const rows = all.map(({ tenantId, name, createdMs, suspended }) => [
         tenantId,
         name,
-        momentText(createdMs),
+        timestampText(createdMs),
         [suspended ? 'suspended' : '', leavingWords(leaving.get(tenantId)), movingWords(states.get(tenantId))]
           .filter(Boolean)
           .join(', '),
@@ -118,7 +118,7 @@ function addSuspend(tenants: Command, context: CommandContext): void {
       '--unpublish',
       'it leaves: publishing ends, its properties are removed, its feeds can be read until then',
     )
-    .option('--reading-ends <when>', `with --unpublish: ${momentWords} (default: 7d)`)
+    .option('--reading-ends <when>', `with --unpublish: ${futureTimeHelp} (default: 7d)`)
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation, [idOrName = '']) => {
     const { output, settings: reader, flags } = invocation
@@ -141,9 +141,9 @@ async function leave(
   ends: string,
 ): Promise<void> {
   const sinceMs = Date.now()
-  const readingEndsMs = readMoment(ends, sinceMs)
+  const readingEndsMs = readTimestamp(ends, sinceMs)
   if (readingEndsMs === undefined)
-    reader.fault(`--reading-ends is "${plainText(ends)}", but must be ${momentWords}.`)
+    reader.fault(`--reading-ends is "${plainText(ends)}", but must be ${futureTimeHelp}.`)
   else if (readingEndsMs <= sinceMs) {
     reader.fault(
       `--reading-ends is "${plainText(ends)}", which has passed. Sites that show the properties need time to read that they are gone.`,
@@ -156,7 +156,7 @@ async function leave(
     if (output.json) return output.writeJson(tenantJson(tenant, await leavingOf(store.storage, tenantId)))
     return output.write(
       `Tenant ${tenantId} "${plainText(tenant.name)}" is leaving. Nothing can be published for it any more. The service removes its properties ` +
-        `as soon as it runs. Its feeds can be read until ${momentText(readingEndsMs)} UTC.\n` +
+        `as soon as it runs. Its feeds can be read until ${timestampText(readingEndsMs)} UTC.\n` +
         `Next: ${commandLine('tenants list', store.flags)}\n`,
     )
   })
@@ -194,7 +194,7 @@ function leavingWords(leaving: Leaving | undefined): string {
   const { readingEndsMs, unpublishedMs } = leaving
   const properties =
     unpublishedMs === undefined ? 'its properties are being removed' : 'its properties are removed'
-  return `leaves: ${properties}, reading ends ${momentText(readingEndsMs)}`
+  return `leaves: ${properties}, reading ends ${timestampText(readingEndsMs)}`
 }
 
 function movingWords(state: MoveState | undefined): string {
@@ -218,15 +218,15 @@ function tenantJson({ tenantId, name, createdMs, suspended, reference }: Tenant,
     tenantId,
     name,
     reference: reference ?? null,
-    created: momentJson(createdMs),
+    created: timestampJson(createdMs),
     suspended,
     ...(leaving === undefined
       ? {}
       : {
           leaving: {
-            since: momentJson(sinceMs),
-            readingEnds: momentJson(readingEndsMs),
-            unpublished: momentJson(unpublishedMs),
+            since: timestampJson(sinceMs),
+            readingEnds: timestampJson(readingEndsMs),
+            unpublished: timestampJson(unpublishedMs),
           },
         }),
   }

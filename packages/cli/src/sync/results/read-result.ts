@@ -1,6 +1,6 @@
 /** A line of `sync --results`: what became of a property at the site (PROTOCOL §14.5). The service checks the values. */
 import type { ConsumerResult } from '@property-events/client'
-import type { Piece } from '../../publishing/split-lines.ts'
+import type { Piece } from '../../publishing/split.ts'
 
 /** A result with the longest texts has some 3 kB. */
 export const maxResultBytes = 16 * 2 ** 10

@@ -5,12 +5,11 @@
 import { AbortedError, ConflictError, InvalidRequestError } from '@property-events/client'
 import type { Client, ConsumerResult } from '@property-events/client'
 import { withoutMark } from '../../publishing/source.ts'
-import { splitLines } from '../../publishing/split-lines.ts'
-import { batchLines } from './batch-lines.ts'
+import { splitLines } from '../../publishing/split.ts'
 import { maxResultBytes, readResult } from './read-result.ts'
 import type { BadLine, ResultLine } from './read-result.ts'
 
-export interface ResultsRun {
+interface ResultsRun {
   readonly client: Pick<Client, 'report'>
   readonly chunks: AsyncIterable<Buffer>
   readonly onBadLine: (bad: BadLine) => void
@@ -61,16 +60,16 @@ export async function sendResults(
   return totals
 }
 
-interface Sent {
+interface SendOutcome {
   readonly sent: number
   readonly unknown: number
   readonly refused: readonly BadLine[]
 }
 
-const nothing: Sent = { sent: 0, unknown: 0, refused: [] }
+const nothing: SendOutcome = { sent: 0, unknown: 0, refused: [] }
 
 /** A request is accepted or refused as a whole: the lines that caused a refusal are left out, and the others sent. */
-async function sendLines(run: ResultsRun, lines: readonly ResultLine[]): Promise<Sent> {
+async function sendLines(run: ResultsRun, lines: readonly ResultLine[]): Promise<SendOutcome> {
   if (lines.length === 0) return nothing
   try {
     const { stored, unknown } = await sendOnce(
@@ -114,10 +113,73 @@ function linesOf({ faults }: InvalidRequestError, lines: readonly ResultLine[]):
   })
 }
 
-function joined(one: Sent, other: Sent): Sent {
+function joined(one: SendOutcome, other: SendOutcome): SendOutcome {
   return {
     sent: one.sent + other.sent,
     unknown: one.unknown + other.unknown,
     refused: [...one.refused, ...other.refused],
   }
+}
+
+interface BatchLimits {
+  readonly most: number
+  readonly mostBytes: number
+  /** A batch that is not full is sent after its first line has waited this long. */
+  readonly waitMs: number
+  /** Ends the reading; what has been gathered is the last batch. */
+  readonly signal: AbortSignal
+}
+
+/** `bytesOf`: the size of a line. */
+async function* batchLines<Line>(
+  lines: AsyncIterable<Line>,
+  { most, mostBytes, waitMs, signal }: BatchLimits,
+  bytesOf: (line: Line) => number,
+): AsyncGenerator<readonly Line[]> {
+  const iterator = lines[Symbol.asyncIterator]()
+  const stopped = stopOf(signal)
+  let gathered: Line[] = []
+  let bytes = 0
+  let clock = clockOf(Infinity)
+  let next = iterator.next()
+  // Once reading has ended, nobody handles its later rejection.
+  next.catch(() => undefined)
+  try {
+    for (;;) {
+      const arrived = await Promise.race([next, clock.over, stopped.over])
+      const line = typeof arrived === 'string' || arrived.done === true ? undefined : arrived
+      if (line !== undefined) {
+        if (gathered.length === 0) clock = clockOf(waitMs)
+        gathered.push(line.value)
+        bytes += bytesOf(line.value)
+        next = iterator.next()
+        next.catch(() => undefined)
+        if (gathered.length < most && bytes < mostBytes) continue
+      }
+      clock.stop()
+      if (gathered.length > 0) yield gathered
+      gathered = []
+      bytes = 0
+      clock = clockOf(Infinity)
+      if (line === undefined && arrived !== 'waited') return
+    }
+  } finally {
+    clock.stop()
+    stopped.forget()
+  }
+}
+
+function clockOf(ms: number): { readonly over: Promise<'waited'>; readonly stop: () => void } {
+  if (ms === Infinity) return { over: new Promise(() => undefined), stop: () => undefined }
+  const { promise: over, resolve } = Promise.withResolvers<'waited'>()
+  const timer = setTimeout(() => resolve('waited'), ms)
+  return { over, stop: () => clearTimeout(timer) }
+}
+
+function stopOf(signal: AbortSignal): { readonly over: Promise<'stopped'>; readonly forget: () => void } {
+  const { promise: over, resolve } = Promise.withResolvers<'stopped'>()
+  const stop = (): void => resolve('stopped')
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return { over, forget: () => signal.removeEventListener('abort', stop) }
 }

@@ -1,11 +1,11 @@
 /** A sync together with `--results`: the site's reports are sent before it or, while it follows, beside it. */
 import { statSync } from 'node:fs'
 import { createClient } from '@property-events/client'
-import { outlastOutages, tellingOptions } from '../outage.ts'
+import { retryDuringOutages, outageNotices } from '../outage.ts'
 import type { Output } from '../../output.ts'
 import { readChunks } from '../../publishing/source.ts'
 import { Refusal } from '../../refusal.ts'
-import { noAnswerOf } from '../../service-client.ts'
+import { connectionRefusal } from '../../service-client.ts'
 import type { ServiceAddress } from '../../service-client.ts'
 import { plainText } from '../../terminal-text.ts'
 import type { BadLine } from './read-result.ts'
@@ -15,7 +15,7 @@ import type { ResultTotals } from './send-results.ts'
 /** More bad lines than this are counted and not listed. */
 const maxListed = 1_000
 
-export interface ResultsSource {
+interface ResultsSource {
   /** Follows the output of a program, as long as that runs. */
   readonly isStream: boolean
   readonly chunks: () => AsyncIterable<Buffer>
@@ -40,7 +40,7 @@ export interface ResultsReport {
   readonly badLines: readonly BadLine[]
 }
 
-export interface WithResults {
+interface WithResults {
   readonly source: ResultsSource
   readonly address: ServiceAddress
   readonly follow: boolean
@@ -59,12 +59,12 @@ export async function withResults<Result>(
   const badLines: BadLine[] = []
   let totals: ResultTotals = { sent: 0, refused: 0, unknown: 0, throughLine: 0 }
   const say = (line: string): void => output.say(line)
-  const telling = follow ? {} : tellingOptions(address.baseUrl, say)
+  const telling = follow ? {} : outageNotices(address.baseUrl, say)
   const run = {
     client: createClient({ ...address, ...telling }),
     chunks: source.chunks(),
     signal,
-    patiently: <T>(work: () => Promise<T>) => (follow ? outlastOutages(work, { say, signal }) : work()),
+    patiently: <T>(work: () => Promise<T>) => (follow ? retryDuringOutages(work, { say, signal }) : work()),
     onBadLine(bad: BadLine) {
       if (badLines.length < maxListed) badLines.push(bad)
       else return
@@ -76,7 +76,7 @@ export async function withResults<Result>(
       await sendResults(run, (now) => void (totals = now))
     } catch (error) {
       over.abort()
-      throw stoppedAt(noAnswerOf(error, address.baseUrl), totals)
+      throw stoppedAt(connectionRefusal(error, address.baseUrl), totals)
     } finally {
       source.close()
     }

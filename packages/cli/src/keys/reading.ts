@@ -1,13 +1,20 @@
-/** How a key reads, if not in the usual way: as written for a new key, and as shown (D12, PROTOCOL §3.5). */
-import type { Command } from 'commander'
-import { catalogues, feedNames, isNumberingName, numberingNames } from '@property-events/protocol'
-import type { EventTypeCatalogue, GrantScope, NumberingName } from '@property-events/protocol'
+/** What a new key reads, and in which form: as its options are written (D11, D12, PROTOCOL §3.5). */
+import {
+  catalogues,
+  contactFields,
+  contactRoleNames,
+  feedNames,
+  isNumberingName,
+  numberingNames,
+} from '@property-events/protocol'
+import type { ContactLimits, EventTypeCatalogue, GrantScope, NumberingName } from '@property-events/protocol'
 import type { KeyReading } from '@property-events/server'
+import type { Command } from 'commander'
 import { flagText } from '../command-context.ts'
-import { didYouMean } from '../suggest.ts'
-import type { SettingReader } from '../settings/read-settings.ts'
-import { Refusal } from '../refusal.ts'
+import { suggest, Refusal } from '../refusal.ts'
+import type { SettingReader } from '../settings/setting.ts'
 import { plainText } from '../terminal-text.ts'
+import { collectWords, readWords, wordsOf } from './key.ts'
 
 export function addReadingOptions(command: Command): Command {
   return command
@@ -58,14 +65,14 @@ function readerNamed(written: string, reader: SettingReader): KeyReading | undef
   const names = Object.keys(readers)
   if (Object.hasOwn(readers, written)) return readers[written]
   reader.fault(
-    `--reader is "${plainText(written)}", but must be ${names.join(' or ')}.${didYouMean(written, names)}`,
+    `--reader is "${plainText(written)}", but must be ${names.join(' or ')}.${suggest(written, names)}`,
   )
   return undefined
 }
 
 function numberingNamed(written: string, reader: SettingReader): NumberingName | undefined {
   if (isNumberingName(written)) return written
-  const meant = didYouMean(written, numberingNames)
+  const meant = suggest(written, numberingNames)
   reader.fault(
     `--event-types is "${plainText(written)}", but must be ${numberingNames.join(' or ')}.${meant}`,
   )
@@ -105,20 +112,47 @@ function unknownCodes(
   return Object.keys(catalogue[feed]).filter((code) => !Object.hasOwn(catalogues[name][feed], code))
 }
 
-/** In a table; empty: in the usual way. */
-export function readingText(reading: KeyReading | undefined): string {
-  const words = [
-    reading?.eventTypes,
-    reading?.current === true ? 'current' : undefined,
-    reading?.references === true ? 'reference-ids' : undefined,
-  ]
-  return words.filter((word) => word !== undefined).join(', ')
+export function addContactOptions(command: Command): Command {
+  return command
+    .option('--contact-roles <roles>', 'it reads only contacts with one of these roles', collectWords)
+    .option(
+      '--contact-fields <fields>',
+      'it reads only these members of contacts; with --contact-roles alone, all but notes',
+      collectWords,
+    )
 }
 
-export function readingJson(reading: KeyReading | undefined) {
+/** `undefined`: all contact data. */
+export function readContactLimits(
+  flags: Readonly<Record<string, unknown>>,
+  scopes: readonly GrantScope[],
+  reader: SettingReader,
+): ContactLimits | undefined {
+  const { contactRoles, contactFields: fields } = flags
+  if (contactRoles === undefined && fields === undefined) return undefined
+  if (!scopes.includes('contact:read'))
+    reader.fault(
+      '--contact-roles and --contact-fields are for keys that read contacts: add --scope contact:read.',
+    )
   return {
-    eventTypes: reading?.eventTypes ?? null,
-    current: reading?.current === true,
-    referenceIds: reading?.references === true,
+    ...(contactRoles !== undefined && {
+      roles: readContactWords('--contact-roles', contactRoles, contactRoleNames, reader),
+    }),
+    ...(fields !== undefined && {
+      fields: readContactWords('--contact-fields', fields, contactFields, reader),
+    }),
   }
+}
+
+function readContactWords<Word extends string>(
+  option: string,
+  written: unknown,
+  allowed: readonly Word[],
+  reader: SettingReader,
+): readonly Word[] {
+  const words = wordsOf(written)
+  if (words.length === 0) reader.fault(`${option} is empty; name one or more of ${allowed.join(', ')}.`)
+  return readWords(words, allowed, reader, {
+    wrong: (word) => `${option} has "${word}", which is not one of them:`,
+  })
 }
