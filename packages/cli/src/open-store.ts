@@ -41,11 +41,11 @@ export async function withStore<Result>(
   const database = reader.value(settings.database)
   const actor = readActor(reader)
   reader.finish()
-  const place =
+  const location =
     database === undefined
       ? ({ kind: 'sqlite', folder, writesOn: 'thisThread' } as const)
       : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
-  const storage = await openStorage({ ...place, create: false }).catch((error: unknown) => {
+  const storage = await openStorage({ ...location, create: false }).catch((error: unknown) => {
     if (database !== undefined) throw error
     if (error instanceof Error && 'code' in error && error.code === 'not_a_store') {
       throw new Refusal(

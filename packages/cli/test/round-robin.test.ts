@@ -17,7 +17,7 @@ describe('turns of many tenants', () => {
       follow: false,
       signal: new AbortController().signal,
       onFailure: () => undefined,
-      async turn(name) {
+      async task(name) {
         most = Math.max(most, (running += 1))
         await Promise.resolve()
         running -= 1
@@ -49,7 +49,7 @@ describe('turns of many tenants', () => {
         failures.push(count)
         return 1_000
       },
-      async turn(name) {
+      async task(name) {
         turns.set(name, (turns.get(name) ?? 0) + 1)
         await new Promise((resolve) => setImmediate(resolve))
         if (name === 'broken') throw new Error('key revoked')
@@ -77,7 +77,7 @@ describe('turns of many tenants', () => {
       signal: controller.signal,
       random: () => 0,
       onFailure: () => 1_000,
-      async turn() {
+      async task() {
         begunMs.push(performance.now())
         if (begunMs.length === 2) controller.abort()
         throw new Error('429')
@@ -96,7 +96,7 @@ describe('turns of many tenants', () => {
       follow: true,
       signal: controller.signal,
       onFailure: () => undefined,
-      async turn() {
+      async task() {
         await delay(5)
         controller.abort()
         ended += 1

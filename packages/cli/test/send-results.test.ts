@@ -48,7 +48,7 @@ async function sent(
     },
   })
   const run = { client, chunks, signal, onBadLine: (one: BadLine) => void bad.push(one) }
-  const totals = await sendResults({ ...run, patiently: (work) => work() }, () => undefined)
+  const totals = await sendResults({ ...run, retrying: (work) => work() }, () => undefined)
   return { requests, bad, totals }
 }
 

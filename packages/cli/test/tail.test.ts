@@ -156,7 +156,7 @@ describe('events tail', () => {
     const linesAt = async (columns: number): Promise<readonly string[]> => {
       const lines: string[] = []
       for (const event of items) {
-        lines.push(eventLines(event, await kept.before(event, { asks: true }), plain, columns))
+        lines.push(eventLines(event, await kept.before(event, { readsHistory: true }), plain, columns))
         kept.note(event)
       }
       return lines

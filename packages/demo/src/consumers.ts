@@ -55,7 +55,7 @@ export async function consumerKeys(
   { keys, silence }: Pick<StorageEngine, 'keys' | 'silence'>,
   pepper: Pepper,
 ): Promise<readonly KeyedConsumer[]> {
-  const kept = readKeptEvents(folder)
+  const kept = readSavedKeys(folder)
   const found: KeyedConsumer[] = []
   let changed = false
   for (const consumer of demoConsumers) {
@@ -94,7 +94,7 @@ export async function consumerKeys(
   return found
 }
 
-function readKeptEvents(folder: string): readonly unknown[] {
+function readSavedKeys(folder: string): readonly unknown[] {
   try {
     const kept: unknown = JSON.parse(readFileSync(join(folder, fileName), 'utf8'))
     return Array.isArray(kept) ? kept : []

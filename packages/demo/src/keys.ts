@@ -40,7 +40,7 @@ export async function demoKeys(
   url: string,
 ): Promise<DemoKeys> {
   const { keys } = storage
-  const kept = readKeptEvents(folder)
+  const kept = readSavedKeys(folder)
   const pepper = pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0]
   const verifier = createKeyVerifier({ keys, peppers, clock: Date.now })
   let changed = memberText(kept, 'url') !== url
@@ -90,7 +90,7 @@ export async function demoKeys(
 
 /** What the last start in this folder has stored; `undefined`: there was none, or its file cannot be read. */
 export function readKeptDemo(folder: string): KeptDemo | undefined {
-  const kept = readKeptEvents(folder)
+  const kept = readSavedKeys(folder)
   const url = memberText(kept, 'url')
   const written = memberOf(kept, 'tenants')
   const adminKey = memberText(kept, 'adminKey')
@@ -108,7 +108,7 @@ export function readKeptDemo(folder: string): KeptDemo | undefined {
   return { url, adminKey, tenants }
 }
 
-function readKeptEvents(folder: string): unknown {
+function readSavedKeys(folder: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, fileName), 'utf8'))
   } catch {

@@ -41,12 +41,12 @@ export function addConsole(program: Command, context: CommandContext): void {
 async function printLink({ output, settings: reader, flags }: Invocation): Promise<void> {
   const given = readPeppers(reader)
   const text = reader.value(settings.key)
-  const keyPlace = reader.place(settings.key) ?? ''
+  const keySource = reader.source(settings.key) ?? ''
   const url = reader.value(settings.url)
-  const isUrlGiven = reader.place(settings.url) !== undefined
+  const isUrlGiven = reader.source(settings.url) !== undefined
   await withStore(reader, flags, async (store) => {
     const keyId =
-      text === undefined ? await newKey(store, given) : await existingKey(store, given, text, keyPlace)
+      text === undefined ? await newKey(store, given) : await existingKey(store, given, text, keySource)
     const running = isUrlGiven ? url : await runningAt(store)
     if (running === undefined) {
       output.say(
@@ -55,7 +55,7 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
     }
     const link = await consoleLink(store.storage, keyId, running ?? url)
     if (output.json) return output.writeJson({ url: link.url, expiresAt: timestampJson(link.expiresMs), keyId })
-    if (text !== undefined) output.say(`It signs in with the key of ${keyPlace}, ${keyId}.`)
+    if (text !== undefined) output.say(`It signs in with the key of ${keySource}, ${keyId}.`)
     output.say('Open this in a browser, within 10 minutes. It works once:')
     return output.write(`${link.url}\n`)
   })
@@ -86,7 +86,7 @@ async function existingKey(
   store: OpenedStore,
   given: GivenPeppers,
   text: string,
-  place: string,
+  source: string,
 ): Promise<string> {
   // As for a new key: says so if the pepper is missing or a different one.
   await pepperForNewKey(store, given)
@@ -99,7 +99,7 @@ async function existingKey(
     const why =
       verdict.kind === 'unknown' ? 'is not a key of this store' : 'has ended, or its tenant is suspended'
     throw new Refusal(
-      `The key of ${place} ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without one the command makes an operator key.`,
+      `The key of ${source} ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without one the command makes an operator key.`,
     )
   } finally {
     await verifier.close()

@@ -67,7 +67,7 @@ function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
   const last = [acknowledged === null ? '' : String(acknowledged.sequenceNumber), stateOf(consumer)]
   if (views.length === 0) return [[...first, '', '', '', ...last]]
   return views.map(({ view, through, lagEvents, lagSeconds }, index) => {
-    const lacks = lagEvents === 0 ? '' : `${lagEvents} for ${durationText(lagSeconds)}`
+    const behind = lagEvents === 0 ? '' : `${lagEvents} for ${durationText(lagSeconds)}`
     const own =
       index === 0
         ? [first, last]
@@ -75,7 +75,7 @@ function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
             ['', '', ''],
             ['', ''],
           ]
-    return [...(own[0] ?? []), plainText(view), String(through), lacks, ...(own[1] ?? [])]
+    return [...(own[0] ?? []), plainText(view), String(through), behind, ...(own[1] ?? [])]
   })
 }
 

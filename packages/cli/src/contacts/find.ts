@@ -218,8 +218,8 @@ function readWanted({ flags, settings: reader }: Invocation): {
   if (given.length !== 1) reader.fault('Say what to search for: one of --email, --phone and --name.')
   // The search text identifies a person, so it is not shown.
   else if (matches === undefined) {
-    const looks = { email: 'an e-mail address', phone: 'a telephone number', name: 'a name' }[kind]
-    reader.fault(`What was given with --${kind} is not ${looks}.`)
+    const format = { email: 'an e-mail address', phone: 'a telephone number', name: 'a name' }[kind]
+    reader.fault(`What was given with --${kind} is not ${format}.`)
   }
   return { kind, matches: matches ?? (() => false) }
 }

@@ -31,7 +31,7 @@ export async function checkDatabase(
   if (database.kind === 'unreachable') return [unreachable(url, database.code, database.reason)]
   const { store } = database
   return [
-    ok('database', `PostgreSQL ${database.version} at ${placeOf(url)}, as ${database.user}`),
+    ok('database', `PostgreSQL ${database.version} at ${addressOf(url)}, as ${database.user}`),
     checkVersion(database),
     checkPrimary(database),
     checkDurability(database),
@@ -55,7 +55,7 @@ export async function checkDatabase(
 }
 
 /** Without user, password and options. */
-function placeOf(url: string): string {
+function addressOf(url: string): string {
   const { hostname, port, pathname } = new URL(url)
   return `${decodeURIComponent(hostname)}${port === '' ? '' : `:${port}`}${pathname}`
 }
@@ -72,7 +72,7 @@ function unreachable(url: string, code: string, reason: string): Finding {
   }
   const remedy =
     remedies[code] ?? 'Check the address in --database, that the server runs, and that it can be reached.'
-  return fail('database', `${placeOf(url)} cannot be used (${reason})`, remedy)
+  return fail('database', `${addressOf(url)} cannot be used (${reason})`, remedy)
 }
 
 const oldestVersion = 15

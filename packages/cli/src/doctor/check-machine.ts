@@ -16,15 +16,15 @@ export function isServed(folder: string): boolean {
   return false
 }
 
-interface ListenPlace {
+interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
 /** The port of the service, and that of metrics and health checks: `serve` needs both. */
 export async function checkPorts(
-  service: ListenPlace,
-  metrics: ListenPlace,
+  service: ListenAddress,
+  metrics: ListenAddress,
   served: boolean,
 ): Promise<readonly Finding[]> {
   const same = service.port !== 0 && service.port === metrics.port && service.host === metrics.host
@@ -38,7 +38,7 @@ export async function checkPorts(
 
 async function checkPort(
   check: 'port' | 'metrics port',
-  { host, port }: ListenPlace,
+  { host, port }: ListenAddress,
   served: boolean,
 ): Promise<Finding> {
   const flag = check === 'port' ? '--port' : '--metrics-port'
@@ -106,8 +106,8 @@ const slowFlushMs = 20
 
 /** Writes and flushes 4 kB several times, as a commit does, in a file that is removed again. */
 export function checkFlushSpeed(folder: string): Finding {
-  const place = nearestFolder(folder)
-  const path = join(place, `.flush-probe-${process.pid}`)
+  const probed = nearestFolder(folder)
+  const path = join(probed, `.flush-probe-${process.pid}`)
   try {
     const file = openSync(path, 'wx', 0o600)
     try {
@@ -136,7 +136,7 @@ export function checkFlushSpeed(folder: string): Finding {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     return fail(
       'flush speed',
-      `cannot write in ${place} (${code})`,
+      `cannot write in ${probed} (${code})`,
       'Give this user the folder, or choose another with --data.',
     )
   }

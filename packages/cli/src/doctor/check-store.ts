@@ -61,9 +61,9 @@ export function checkStore(
 }
 
 /** `empty`: what a new store can be made in. */
-export function oldStoreFinding(place: string, empty: string): Finding {
+export function oldStoreFinding(location: string, empty: string): Finding {
   const remedy = `Begin a new one: name an empty ${empty} for it, or remove the old store.`
-  return fail('store', `the one in ${place} was made before 0.1.0`, remedy)
+  return fail('store', `the one in ${location} was made before 0.1.0`, remedy)
 }
 
 /** Each node records in its row of the store whether it has seen one. */
@@ -201,11 +201,11 @@ export function checkPepper(
       `Run: chmod 600 ${path}`,
     )
   }
-  const place = given === undefined ? path : 'from PROPERTY_EVENTS_KEY_PEPPER'
-  if (fit === 'all') return ok('pepper', place)
+  const source = given === undefined ? path : 'from PROPERTY_EVENTS_KEY_PEPPER'
+  if (fit === 'all') return ok('pepper', source)
   return warn(
     'pepper',
-    `${place}; some keys of this store were made with another one, and do not work`,
+    `${source}; some keys of this store were made with another one, and do not work`,
     'Make a new key for each client that is refused with 401, and revoke its old one.',
   )
 }
@@ -228,9 +228,9 @@ function findingOf({ events, damaged, examples, cutOff }: EventsCheck): Finding 
   if (cutOff !== undefined) return fail('events', `${read}, and no further (${cutOff})`, remedy)
   const [first] = examples
   if (first !== undefined) {
-    const place = `tenant ${first.tenantId}, ${first.feed} feed, position ${first.position}`
+    const position = `tenant ${first.tenantId}, ${first.feed} feed, position ${first.position}`
     const which =
-      damaged === 1 ? `one is damaged (${place})` : `${damaged} are damaged, the first at ${place}`
+      damaged === 1 ? `one is damaged (${position})` : `${damaged} are damaged, the first at ${position}`
     return fail('events', `${read}; ${which}; they are answered with 500 storage_damaged`, remedy)
   }
   return ok('events', `${read}, each as it was stored`)

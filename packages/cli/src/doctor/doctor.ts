@@ -83,16 +83,16 @@ function hasStore(findings: readonly Finding[]): boolean {
 }
 
 /** The store is there, whole, and of this program's schema. */
-async function checkReaders({ folder, database }: StorePlace): Promise<readonly Finding[]> {
-  const place =
+async function checkReaders({ folder, database }: StoreLocation): Promise<readonly Finding[]> {
+  const location =
     database === undefined
       ? ({ kind: 'sqlite', folder, writesOn: 'thisThread' } as const)
       : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
-  await using storage = await openStorage({ ...place, create: false })
+  await using storage = await openStorage({ ...location, create: false })
   return readersFinding(await stoppedReaders(storage, Date.now()))
 }
 
-interface StorePlace {
+interface StoreLocation {
   readonly folder: string
   readonly database: string | undefined
 }

@@ -61,7 +61,7 @@ export function shownOf(event: FeedEvent, before: EarlierState): EventSummary | 
  */
 export function eventLines(event: FeedEvent, before: EarlierState, style: Style, columns = Infinity): string {
   const shown = shownOf(event, before)
-  const place = shown?.address ?? event.transactionId
+  const label = shown?.address ?? event.transactionId
   const paint = colourOf(event.eventTypeShortCode, style)
   const changes = shown === undefined ? '' : plainText(shown.changes.join(', '))
   const number = String(event.sequenceNumber)
@@ -69,8 +69,8 @@ export function eventLines(event: FeedEvent, before: EarlierState, style: Style,
     const time = plainText(event.createdDate.slice(0, 19).replace('T', ' '))
     const type = paint(plainText(event.eventTypeShortCode).padEnd(19))
     const begin = [style.dim(number.padStart(8)), time, type].join('  ')
-    if (shown === undefined) return `${begin}  ${plainText(place)}`
-    const cells = [begin, fitted(place, addressWidth), fitted(shown.price ?? '', priceWidth), changes]
+    if (shown === undefined) return `${begin}  ${plainText(label)}`
+    const cells = [begin, fitted(label, addressWidth), fitted(shown.price ?? '', priceWidth), changes]
     return cells.join('  ').trimEnd()
   }
   const time = plainText(event.createdDate.slice(11, 19))
@@ -81,7 +81,7 @@ export function eventLines(event: FeedEvent, before: EarlierState, style: Style,
   const room = left - price.length - 2
   const fits = price === '' || room >= 16
   const first =
-    price !== '' && fits ? `${begin}  ${fitted(place, room)}  ${price}` : `${begin}  ${cut(place, left)}`
+    price !== '' && fits ? `${begin}  ${fitted(label, room)}  ${price}` : `${begin}  ${cut(label, left)}`
   const below = [...(fits ? [] : [price]), ...(changes === '' ? [] : [changes])].join(', ')
   return [first, ...wrapped(below, left).map((line) => ' '.repeat(indentOfChanges) + style.cyan(line))].join(
     '\n',
@@ -194,38 +194,38 @@ function sameUrls({ photographs: before }: Listing, { photographs: after }: List
   return before.length !== after.length || before.every(({ url }, index) => url === after[index]?.url)
 }
 
-/** Listings kept, some 10 kB each. */
+/** Listings in memory, some 10 kB each. */
 const keptAtMost = 2_000
 
 /** Versions of a property that are looked through: a page of its history. */
 const versionsAtMost = 100
 
 interface EarlierListings {
-  /** `asks`: whether the service is asked for the history of a property that has not gone by yet. */
-  before(event: FeedEvent, options: { readonly asks: boolean }): Promise<EarlierState>
+  /** `readsHistory`: whether the service is asked for the history of a property that has not been seen yet. */
+  before(event: FeedEvent, options: { readonly readsHistory: boolean }): Promise<EarlierState>
   /** After its line was written. */
   note(event: FeedEvent): void
 }
 
 export function earlierListings(client: Pick<Client, 'history'>): EarlierListings {
   /** By `agent_ref`; the oldest are dropped first. */
-  const kept = new Map<string, Listing>()
+  const listings = new Map<string, Listing>()
   return {
-    async before(event, { asks }) {
+    async before(event, { readsHistory }) {
       const now = listingOf(event)
       const reference = now?.reference ?? undefined
       if (reference === undefined) return { kind: 'unknown' }
-      const known = kept.get(reference)
-      if (known !== undefined) return { kind: 'listing', listing: known }
-      return asks ? fromHistory(client, reference, event.sequenceNumber) : { kind: 'unknown' }
+      const earlier = listings.get(reference)
+      if (earlier !== undefined) return { kind: 'listing', listing: earlier }
+      return readsHistory ? fromHistory(client, reference, event.sequenceNumber) : { kind: 'unknown' }
     },
     note(event) {
       const now = listingOf(event)
       if (now?.reference === undefined || now.reference === null) return
-      kept.delete(now.reference)
-      kept.set(now.reference, now)
-      const [oldest] = kept.keys()
-      if (kept.size > keptAtMost && oldest !== undefined) kept.delete(oldest)
+      listings.delete(now.reference)
+      listings.set(now.reference, now)
+      const [oldest] = listings.keys()
+      if (listings.size > keptAtMost && oldest !== undefined) listings.delete(oldest)
     },
   }
 }

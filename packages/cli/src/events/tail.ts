@@ -14,8 +14,8 @@ import { outageNotices } from '../sync/outage.ts'
 import { plainText } from '../terminal-text.ts'
 import { earlierListings, eventLines, isNarrow, shownOf } from './event-line.ts'
 
-/** Look-ups of earlier versions per second: nobody reads more lines than this, and each look-up is a request. */
-const lookUpsASecond = 50
+/** Requests for earlier versions per second: nobody reads more lines than this. */
+const requestsPerSecond = 50
 
 /** On a narrow terminal a day is above its events, and ends where their times end. */
 const dayColumn = 17
@@ -104,13 +104,13 @@ async function printRuns(
 function printer(client: Client<FeedName>, output: Output): (event: FeedEvent) => Promise<void> {
   const earlier = earlierListings(client)
   let secondBeganMs = -Infinity
-  let lookUps = 0
+  let requests = 0
   let day = ''
   return async (event) => {
     const nowMs = performance.now()
-    if (nowMs - secondBeganMs > 1_000) [secondBeganMs, lookUps] = [nowMs, 0]
-    const before = await earlier.before(event, { asks: lookUps < lookUpsASecond })
-    lookUps += 1
+    if (nowMs - secondBeganMs > 1_000) [secondBeganMs, requests] = [nowMs, 0]
+    const before = await earlier.before(event, { readsHistory: requests < requestsPerSecond })
+    requests += 1
     earlier.note(event)
     if (!output.json) {
       const { columns = Infinity, style } = output

@@ -3,7 +3,7 @@ import { categories, erasureReasons, feedNames, holdGrounds, scopes } from '@pro
 import type { Argument, Command, Option } from 'commander'
 import { commandsOf } from './examples.ts'
 
-/** What is allowed in a place: one of some words, a path, or a text of the user's own. */
+/** What is allowed in a context: one of some words, a path, or a text of the user's own. */
 export type Values = readonly string[] | 'path' | 'text'
 
 interface CompletableOption {
@@ -87,8 +87,8 @@ export function quoted(text: string): string {
 /** `'keys create:--scope'|…` for all options that take a value, so that what follows is not taken for a command. */
 export function valueOptions(commands: readonly CompletableCommand[]): string {
   return commands
-    .flatMap(placesOf)
-    .map(({ place }) => quoted(place))
+    .flatMap(contextsOf)
+    .map(({ context }) => quoted(context))
     .join('|')
 }
 
@@ -102,9 +102,9 @@ interface Arm {
   readonly values: Values
 }
 
-/** The values that may follow each option: places with the same values share an arm. */
+/** The values that may follow each option: contexts with the same values share an arm. */
 export function armsOfOptions(commands: readonly CompletableCommand[]): readonly Arm[] {
-  return armsOf(commands.flatMap(placesOf))
+  return armsOf(commands.flatMap(contextsOf))
 }
 
 /** The possible operands of commands without subcommands. */
@@ -112,25 +112,25 @@ export function armsOfOperands(commands: readonly CompletableCommand[]): readonl
   return armsOf(
     commands
       .filter(({ below }) => below.length === 0)
-      .map(({ words, operands }) => ({ place: words, values: operands })),
+      .map(({ words, operands }) => ({ context: words, values: operands })),
   )
 }
 
-interface Place {
-  readonly place: string
+interface ValueContext {
+  readonly context: string
   readonly values: Values
 }
 
-function placesOf({ words, options }: CompletableCommand): readonly Place[] {
+function contextsOf({ words, options }: CompletableCommand): readonly ValueContext[] {
   return options.flatMap(({ name, values }) =>
-    values === undefined ? [] : [{ place: `${words}:${name}`, values }],
+    values === undefined ? [] : [{ context: `${words}:${name}`, values }],
   )
 }
 
-function armsOf(places: readonly Place[]): readonly Arm[] {
-  const groups = Map.groupBy(places, ({ values }) => JSON.stringify(values))
+function armsOf(contexts: readonly ValueContext[]): readonly Arm[] {
+  const groups = Map.groupBy(contexts, ({ values }) => JSON.stringify(values))
   return [...groups.values()].map((group) => ({
-    pattern: group.map(({ place }) => quoted(place)).join('|'),
+    pattern: group.map(({ context }) => quoted(context)).join('|'),
     values: group[0]?.values ?? 'text',
   }))
 }

@@ -75,9 +75,9 @@ export function addPepper(program: Command, context: CommandContext): void {
 }
 
 function lackingRefusal({ pepperId }: Pepper, nodes: readonly LiveNode[]): Refusal {
-  const places = nodes.map(({ place, silentMs }) => `${place} (${Math.round(silentMs / 1_000)} s ago)`)
+  const lacking = nodes.map(({ place, silentMs }) => `${place} (${Math.round(silentMs / 1_000)} s ago)`)
   return new Refusal(
-    `Nothing was changed: the pepper ${pepperId} is not known to ${places.join(', ')}. Start every node with the new pepper, and the old one beside it, first. A node that crashed is forgotten after a minute.`,
+    `Nothing was changed: the pepper ${pepperId} is not known to ${lacking.join(', ')}. Start every node with the new pepper, and the old one beside it, first. A node that crashed is forgotten after a minute.`,
   )
 }
 

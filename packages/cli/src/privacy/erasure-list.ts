@@ -7,7 +7,7 @@ import { commandLine, epochNumber } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, shellWord } from '../terminal-text.ts'
 
-interface ServedPlace {
+interface ServedStore {
   readonly data: string
   readonly database: string | undefined
   /** `undefined`: no list is kept. */
@@ -19,7 +19,7 @@ interface ServedPlace {
  * again. The list also reveals a store that does not know that it is an older one, such as a snapshot of its disk.
  */
 export async function openServedErasureList(
-  { data, database, erasures: path }: ServedPlace,
+  { data, database, erasures: path }: ServedStore,
   storage: StorageEngine,
 ): Promise<ErasureList | undefined> {
   if (path === undefined) return undefined
@@ -32,10 +32,10 @@ export async function openServedErasureList(
   const missing = await countMissing(storage, await notAccepted(storage, list.listed))
   if (missing === 0) return list
   await list.close()
-  const place = database === undefined ? ` --data ${shellWord(data)}` : ' --database ADDRESS'
+  const storeFlag = database === undefined ? ` --data ${shellWord(data)}` : ' --database ADDRESS'
   throw new Refusal(
     `This store is an older copy: it holds again what ${missing} of the erasures in ${plainText(path)} had erased, so it is not served. First run:\n` +
-      `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, place)}\nThere ${epochNumber}.`,
+      `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, storeFlag)}\nThere ${epochNumber}.`,
   )
 }
 

@@ -79,7 +79,7 @@ export function uuidOperand({ settings: reader }: Invocation, given: string, wha
 
 async function eraseTarget(invocation: Invocation, feed: FeedName, target: Target): Promise<void> {
   const { flags, output } = invocation
-  const { client, ask } = openClient(invocation, feed)
+  const { client, send } = openClient(invocation, feed)
   const [caseRef, receivedOn] = [flagText(flags, 'case'), flagText(flags, 'receivedOn')]
   const request: ErasureRequest = {
     ...target,
@@ -88,11 +88,11 @@ async function eraseTarget(invocation: Invocation, feed: FeedName, target: Targe
     ...(receivedOn === undefined ? {} : { receivedOn }),
   }
   if (flags['dryRun'] === true) {
-    const counted = await ask(client.countErased(request))
+    const counted = await send(client.countErased(request))
     if (output.json) return output.writeJson(counted)
     return output.write(`${counted.events} events would lose their payloads. Nothing was changed.\n`)
   }
-  const begun = await ask(client.erase(request))
+  const begun = await send(client.erase(request))
   output.say(`Erasure ${begun.id} has begun.`)
   const receipt = flags['wait'] === false ? begun : await waitUntilUnreachable(invocation, client, begun)
   await writeReceipt(invocation, receipt)
@@ -117,8 +117,8 @@ async function waitUntilUnreachable(
 
 async function listReceipts(invocation: Invocation): Promise<void> {
   const { output } = invocation
-  const { client, ask } = openClient(invocation, 'property')
-  const receipts = await ask(Array.fromAsync(client.erasures()))
+  const { client, send } = openClient(invocation, 'property')
+  const receipts = await send(Array.fromAsync(client.erasures()))
   if (output.json) return output.writeJson(receipts)
   const rows = receipts.map(({ id, begunAt, feed, state, reduced, events, reason, caseRef }) => {
     return [id, begunAt, feed, state, `${reduced} of ${events}`, reason, caseRef ?? '']
@@ -128,20 +128,20 @@ async function listReceipts(invocation: Invocation): Promise<void> {
 
 async function showReceipt(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
   const erasureId = uuidOperand(invocation, given, 'the id of an erasure')
-  const { client, ask } = openClient(invocation, 'property')
-  const receipt = await ask(client.erasure(erasureId))
+  const { client, send } = openClient(invocation, 'property')
+  const receipt = await send(client.erasure(erasureId))
   if (receipt === undefined) throw new Refusal(`There is no receipt ${erasureId} that this key may see.`)
   await writeReceipt(invocation, receipt)
 }
 
-/** `ask` turns a failure into a sentence for the user. */
+/** `send` turns a failure into a sentence for the user. */
 export function openClient({ settings: reader }: Invocation, feed: FeedName) {
   const address = addressFromSettings(reader)
-  const ask = <T>(answer: Promise<T>): Promise<T> =>
+  const send = <T>(answer: Promise<T>): Promise<T> =>
     answer.catch((error: unknown) => {
       throw connectionRefusal(error, address.baseUrl)
     })
-  return { client: createClient({ ...address, feed }), ask }
+  return { client: createClient({ ...address, feed }), send }
 }
 
 const stateWords: Readonly<Record<string, string>> = {

@@ -49,14 +49,14 @@ async function addHold(invocation: Invocation, [ref = '']: readonly string[]): P
     until: flagText(flags, 'until') ?? '',
     ...(caseRef === undefined ? {} : { caseRef }),
   }
-  const { client, ask } = openClient(invocation, feed)
-  return writeHold(invocation, await ask(client.addHold(request)))
+  const { client, send } = openClient(invocation, feed)
+  return writeHold(invocation, await send(client.addHold(request)))
 }
 
 async function listHolds(invocation: Invocation): Promise<void> {
   const { output } = invocation
-  const { client, ask } = openClient(invocation, 'property')
-  const holds = await ask(Array.fromAsync(client.holds()))
+  const { client, send } = openClient(invocation, 'property')
+  const holds = await send(Array.fromAsync(client.holds()))
   if (output.json) return output.writeJson(holds)
   const rows = holds.map(({ id, feed, subjectId, ground, until, state, caseRef }) => {
     return [id, feed, subjectId, ground, until, state, caseRef ?? '']
@@ -66,8 +66,8 @@ async function listHolds(invocation: Invocation): Promise<void> {
 
 async function endHold(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
   const holdId = uuidOperand(invocation, given, 'the id of a hold')
-  const { client, ask } = openClient(invocation, 'property')
-  const hold = await ask(client.endHold(holdId))
+  const { client, send } = openClient(invocation, 'property')
+  const hold = await send(client.endHold(holdId))
   if (hold === undefined) throw new Refusal(`There is no hold ${holdId} that this key may see.`)
   return writeHold(invocation, hold)
 }

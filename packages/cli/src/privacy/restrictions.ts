@@ -46,18 +46,18 @@ async function restrictContact(invocation: Invocation, [ref = '']: readonly stri
     reason: flagText(flags, 'reason') ?? '',
     ...(caseRef === undefined ? {} : { caseRef }),
   }
-  const { client, ask } = openClient(invocation, 'contact')
-  const begun = await ask(client.restrict(request))
+  const { client, send } = openClient(invocation, 'contact')
+  const begun = await send(client.restrict(request))
   return writeWhenDone(invocation, client, begun)
 }
 
 async function unrestrictContact(invocation: Invocation, [ref = '']: readonly string[]): Promise<void> {
   const subjectId = uuidOperand(invocation, ref, 'the reference of a contact')
-  const { client, ask } = openClient(invocation, 'contact')
-  const all = await ask(Array.fromAsync(client.restrictions()))
+  const { client, send } = openClient(invocation, 'contact')
+  const all = await send(Array.fromAsync(client.restrictions()))
   const inForce = all.find((one) => one.subjectId === subjectId && one.endedAt === null)
   if (inForce === undefined) throw new Refusal(`The contact ${subjectId} is not restricted.`)
-  const ended = await ask(client.endRestriction(inForce.id))
+  const ended = await send(client.endRestriction(inForce.id))
   return writeWhenDone(invocation, client, ended ?? inForce)
 }
 
@@ -90,8 +90,8 @@ const stateWords: Readonly<Record<string, string>> = {
 
 async function listRestrictions(invocation: Invocation): Promise<void> {
   const { output } = invocation
-  const { client, ask } = openClient(invocation, 'contact')
-  const restrictions = await ask(Array.fromAsync(client.restrictions()))
+  const { client, send } = openClient(invocation, 'contact')
+  const restrictions = await send(Array.fromAsync(client.restrictions()))
   if (output.json) return output.writeJson(restrictions)
   const rows = restrictions.map(({ id, begunAt, subjectId, reason, state, caseRef }) => {
     return [id, begunAt, subjectId, reason, state, caseRef ?? '']

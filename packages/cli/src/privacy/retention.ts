@@ -146,10 +146,10 @@ function addRun(retention: Command, context: CommandContext): void {
       for (const feed of await retainedFeeds(storage, defaults, Date.now())) {
         const isDry = flags['dryRun'] === true
         const before = rows.reduce((sum, row) => sum + row.events, 0)
-        const tell = (events: number) => progress.update(before + events, undefined)
+        const onProgress = (events: number) => progress.update(before + events, undefined)
         const events = isDry
           ? await countFeed(storage.retention, feed)
-          : await thinWholeFeed(storage, feed, nodeId, signal, tell)
+          : await thinWholeFeed(storage, feed, nodeId, signal, onProgress)
         rows.push({ ...feed.span.key, days: feed.days, events })
       }
       progress.end()
@@ -175,8 +175,8 @@ async function thinWholeFeed(
 ): Promise<number> {
   for (let events = 0; ;) {
     const before = events
-    const tell = (count: number) => onThinned(before + count)
-    const thinned = await thinFeed({ retention, span, nodeId, signal, pausePerStep: 1, onThinned: tell })
+    const onProgress = (count: number) => onThinned(before + count)
+    const thinned = await thinFeed({ retention, span, nodeId, signal, pausePerStep: 1, onThinned: onProgress })
     events += thinned.events
     if (thinned.end === 'stopped') {
       throw new Refusal(

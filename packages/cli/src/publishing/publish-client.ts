@@ -84,6 +84,6 @@ export function publishRefusalOf(error: unknown, baseUrl: string): unknown {
 
 function sentenceOf(error: PropertyEventsError, baseUrl: string): string {
   if (error instanceof ServiceError) return problemMessage(error)
-  const told = connectionRefusal(error, baseUrl)
-  return told instanceof Refusal ? told.message : plainText(error.message)
+  const refusal = connectionRefusal(error, baseUrl)
+  return refusal instanceof Refusal ? refusal.message : plainText(error.message)
 }

@@ -181,10 +181,10 @@ function faultsByEvent(
   const named = new Map<Entry, ProblemFault>()
   for (const fault of faults) {
     const pointer = fault.pointer ?? ''
-    const place = /^\/([^/]*)/.exec(pointer)?.[1] ?? ''
-    const entry = entries[readWholeNumber(place) ?? -1]
+    const segment = /^\/([^/]*)/.exec(pointer)?.[1] ?? ''
+    const entry = entries[readWholeNumber(segment) ?? -1]
     if (entry === undefined || named.has(entry)) continue
-    named.set(entry, { ...fault, pointer: pointer.slice(place.length + 1) })
+    named.set(entry, { ...fault, pointer: pointer.slice(segment.length + 1) })
   }
   return named
 }

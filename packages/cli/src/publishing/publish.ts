@@ -112,7 +112,7 @@ async function publish(
         // Of several requests, the first ones may have been answered before a restore, and the last ones after it.
         if (isLast && batches > 1 && run.isKept && (await readEpoch()) !== epoch) throw new Refusal(restored)
         if (isLast) run.end()
-        else await run.acknowledge(batch.lastPlace, addTotals(run.totals, totals))
+        else await run.acknowledge(batch.lastPosition, addTotals(run.totals, totals))
       },
     })
     run.end()

@@ -3,19 +3,19 @@ import { uuidV5 } from '@property-events/server/plain'
 import { isWhiteSpaceByte, maxPieceBytes } from './split.ts'
 import type { Piece } from './split.ts'
 
-/** The place of an event in the file: its line, and its number when the file is a JSON array. */
-export interface Place {
+/** Where an event is in the file: its line, and its number when the file is a JSON array. */
+export interface SourcePosition {
   readonly line: number
   readonly item: number | undefined
 }
 
 /** The unit that the events of a file are counted in: lines, or the items of a JSON array. */
-export function positionNumber({ line, item }: Place): number {
+export function positionNumber({ line, item }: SourcePosition): number {
   return item ?? line
 }
 
 /** An event ready to be sent: one line of JSON, with an id. */
-export interface Entry extends Place {
+export interface Entry extends SourcePosition {
   readonly text: string
   readonly bytes: number
   /** Lower case. As in the file, otherwise made from the run and the place. */
@@ -24,7 +24,7 @@ export interface Entry extends Place {
 }
 
 /** An event that was left out, and why. */
-export interface RefusedEntry extends Place {
+export interface RefusedEntry extends SourcePosition {
   readonly code: string
   readonly pointer: string | undefined
   readonly message: string

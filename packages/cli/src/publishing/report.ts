@@ -60,9 +60,9 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
 
 /** A line of the file, and the remark about it. */
 export function entryText({ line, item, code, pointer, message }: RefusedEntry): string {
-  const place = item === undefined ? `line ${line}` : `item ${item} (line ${line})`
+  const position = item === undefined ? `line ${line}` : `item ${item} (line ${line})`
   const at = pointer === undefined || pointer === '' ? '' : ` at ${plainText(pointer)}`
-  return `${place}${at}: ${plainText(message)} (${plainText(code)})`
+  return `${position}${at}: ${plainText(message)} (${plainText(code)})`
 }
 
 /** Advice is for a first look at a new source. */

@@ -20,7 +20,7 @@ export interface Run {
   /** It can be continued after it is stopped. */
   readonly isKept: boolean
   /** The service has answered up to this line or item. `totals` are those of the whole run. */
-  acknowledge(place: number, totals: Totals): Promise<void>
+  acknowledge(position: number, totals: Totals): Promise<void>
   /** All events are answered: the notes are removed. */
   end(): void
   /** Stopped before its end: a later command continues it. */
@@ -60,8 +60,8 @@ export async function openRun(target: RunTarget, options: RunOptions): Promise<R
     const journal = lockJournal(join(folder, `${journalNameOf(target)}-${run}.json`))
     if (journal === undefined) throw new Error('a new run is locked')
     const { digest, unit, epoch } = target
-    const place = { file: resolve(target.file), digest, unit, epoch }
-    const record = { run, ...place, acknowledged: 0, totals: noTotals, writtenMs: options.nowMs }
+    const named = { file: resolve(target.file), digest, unit, epoch }
+    const record = { run, ...named, acknowledged: 0, totals: noTotals, writtenMs: options.nowMs }
     await journal.write(record).catch((error: unknown) => {
       journal.end()
       throw error
@@ -94,9 +94,9 @@ function recordedRun({ journal, record }: LockedRun, isContinued: boolean, { fol
     totals: record.totals,
     isContinued,
     isKept: true,
-    async acknowledge(place, totals) {
+    async acknowledge(position, totals) {
       try {
-        await journal.write({ ...record, acknowledged: place, totals, writtenMs: Date.now() })
+        await journal.write({ ...record, acknowledged: position, totals, writtenMs: Date.now() })
       } catch (error) {
         // The earlier notes stay true: later lines would come back as repeats.
         if (!hasWarned)
@@ -178,9 +178,9 @@ function findInterrupted(target: RunTarget, { folder, say, nowMs }: RunOptions):
     const file = plainText(target.file)
     say(
       isRestored
-        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. The feed has begun another epoch since, as after a restore from a backup, and may have lost what it acknowledged then: a new run begins.`
+        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${progressText(record)}. The feed has begun another epoch since, as after a restore from a backup, and may have lost what it acknowledged then: a new run begins.`
         : isReadable
-          ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. That is too long ago to continue it: a new run begins.`
+          ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${progressText(record)}. That is too long ago to continue it: a new run begins.`
           : `The notes of a run of ${file} that was cut off cannot be read: a new run begins.`,
     )
   }
@@ -191,7 +191,7 @@ function findInterrupted(target: RunTarget, { folder, say, nowMs }: RunOptions):
   const { record } = youngest
   const before = record.acknowledged === 0 ? '' : ` Until then: ${totalsText(record.totals)}.`
   say(
-    `Continuing the run of ${plainText(target.file)} that was cut off ${ageOf(record, nowMs)} ${placeOf(record)}.${before} ` +
+    `Continuing the run of ${plainText(target.file)} that was cut off ${ageOf(record, nowMs)} ${progressText(record)}.${before} ` +
       '--new-run begins a new one.',
   )
   return youngest
@@ -214,8 +214,8 @@ function discardInterrupted(
     const isSamePath = file !== undefined && record.file === resolve(file)
     say(
       isSamePath
-        ? `${plainText(file)} has changed since a run of it was cut off ${ageOf(record, nowMs)} ${placeOf(record)}: a new run begins.`
-        : `A run of ${plainText(record.file)} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}, and this one begins after it: ` +
+        ? `${plainText(file)} has changed since a run of it was cut off ${ageOf(record, nowMs)} ${progressText(record)}: a new run begins.`
+        : `A run of ${plainText(record.file)} was cut off ${ageOf(record, nowMs)} ${progressText(record)}, and this one begins after it: ` +
             'publish that file again if the rest of it is still valid.',
     )
   }
@@ -257,7 +257,7 @@ function shortHash(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)
 }
 
-function placeOf({ acknowledged, unit }: RunRecord): string {
+function progressText({ acknowledged, unit }: RunRecord): string {
   return acknowledged === 0
     ? 'before the service had answered'
     : `after ${unit} ${acknowledged.toLocaleString('en-GB')}`

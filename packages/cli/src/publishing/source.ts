@@ -51,9 +51,9 @@ async function openStream(input: Readable, format: Format | undefined): Promise<
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => process.exit(interruptedExitCode))
   }
-  const kept = join(folder, 'input')
-  await pipeline(input, createWriteStream(kept, { mode: 0o600 }))
-  return { ...(await describe(kept, format, remove)), isStream: true }
+  const copy = join(folder, 'input')
+  await pipeline(input, createWriteStream(copy, { mode: 0o600 }))
+  return { ...(await describe(copy, format, remove)), isStream: true }
 }
 
 async function describe(

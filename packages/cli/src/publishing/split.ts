@@ -24,22 +24,22 @@ export async function* splitLines(
 ): AsyncGenerator<Piece> {
   let line = 1
   let offset = 0
-  let kept = createPieceBuffer(maxBytes)
-  const piece = (): Piece => ({ line, item: undefined, bytes: kept.bytes(), endOffset: offset })
+  let buffer = createPieceBuffer(maxBytes)
+  const piece = (): Piece => ({ line, item: undefined, bytes: buffer.bytes(), endOffset: offset })
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      kept.add(chunk.subarray(start, end))
+      buffer.add(chunk.subarray(start, end))
       offset += end + 1 - start
-      if (!kept.isBlank()) yield piece()
-      kept = createPieceBuffer(maxBytes)
+      if (!buffer.isBlank()) yield piece()
+      buffer = createPieceBuffer(maxBytes)
       line += 1
       start = end + 1
     }
-    kept.add(chunk.subarray(start))
+    buffer.add(chunk.subarray(start))
     offset += chunk.length - start
   }
-  if (!kept.isBlank()) yield piece()
+  if (!buffer.isBlank()) yield piece()
 }
 
 interface PieceBuffer {
@@ -81,11 +81,11 @@ const closing = new Set([0x5d, 0x7d])
 export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
   const state = { line: 1, item: 0, depth: 0, inString: false, escaped: false, isArray: false, ended: false }
   let offset = 0
-  let begun: { readonly line: number; readonly kept: PieceBuffer } | undefined
+  let begun: { readonly line: number; readonly buffer: PieceBuffer } | undefined
   let started = false
 
   for await (const chunk of chunks) {
-    let keptFrom = 0
+    let bufferedFrom = 0
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index] ?? 0
       if (byte === lineFeed) state.line += 1
@@ -115,8 +115,8 @@ export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       const outer = state.isArray ? 1 : 0
       const endsElement = state.depth === outer && (byte === comma || closing.has(byte))
       if (!endsElement && begun === undefined) {
-        begun = { line: state.line, kept: createPieceBuffer() }
-        keptFrom = index
+        begun = { line: state.line, buffer: createPieceBuffer() }
+        bufferedFrom = index
       }
       if (byte === quote) state.inString = true
       else if (opening.has(byte)) state.depth += 1
@@ -124,14 +124,14 @@ export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       const objectEnds = !state.isArray && state.depth === 0
       if (!endsElement && !objectEnds) continue
       if (begun !== undefined) {
-        begun.kept.add(chunk.subarray(keptFrom, objectEnds ? index + 1 : index))
+        begun.buffer.add(chunk.subarray(bufferedFrom, objectEnds ? index + 1 : index))
         state.item += 1
-        yield { line: begun.line, item: state.item, bytes: begun.kept.bytes(), endOffset: offset + index + 1 }
+        yield { line: begun.line, item: state.item, bytes: begun.buffer.bytes(), endOffset: offset + index + 1 }
         begun = undefined
       }
       if (state.depth === 0) state.ended = true
     }
-    if (begun !== undefined) begun.kept.add(chunk.subarray(keptFrom))
+    if (begun !== undefined) begun.buffer.add(chunk.subarray(bufferedFrom))
     offset += chunk.length
   }
   if (started && !state.ended) {

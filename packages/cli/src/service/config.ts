@@ -39,14 +39,14 @@ export function shownSettings(
 
 function shownSetting(reader: SettingReader, setting: Setting<unknown>): ShownSetting {
   const { name, secret, fallbackWords } = setting
-  const place = reader.place(setting)
+  const source = reader.source(setting)
   const value = reader.value(setting)
-  const words = place === undefined && fallbackWords !== undefined ? fallbackWords : value
+  const words = source === undefined && fallbackWords !== undefined ? fallbackWords : value
   return {
     name,
     variable: variableOf(setting),
-    value: secret && place !== undefined ? '(not shown)' : shownValue(words),
-    source: place ?? 'default',
+    value: secret && source !== undefined ? '(not shown)' : shownValue(words),
+    source: source ?? 'default',
   }
 }
 

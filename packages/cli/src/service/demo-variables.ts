@@ -4,7 +4,7 @@ import { variableOf } from '../settings/setting.ts'
 import { publishKeyVariable, settings } from '../settings/settings.ts'
 import { shellWord } from '../terminal-text.ts'
 
-interface DemoPlace {
+interface RunningDemo {
   readonly url: string
   /** The data folder. */
   readonly data: string
@@ -12,7 +12,7 @@ interface DemoPlace {
   readonly tenant: TenantKeys
 }
 
-export function demoVariables({ url, data, tenant }: DemoPlace): string {
+export function demoVariables({ url, data, tenant }: RunningDemo): string {
   const variables = {
     [variableOf(settings.url)]: url,
     [variableOf(settings.key)]: tenant.readKey,

@@ -73,7 +73,7 @@ function photographsElsewhere({ mediaUrl }: LoadedMarket): string {
   return `The photographs of this market are at ${origin}, where it was first started. To see them, start it there again (--port ${port === '' ? 80 : port}), or start a new one in an empty folder (--data).`
 }
 
-interface StorePlace {
+interface DemoLocation {
   /** Flags that find the store, such as ` --data ./demo`. */
   readonly store: string
   /** The data folder. */
@@ -86,7 +86,7 @@ async function announce(
   output: Output,
   { url, metricsUrl }: StartedService['service'],
   keys: DemoKeys,
-  { store, data, link }: StorePlace,
+  { store, data, link }: DemoLocation,
 ): Promise<void> {
   if (output.json) return output.writeJson({ url, metricsUrl, ...(link && { console: link.url }), ...keys })
   const width = Math.max(...keys.tenants.map((tenant) => tenant.name.length))

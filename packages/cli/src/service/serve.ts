@@ -152,11 +152,11 @@ function firstSteps(store: string): string {
   return `${lines.join('\n')}\n`
 }
 
-const places = ['../../console', '../../../console/built']
+const consoleFolders = ['../../console', '../../../console/built']
 
 /** `undefined` if it was not built. */
 function consoleFolder(): string | undefined {
-  return places
-    .map((place) => join(import.meta.dirname, place))
+  return consoleFolders
+    .map((folder) => join(import.meta.dirname, folder))
     .find((folder) => existsSync(join(folder, 'index.html')))
 }

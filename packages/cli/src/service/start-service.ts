@@ -108,13 +108,13 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
     overrideClock: overrideClockCheck,
     waitMs,
   } = options
-  const place =
+  const location =
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
       : ({ kind: 'postgres', url: database } as const)
   const onWaiting = (reason: string): void => loggerOf(options).warn(reason)
   const wanted = {
-    ...place,
+    ...location,
     catalogue,
     startSequence,
     overrideClockCheck,
@@ -135,11 +135,11 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
  * what is wrong, but is not ready: it would refuse every key.
  */
 async function peppersForServing(options: ServeOptions, storage: StorageEngine): Promise<Peppers> {
-  const place = { folder: options.data, given: options.keyPepper, old: options.oldKeyPepper }
+  const location = { folder: options.data, given: options.keyPepper, old: options.oldKeyPepper }
   const use = await readPepperUse(storage)
-  const found = findPeppers(place)
+  const found = findPeppers(location)
   if (found !== undefined && pepperFit(found, use) !== 'none') return found
-  if (use.inUse.length === 0) return found ?? loadPeppers(place)
+  if (use.inUse.length === 0) return found ?? loadPeppers(location)
   const wrong =
     found === undefined
       ? `There is no key pepper in ${options.data}, and keys of this store were made with one`
@@ -257,7 +257,10 @@ interface CheckedService {
   readonly storeFlags: string
 }
 
-/** Each call checks again: some milliseconds, and with a database a separate connection. */
+/**
+ * What a service finds out about itself and its store: like `doctor`, except for checks that write, take long or look for free ports.
+ * Each call checks again: some milliseconds, and with a database a separate connection.
+ */
 function serviceFindings(service: CheckedService): () => Promise<readonly Finding[]> {
   const { data: folder, database, keyPepper: given, oldKeyPepper: old, storeFlags } = service
   const peppers: GivenPeppers = { given, old }

@@ -30,17 +30,17 @@ export function readSettings(
       try {
         const found = find(setting, flags, environment)
         if (found === undefined) return setting.fallback
-        const { written, place } = found
+        const { written, source } = found
         const value = setting.read(written)
         if (value !== undefined) return value
-        faults.push(`${place} is ${shown(setting, written)}, but must be ${setting.expected}.`)
+        faults.push(`${source} is ${shown(setting, written)}, but must be ${setting.expected}.`)
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         faults.push(error.message)
       }
       return setting.fallback
     },
-    place: (setting) => find(setting, flags, environment)?.place,
+    source: (setting) => find(setting, flags, environment)?.source,
     fault(sentence) {
       faults.push(sentence)
     },
@@ -53,7 +53,7 @@ export function readSettings(
 interface WrittenValue {
   readonly written: string
   /** The flag or variable that sets it, or that names the file with it. */
-  readonly place: string
+  readonly source: string
 }
 
 function find(
@@ -62,19 +62,19 @@ function find(
   environment: Environment,
 ): WrittenValue | undefined {
   const flag = flags[optionNameOf(setting)]
-  if (flag === true) return { written: 'on', place: `--${setting.name}` }
-  if (typeof flag === 'string') return { written: flag, place: `--${setting.name}` }
+  if (flag === true) return { written: 'on', source: `--${setting.name}` }
+  if (typeof flag === 'string') return { written: flag, source: `--${setting.name}` }
   // An empty variable counts as not set: compose files and units leave a variable out in that way.
   const variable = variableOf(setting)
   const written = environment[variable] || undefined
   const fileVariable = fileVariableOf(setting)
   const file = fileVariable === undefined ? undefined : environment[fileVariable] || undefined
   if (fileVariable === undefined || file === undefined) {
-    return written === undefined ? undefined : { written, place: variable }
+    return written === undefined ? undefined : { written, source: variable }
   }
   if (written !== undefined)
     throw new Refusal(`${variable} and ${fileVariable} are both set. Leave one of them out.`)
-  return { written: secretIn(file, fileVariable), place: `The content of the file in ${fileVariable}` }
+  return { written: secretIn(file, fileVariable), source: `The content of the file in ${fileVariable}` }
 }
 
 /** The text of the file, without the line feed that editors leave at its end. */

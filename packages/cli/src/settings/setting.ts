@@ -138,7 +138,7 @@ export interface SettingReader {
   /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
   value<Value>(setting: Setting<Value>): Value
   /** Where its value was set: a flag or a variable; `undefined`: nowhere, so the fallback applies. */
-  place(setting: Setting<unknown>): string | undefined
+  source(setting: Setting<unknown>): string | undefined
   /** Notes a fault of another kind. */
   fault(sentence: string): void
   /** Throws a `Refusal` with all faults, if there are any. To be called before any value is used. */

@@ -22,7 +22,7 @@ import { settings as known } from '../settings/settings.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
-const place = 'data folder, or postgres:// address of a database'
+const storeHelp = 'data folder, or postgres:// address of a database'
 
 const help = `
 Run the command again and it continues where it stopped, with what was published since. To move a store for good: stop
@@ -38,8 +38,8 @@ export function addCopy(program: Command, context: CommandContext): void {
   const command = program
     .command('copy')
     .description('copy a store into another one, or move one tenant, with every id, number, time and byte')
-    .requiredOption('--from <store>', `${place}; it may be in use`)
-    .option('--to <store>', `${place}; made if there is none`)
+    .requiredOption('--from <store>', `${storeHelp}; it may be in use`)
+    .option('--to <store>', `${storeHelp}; made if there is none`)
     .option('--tenant <tenant>', 'move this tenant alone: its id or name')
     .option('--without-keys', 'with --tenant: do not move its keys; make new ones in the target')
     .option(
@@ -65,16 +65,16 @@ export function addCopy(program: Command, context: CommandContext): void {
     const pepper = readPeppers(settings)
     const actor = readActor(settings)
     settings.finish()
-    await using from = await openStorage({ ...placeOf(source), create: false })
+    await using from = await openStorage({ ...locationOf(source), create: false })
     if (tenant === undefined) return await copyAll(invocation, from, target ?? '', actor)
-    const places = { folder: source, database: undefined, flags: storeFlag(source), storage: from, actor }
-    const found = await findTenant(places, tenant)
+    const opened = { folder: source, database: undefined, flags: storeFlag(source), storage: from, actor }
+    const found = await findTenant(opened, tenant)
     if (reopens) return await reopen(invocation, from, found, target, actor)
     return await moveOne(invocation, from, found, target ?? '', {
       withoutKeys,
       pepper,
       actor,
-      source: places.flags,
+      source: opened.flags,
     })
   })
 }
@@ -87,7 +87,7 @@ async function copyAll(
 ): Promise<void> {
   // With the source's event types and start, because the stored events contain their numbers.
   const { catalogue, startSequence } = from.settings
-  await using to = await openStorage({ ...placeOf(target), catalogue, startSequence, create: true })
+  await using to = await openStorage({ ...locationOf(target), catalogue, startSequence, create: true })
   refuseSameStore(from, to)
   const all = await eventsIn(from)
   // Each is copied, unless it already exists, and all are compared.
@@ -119,7 +119,7 @@ async function moveOne(
 ): Promise<void> {
   // Its event types have to be the same; sequence numbers belong to each feed.
   const { catalogue } = from.settings
-  await using to = await openStorage({ ...placeOf(target), catalogue, create: true })
+  await using to = await openStorage({ ...locationOf(target), catalogue, create: true })
   refuseSameStore(from, to)
   const progress = createProgress(output, 'events copied')
   const ofTenant = [tenant.tenantId]
@@ -155,7 +155,7 @@ async function reopen(
   target: string | undefined,
   actor: Actor,
 ): Promise<void> {
-  await using to = target === undefined ? undefined : await openStorage({ ...placeOf(target), create: false })
+  await using to = target === undefined ? undefined : await openStorage({ ...locationOf(target), create: false })
   if (to !== undefined) refuseSameStore(from, to)
   await reopenTenant({ from, to, actor, tenant })
   if (output.json) return output.writeJson({ tenantId: tenant.tenantId, reopened: true })
@@ -180,7 +180,7 @@ function isDatabase(store: string): boolean {
   return /^postgres(ql)?:\/\//.test(store)
 }
 
-function placeOf(store: string) {
+function locationOf(store: string) {
   return isDatabase(store)
     ? ({ kind: 'postgres', url: store, readConnections: 2 } as const)
     : ({ kind: 'sqlite', folder: resolve(store) } as const)

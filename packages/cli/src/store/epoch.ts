@@ -226,8 +226,8 @@ async function headsFault(storage: StorageEngine, text: string): Promise<string 
       return `Number ${head.sequenceNumber} of ${feed} is not the same event as before.`
     }
   }
-  const known = new Set(recorded.map((head) => `${head.tenantId} ${head.feed}`))
-  const unknownFeed = [...now.keys()].find((name) => !known.has(name))
+  const names = new Set(recorded.map((head) => `${head.tenantId} ${head.feed}`))
+  const unknownFeed = [...now.keys()].find((name) => !names.has(name))
   return unknownFeed === undefined
     ? undefined
     : `The store has a feed that is not in the file (${unknownFeed}): the file is from another store, or older.`

@@ -26,11 +26,11 @@ export function addMigrate(program: Command, context: CommandContext): void {
     const catalogue = reader.value(settings.catalogue)
     const startSequence = reader.value(settings.startSequence)
     reader.finish()
-    const place =
+    const location =
       database === undefined
         ? ({ kind: 'sqlite', folder } as const)
         : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
-    const wanted = { ...place, catalogue, startSequence }
+    const wanted = { ...location, catalogue, startSequence }
     const existing = await openStorage({ ...wanted, create: false }).catch((error: unknown) => {
       if (error instanceof StorageRefusal && error.code === 'not_a_store') return undefined
       throw error

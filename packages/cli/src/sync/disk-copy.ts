@@ -1,3 +1,4 @@
+/** A copy on disk with its checkpoint: opened, locked and cleaned up for one sync, which alone writes to it. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CheckpointError } from '@property-events/client'
@@ -40,7 +41,10 @@ function isFileCopy(target: string): boolean {
   return target.endsWith('.ndjson')
 }
 
-/** Locks a copy, by a file beside it or in it, until this process ends. Throws a `Refusal` when another sync has it. */
+/**
+ * Locks a copy, by a file beside it or in it, until this process ends. Throws a `Refusal` when another sync has it: what a second one
+ * wrote between a file and the checkpoint of the first would stay wrong for ever.
+ */
 function lockCopy(target: string, lockFile: string): void {
   if (takeLock(lockFile)) return
   throw new Refusal(
@@ -86,11 +90,11 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
   const isFile = isFileCopy(target)
   const counts = { changes: 0, removals: 0, removed: 0 }
   /** The checkpoint of the copy, as long as the copy is not completely on disk. */
-  let unkept: Checkpoint | undefined
+  let pending: Checkpoint | undefined
   const keep = async (finished: boolean): Promise<void> => {
-    if (unkept === undefined || !(await copy.flush(finished))) return
-    if (isFile) await store.save(unkept)
-    unkept = undefined
+    if (pending === undefined || !(await copy.flush(finished))) return
+    if (isFile) await store.save(pending)
+    pending = undefined
   }
   return {
     copy,
@@ -102,14 +106,14 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
       const removals = batch.changes.filter(({ kind }) => kind === 'remove')
       const removed = await copy.holds(removals.map(({ subjectId }) => subjectId))
       await applyTo(copy, batch)
-      unkept = batch.checkpoint
+      pending = batch.checkpoint
       counts.changes += batch.changes.length
       counts.removals += removals.length
       counts.removed += removed
       await keep(false)
     },
     keep,
-    isStored: () => unkept === undefined,
+    isStored: () => pending === undefined,
     close: async () => undefined,
   }
 }
@@ -128,10 +132,10 @@ interface CopyCheckpoint {
 }
 
 /**
- * Kept with a checkpoint: the number of entries in the copy, so that a copy that was emptied differs from one that was
+ * Stored with a checkpoint: the number of entries in the copy, so that a copy that was emptied differs from one that was
  * empty.
  */
-interface Kept extends Checkpoint {
+interface SavedCheckpoint extends Checkpoint {
   readonly held: number
 }
 
@@ -147,11 +151,11 @@ function copyCheckpoint(
   const file = fileCheckpoint(path)
   return {
     async load() {
-      const kept = (await file.load()) ?? undefined
-      if (kept === undefined) return undefined
-      const held = heldOf(kept)
+      const saved = (await file.load()) ?? undefined
+      if (saved === undefined) return undefined
+      const held = heldOf(saved)
       const isLost = !existsSync(target) || ((await copy.count()) === 0 && held > 0)
-      if (!isLost) return kept
+      if (!isLost) return saved
       onLost()
       // Before the copy is begun again, because the checkpoint would claim that it is complete. The file stays, because
       // it marks a folder as a copy.
@@ -159,8 +163,8 @@ function copyCheckpoint(
       return undefined
     },
     async save(checkpoint) {
-      const kept: Kept = { ...checkpoint, held: await copy.count() }
-      await file.save?.(kept)
+      const saved: SavedCheckpoint = { ...checkpoint, held: await copy.count() }
+      await file.save?.(saved)
     },
   }
 }
@@ -168,8 +172,8 @@ function copyCheckpoint(
 const format: Checkpoint['format'] = 'property-events-checkpoint/1'
 
 /** 0 for what is no checkpoint of this format: the client refuses that, and says so. */
-function heldOf(kept: unknown): number {
-  if (typeof kept !== 'object' || kept === null || !('format' in kept) || kept.format !== format) return 0
-  if ('held' in kept && typeof kept.held === 'number') return kept.held
+function heldOf(saved: unknown): number {
+  if (typeof saved !== 'object' || saved === null || !('format' in saved) || saved.format !== format) return 0
+  if ('held' in saved && typeof saved.held === 'number') return saved.held
   throw new CheckpointError('The checkpoint is damaged: a member is missing or wrong.')
 }

@@ -1,13 +1,13 @@
-/** Whose turn it is: many tenants, a few at a time, each with waits of its own. Knows nothing of feeds or tables. */
+/** Round robin over many tenants: a few at a time, each with its own wait between two tasks. Knows nothing of feeds or tables. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface RoundRobinOptions {
   readonly names: readonly string[]
-  /** Brings one tenant into step. `true`: something came, so that it is asked again soon. */
-  readonly turn: (name: string) => Promise<boolean>
-  /** A turn failed. The wait before the next one in ms, at least; `undefined`: there is none. */
+  /** Brings one tenant up to date. `true`: something had changed, so that its next task is due soon. */
+  readonly task: (name: string) => Promise<boolean>
+  /** A task failed. The least wait before the next one, in ms; `undefined`: there is no next one. */
   readonly onFailure: (name: string, error: unknown, failures: number) => number | undefined
-  /** For ever, until the signal; else one turn for each, repeated while `onFailure` gives a wait. */
+  /** Until the signal; otherwise one task for each tenant, repeated while `onFailure` gives a wait. */
   readonly follow: boolean
   readonly concurrency: number
   readonly signal: AbortSignal
@@ -15,17 +15,17 @@ interface RoundRobinOptions {
   readonly now?: () => number
 }
 
-/** A tenant is asked again after 1 s when something came, and after up to 30 s while nothing does. */
+/** From one task of a tenant to the next: 1 s after a change, doubled up to 30 s while nothing changes. */
 const minIntervalMs = 1_000
 const maxIntervalMs = 30_000
 
 /**
- * A turn of more than this counts no longer against the turns at a time, up to as many again: a few first copies or silent
- * servers must not hold up everyone else.
+ * A longer task no longer counts against `concurrency`, for up to as many tasks again: a few first copies or silent servers must
+ * not delay all other tenants.
  */
-const longTurnMs = 5_000
+const longTaskMs = 5_000
 
-/** The longest wait before looking around again. */
+/** The longest wait before due tenants are looked up again. */
 const pollIntervalMs = 1_000
 
 interface Tenant {
@@ -35,9 +35,9 @@ interface Tenant {
   failures: number
 }
 
-/** Resolves when all have had their turn, or, following, after the signal when no turn is under way any more. */
+/** Resolves when every tenant is done or, with `follow`, after the signal, when no task is running any more. */
 export async function runRoundRobin(options: RoundRobinOptions): Promise<void> {
-  // The monotonic clock: one that is set back would hold every tenant for as long.
+  // The monotonic clock: one that is set back would delay every tenant by as much.
   const { signal, follow, now = () => performance.now(), random = Math.random } = options
   const waiting = new Set<Tenant>(
     options.names.map((name) => ({ name, dueMs: 0, intervalMs: minIntervalMs, failures: 0 })),
@@ -55,8 +55,8 @@ export async function runRoundRobin(options: RoundRobinOptions): Promise<void> {
     const waitMs = next === undefined ? pollIntervalMs : Math.min(pollIntervalMs, next.dueMs - now())
     if (next !== undefined && waitMs <= 0) {
       waiting.delete(next)
-      const turn = runNext(next).finally(() => running.delete(turn))
-      running.set(turn, now())
+      const task = runNext(next).finally(() => running.delete(task))
+      running.set(task, now())
       continue
     }
     await firstOf([...running.keys()], waitMs, signal)
@@ -66,10 +66,10 @@ export async function runRoundRobin(options: RoundRobinOptions): Promise<void> {
 
 async function runTask(
   tenant: Tenant,
-  { turn, onFailure }: RoundRobinOptions,
+  { task, onFailure }: RoundRobinOptions,
 ): Promise<{ readonly waitMs: number; readonly done: boolean } | undefined> {
   try {
-    const hasChanged = await turn(tenant.name)
+    const hasChanged = await task(tenant.name)
     tenant.failures = 0
     tenant.intervalMs = hasChanged ? minIntervalMs : Math.min(maxIntervalMs, tenant.intervalMs * 2)
     return { waitMs: tenant.intervalMs, done: true }
@@ -80,7 +80,7 @@ async function runTask(
   }
 }
 
-/** A round over all is some milliseconds for ten thousand tenants. */
+/** Some milliseconds for ten thousand tenants. */
 function earliest(waiting: ReadonlySet<Tenant>): Tenant | undefined {
   let first: Tenant | undefined
   for (const tenant of waiting) if (first === undefined || tenant.dueMs < first.dueMs) first = tenant
@@ -88,14 +88,14 @@ function earliest(waiting: ReadonlySet<Tenant>): Tenant | undefined {
 }
 
 function hasRoom(begunMs: readonly number[], concurrency: number, nowMs: number): boolean {
-  const long = begunMs.filter((begun) => nowMs - begun > longTurnMs).length
+  const long = begunMs.filter((begun) => nowMs - begun > longTaskMs).length
   return begunMs.length - Math.min(long, concurrency) < concurrency
 }
 
-/** Until a turn ends, the time is over, or the signal comes. */
-async function firstOf(turns: readonly Promise<void>[], waitMs: number, signal: AbortSignal): Promise<void> {
+/** Until a task ends, the time is over, or the signal comes. */
+async function firstOf(tasks: readonly Promise<void>[], waitMs: number, signal: AbortSignal): Promise<void> {
   const done = new AbortController()
   const pause = delay(Math.max(1, waitMs), undefined, { signal: AbortSignal.any([signal, done.signal]) })
-  await Promise.race([...turns, pause.catch(() => undefined)])
+  await Promise.race([...tasks, pause.catch(() => undefined)])
   done.abort()
 }

@@ -231,8 +231,8 @@ async function report(
 ): Promise<void> {
   const held = await copy.count()
   if (output.json) {
-    const said = results && { ...results.totals, refusedLines: results.badLines }
-    return output.writeJson({ ...result, held, ...(said === undefined ? {} : { results: said }) })
+    const sent = results && { ...results.totals, refusedLines: results.badLines }
+    return output.writeJson({ ...result, held, ...(sent === undefined ? {} : { results: sent }) })
   }
   if (results !== undefined) await output.write(`${resultsText(results.totals)}\n`)
   const number = (value: number) => value.toLocaleString('en-GB')

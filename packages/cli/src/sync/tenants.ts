@@ -40,8 +40,8 @@ interface TenantsRun {
 /** Subjects in a batch: several tenants have one in memory at the same time. */
 const batchSize = 250
 
-/** Attempts of a request, when the tenant has another turn anyway. */
-const attemptsPerTurn = 3
+/** Attempts of a request in one task: the tenant's next task is another attempt. */
+const attemptsPerTask = 3
 const firstWaitMs = 5_000
 const longestWaitMs = 600_000
 
@@ -50,13 +50,13 @@ interface Tenant {
   readonly client: Client
   readonly keeper: CopyKeeper
   readonly counts: { events: number; changes: number; removals: number }
-  /** When its listings were last what its feed said. */
+  /** When its listings were last up to date. */
   caughtUpMs: number | undefined
-  /** Why its last turn failed. */
-  trouble: string | undefined
+  /** Why its last task failed. */
+  failure: string | undefined
 }
 
-/** Resolves to whether every tenant is in step, or, following, was stopped by a signal. */
+/** Resolves to whether every tenant is up to date or, following, was stopped by a signal. */
 export async function syncTenants(run: TenantsRun): Promise<boolean> {
   const { output } = run
   const { tenants: keys, isOpen } = readKeysFile(run.keysFile)
@@ -77,12 +77,12 @@ export async function syncTenants(run: TenantsRun): Promise<boolean> {
   } finally {
     await tables.close()
   }
-  const inStep = [...tenants.values()].every(isInStep)
-  return inStep || (run.follow && signal.aborted)
+  const upToDate = [...tenants.values()].every(isUpToDate)
+  return upToDate || (run.follow && signal.aborted)
 }
 
-function isInStep({ caughtUpMs, trouble }: Tenant): boolean {
-  return caughtUpMs !== undefined && trouble === undefined
+function isUpToDate({ caughtUpMs, failure }: Tenant): boolean {
+  return caughtUpMs !== undefined && failure === undefined
 }
 
 async function syncAll(
@@ -91,31 +91,31 @@ async function syncAll(
   signal: AbortSignal,
 ): Promise<void> {
   const { output } = run
-  const tell = failureReporter(output)
+  const failures = failureReporter(output)
   await runRoundRobin({
     names: [...tenants.keys()],
     follow: run.follow,
     concurrency: run.concurrency,
     signal,
-    async turn(name) {
+    async task(name) {
       const tenant = tenants.get(name)
       if (tenant === undefined) return false
       const hasChanged = await syncTenant(tenant, run, signal)
-      tell.worked(tenant)
+      failures.worked(tenant)
       output.progress(output.showsProgress ? progressLine([...tenants.values()]) : '')
       return hasChanged
     },
-    onFailure(name, error, failures) {
+    onFailure(name, error, count) {
       const tenant = tenants.get(name)
-      if (tenant !== undefined) tell.failed(tenant, error)
-      return run.follow ? waitAfter(error, failures) : undefined
+      if (tenant !== undefined) failures.failed(tenant, error)
+      return run.follow ? waitAfter(error, count) : undefined
     },
   })
   output.progress('')
 }
 
 function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsRun): Tenant {
-  const retry = run.follow ? { attempts: attemptsPerTurn } : {}
+  const retry = run.follow ? { attempts: attemptsPerTask } : {}
   const consumer = run.consumer === undefined ? {} : { consumer: run.consumer }
   return {
     name,
@@ -132,7 +132,7 @@ function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsR
     }),
     counts: { events: 0, changes: 0, removals: 0 },
     caughtUpMs: undefined,
-    trouble: undefined,
+    failure: undefined,
   }
 }
 
@@ -160,9 +160,9 @@ async function syncTenant(tenant: Tenant, run: TenantsRun, signal: AbortSignal):
 }
 
 /** Doubles from 5 s to 10 minutes; as long as the service asks for, if that is more. */
-function waitAfter(error: unknown, failures: number): number {
-  const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0
-  return Math.max(askedMs, Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(20, failures - 1)))
+function waitAfter(error: unknown, count: number): number {
+  const retryAfterMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0
+  return Math.max(retryAfterMs, Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(20, count - 1)))
 }
 
 /** Says once what has gone wrong and once that it works again: of each tenant, and of what all of them use. */
@@ -173,17 +173,17 @@ function failureReporter(output: Output) {
     worked(tenant: Tenant) {
       if (common !== undefined) output.say('It works again.')
       common = undefined
-      if (tenant.trouble === undefined) return
+      if (tenant.failure === undefined) return
       output.say(`${tenant.name}: in step again.`)
-      tenant.trouble = undefined
+      tenant.failure = undefined
     },
     failed(tenant: Tenant, error: unknown) {
-      const sentence = sentenceOf(error, tenant.name)
+      const sentence = failureMessage(error, tenant.name)
       if (isCommon(error)) {
         if (common === undefined) output.say(sentence)
         common = sentence
-      } else if (tenant.trouble !== sentence) output.say(`${tenant.name}: ${sentence}`)
-      tenant.trouble = sentence
+      } else if (tenant.failure !== sentence) output.say(`${tenant.name}: ${sentence}`)
+      tenant.failure = sentence
     },
   }
 }
@@ -192,7 +192,7 @@ function isCommon(error: unknown): boolean {
   return error instanceof TablesAway || (error instanceof NetworkError && error.again !== 'never')
 }
 
-function sentenceOf(error: unknown, name: string): string {
+function failureMessage(error: unknown, name: string): string {
   if (error instanceof MassRemovalError) return removalRefusal(error, ` --tenant ${name}`).message
   if (error instanceof PropertyEventsError && error.code === 'aborted') return 'Stopped.'
   return errorMessage(error)
@@ -200,41 +200,41 @@ function sentenceOf(error: unknown, name: string): string {
 
 function progressLine(tenants: readonly Tenant[]): string {
   const number = (value: number) => value.toLocaleString('en-GB')
-  const inStep = tenants.filter(isInStep)
-  const failing = tenants.filter(({ trouble }) => trouble !== undefined).length
-  return `${number(inStep.length)} of ${number(tenants.length)} tenants in step${failing === 0 ? '' : ` · ${number(failing)} failing`}`
+  const upToDate = tenants.filter(isUpToDate)
+  const failing = tenants.filter(({ failure }) => failure !== undefined).length
+  return `${number(upToDate.length)} of ${number(tenants.length)} tenants in step${failing === 0 ? '' : ` · ${number(failing)} failing`}`
 }
 
-/** More rows than this are for machines; for people those in trouble remain. */
+/** More rows than this are for machines; for people those that fail remain. */
 const maxRows = 50
 
 async function report(output: Output, tenants: readonly Tenant[], nowMs: number): Promise<void> {
   const rows = await Promise.all(
-    tenants.map(async ({ name, keeper, counts, caughtUpMs, trouble }) => ({
+    tenants.map(async ({ name, keeper, counts, caughtUpMs, failure }) => ({
       tenant: name,
       ...counts,
       removed: keeper.counts.removed,
-      held: trouble === undefined ? await keeper.copy.count() : null,
+      held: failure === undefined ? await keeper.copy.count() : null,
       caughtUpAt: caughtUpMs === undefined ? null : new Date(caughtUpMs).toISOString(),
       lagMs: caughtUpMs === undefined ? null : nowMs - caughtUpMs,
-      trouble: trouble ?? null,
+      failure: failure ?? null,
     })),
   )
-  const failed = rows.filter(({ trouble }) => trouble !== null).length
+  const failed = rows.filter(({ failure }) => failure !== null).length
   if (output.json) return output.writeJson({ tenants: rows, failed })
   const shown =
     rows.length <= maxRows
       ? rows
-      : rows.filter(({ trouble, caughtUpAt }) => trouble !== null || caughtUpAt === null)
+      : rows.filter(({ failure, caughtUpAt }) => failure !== null || caughtUpAt === null)
   // What was never in the tables was not removed from them: of a first sync that is every removal in the feed.
-  const cells = shown.map(({ tenant, held, events, changes, removals, removed, lagMs, trouble }) => [
+  const cells = shown.map(({ tenant, held, events, changes, removals, removed, lagMs, failure }) => [
     tenant,
     held === null ? '?' : held.toLocaleString('en-GB'),
     events.toLocaleString('en-GB'),
     (changes - removals).toLocaleString('en-GB'),
     removed.toLocaleString('en-GB'),
     lagMs === null ? 'never in step' : `${Math.round(lagMs / 1_000)} s`,
-    trouble === null ? '' : 'failing',
+    failure === null ? '' : 'failing',
   ])
   const head = ['tenant', 'listings', 'read', 'put', 'removed', 'lag', '']
   const whole = `${(rows.length - failed).toLocaleString('en-GB')} of ${rows.length.toLocaleString('en-GB')} tenants without trouble\n`

@@ -16,11 +16,11 @@ const mostShown = 100
  */
 export async function verifyCopy(run: SyncRun): Promise<boolean> {
   const first = await compare(run)
-  if (first.differences.length === 0) return tell(run.output, first, [])
+  if (first.differences.length === 0) return reportDifferences(run.output, first, [])
   await runSync(run)
   const second = await compare(run)
   const before = new Set(first.differences.map((one) => JSON.stringify(one)))
-  return tell(
+  return reportDifferences(
     run.output,
     second,
     second.differences.filter((one) => before.has(JSON.stringify(one))),
@@ -36,7 +36,7 @@ async function compare({ address, feed, type, keeper }: SyncRun): Promise<Compar
   }
 }
 
-async function tell(
+async function reportDifferences(
   output: Output,
   { shown, held }: Comparison,
   differences: readonly Difference[],

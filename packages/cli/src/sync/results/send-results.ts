@@ -14,7 +14,7 @@ interface ResultsRun {
   readonly chunks: AsyncIterable<Buffer>
   readonly onBadLine: (bad: BadLine) => void
   /** Repeats the request while the service is away, if the run is a lasting one. */
-  readonly patiently: <Result>(work: () => Promise<Result>) => Promise<Result>
+  readonly retrying: <Result>(work: () => Promise<Result>) => Promise<Result>
   /** Ends the reading. What has been read is still sent. */
   readonly signal: AbortSignal
 }
@@ -96,9 +96,9 @@ async function sendLines(run: ResultsRun, lines: readonly ResultLine[]): Promise
 }
 
 /** A run that is stopped meanwhile still sends what it has read, once. */
-async function sendOnce({ client, patiently, signal }: ResultsRun, results: readonly ConsumerResult[]) {
+async function sendOnce({ client, retrying, signal }: ResultsRun, results: readonly ConsumerResult[]) {
   try {
-    return await patiently(() => client.report(results, { signal }))
+    return await retrying(() => client.report(results, { signal }))
   } catch (error) {
     if (!(error instanceof AbortedError)) throw error
     return client.report(results)
@@ -107,8 +107,8 @@ async function sendOnce({ client, patiently, signal }: ResultsRun, results: read
 
 function linesOf({ faults }: InvalidRequestError, lines: readonly ResultLine[]): readonly BadLine[] {
   return faults.flatMap(({ pointer = '', code, message }) => {
-    const [, place, member = ''] = /^\/(\d+)(\/.*)?$/.exec(pointer) ?? []
-    const line = place === undefined ? undefined : lines[Number(place)]
+    const [, index, member = ''] = /^\/(\d+)(\/.*)?$/.exec(pointer) ?? []
+    const line = index === undefined ? undefined : lines[Number(index)]
     return line === undefined ? [] : [{ line: line.line, code, pointer: member, message }]
   })
 }

@@ -59,12 +59,12 @@ export async function withResults<Result>(
   const badLines: BadLine[] = []
   let totals: ResultTotals = { sent: 0, refused: 0, unknown: 0, throughLine: 0 }
   const say = (line: string): void => output.say(line)
-  const telling = follow ? {} : outageNotices(address.baseUrl, say)
+  const notices = follow ? {} : outageNotices(address.baseUrl, say)
   const run = {
-    client: createClient({ ...address, ...telling }),
+    client: createClient({ ...address, ...notices }),
     chunks: source.chunks(),
     signal,
-    patiently: <T>(work: () => Promise<T>) => (follow ? retryDuringOutages(work, { say, signal }) : work()),
+    retrying: <T>(work: () => Promise<T>) => (follow ? retryDuringOutages(work, { say, signal }) : work()),
     onBadLine(bad: BadLine) {
       if (badLines.length < maxListed) badLines.push(bad)
       else return
