@@ -6,7 +6,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { generate } from '../../packages/demo/src/market/generate.ts'
+import { generate } from '../../packages/demo/src/demo-data/generate.ts'
 import { ask } from '../support/ask-postgres.ts'
 import { caseResult, median, rounded } from '../support/figures.ts'
 import type { CaseFacts, CaseResult } from '../support/figures.ts'

@@ -1,5 +1,5 @@
 /** Bodies to publish, and the check that what was published exists. */
-import { generate } from '../../packages/demo/src/market/generate.ts'
+import { generate } from '../../packages/demo/src/demo-data/generate.ts'
 import { listPath } from './reading-set.ts'
 import { getOk } from './requests.ts'
 import type { RunningServer } from './server.ts'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { catalogues, eventTypeNumber, formatTicks, impliesLettings } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
-import { generate } from '../../packages/demo/src/market/generate.ts'
+import { generate } from '../../packages/demo/src/demo-data/generate.ts'
 import { eventJson } from '../../packages/server/src/events/event-json.ts'
 import type { FeedKey } from '../../packages/server/src/events/feed-key.ts'
 import { updateDateHashOf } from '../../packages/server/src/events/append/subject-identity.ts'

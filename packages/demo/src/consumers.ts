@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey } from '@property-events/server'
 import type { Pepper, StorageEngine } from '@property-events/server'
-import { marketTenants } from './market/tenants.ts'
+import { marketTenants } from './demo-data/tenants.ts'
 import { memberText } from '@property-events/protocol'
 import { writeWhole } from '@property-events/server/plain'
 

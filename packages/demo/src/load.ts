@@ -4,9 +4,9 @@ import { uuidV5 } from '@property-events/server/plain'
 import type { FeedName } from '@property-events/protocol'
 import { defaultPublicationLimits, readPublication } from '@property-events/server'
 import type { Publisher, StorageEngine } from '@property-events/server'
-import { demoMarket } from './market/demo-market.ts'
-import type { MarketEvent } from './market/market-event.ts'
-import { marketTenants } from './market/tenants.ts'
+import { demoMarket } from './demo-data/demo-market.ts'
+import type { MarketEvent } from './demo-data/market-event.ts'
+import { marketTenants } from './demo-data/tenants.ts'
 
 /** About 6,500 events in a dozen commits. */
 const chunkEvents = 500
@@ -50,7 +50,7 @@ export async function findMarket(storage: StorageEngine, mediaUrl: string): Prom
   return { untilMs, mediaUrl: (await loadedMediaUrl(storage)) ?? mediaUrl }
 }
 
-/** Before the folders of `formOf` in market/media.ts. */
+/** Before the folders of `formOf` in demo-data/media.ts. */
 const servedAddress = /^(https?:\/\/.+)\/[a-z]+\/[^/]+\/[^/]+$/
 
 /** Of the first photograph among the first events; `undefined`: nothing is stored. */

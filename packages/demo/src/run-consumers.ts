@@ -3,7 +3,7 @@ import { AccessError, createClient } from '@property-events/client'
 import type { Client, EventRun } from '@property-events/client'
 import type { StorageEngine } from '@property-events/server'
 import type { KeyedConsumer } from './consumers.ts'
-import { siteResult } from './market/site-result.ts'
+import { siteResult } from './demo-data/site-result.ts'
 import { pauseByTimer } from './run-live.ts'
 import type { Pause } from './run-live.ts'
 

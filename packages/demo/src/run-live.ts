@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
 import type { Publisher, StorageEngine } from '@property-events/server'
-import { type LiveOptions, liveMarket } from './market/live-market.ts'
-import { mostDemoEvents, pauseMs } from './market/live-pace.ts'
-import type { MarketChange } from './market/market-event.ts'
-import { randomOf } from './market/random.ts'
-import { marketTenants } from './market/tenants.ts'
+import { type LiveOptions, liveMarket } from './demo-data/live-market.ts'
+import { mostDemoEvents, pauseMs } from './demo-data/live-rate.ts'
+import type { MarketChange } from './demo-data/market-event.ts'
+import { randomOf } from './demo-data/random.ts'
+import { marketTenants } from './demo-data/tenants.ts'
 
 /** Resolves after this many milliseconds, or when the signal is given. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>

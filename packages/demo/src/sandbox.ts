@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sandboxTenantId } from '@property-events/protocol'
 import { uuidV5 } from '@property-events/server/plain'
 import type { Publisher, StorageEngine } from '@property-events/server'
-import type { PropertyBody } from './market/market-event.ts'
-import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from './market/sandbox-market.ts'
+import type { PropertyBody } from './demo-data/market-event.ts'
+import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from './demo-data/sandbox-market.ts'
 import { sandboxTenant } from './sandbox-tenant.ts'
 
 /** Nothing moves if no test key was used for this long: an unused sandbox takes no space. */
@@ -45,7 +45,8 @@ export async function runSandbox(parts: SandboxParts): Promise<void> {
       if (!isFilled) await fill(parts)
       isFilled = true
       const nowMs = clock()
-      if (nowMs - wanted.atMs >= pollIntervalMs) wanted = { atMs: nowMs, isWanted: await isInUse(parts, nowMs) }
+      if (nowMs - wanted.atMs >= pollIntervalMs)
+        wanted = { atMs: nowMs, isWanted: await isInUse(parts, nowMs) }
       const step = sandboxStepOf(nowMs)
       const body = wanted.isWanted ? sandboxChange(step, mediaUrl) : undefined
       if (body !== undefined) await publish(parts, `step/${step}`, [body])

@@ -10,11 +10,11 @@ import {
   type PropertyPayload,
 } from '@property-events/protocol'
 import { uuidV5 } from '@property-events/server/plain'
-import { demoMarket, lastSaleMs } from '../src/market/demo-market.ts'
-import { marketData } from '../src/market/load-data.ts'
-import type { MarketEvent } from '../src/market/market-event.ts'
+import { demoMarket, lastSaleMs } from '../src/demo-data/demo-market.ts'
+import { marketData } from '../src/demo-data/load-data.ts'
+import type { MarketEvent } from '../src/demo-data/market-event.ts'
 import { photographAt } from '../src/photographs.ts'
-import { marketTenants } from '../src/market/tenants.ts'
+import { marketTenants } from '../src/demo-data/tenants.ts'
 
 const events = [...demoMarket()]
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { checkPropertyPayload } from '@property-events/protocol'
-import { generate, type GenerateOptions } from '../src/market/generate.ts'
+import { generate, type GenerateOptions } from '../src/demo-data/generate.ts'
 
 interface Line {
   readonly payload?: { readonly agent_ref: string; readonly published: boolean }

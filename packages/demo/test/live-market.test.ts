@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkPropertyPayload } from '@property-events/protocol'
 import type { PropertyPayload } from '@property-events/protocol'
-import { demoMarket, lastSaleMs } from '../src/market/demo-market.ts'
-import { liveMarket } from '../src/market/live-market.ts'
-import { londonTime } from '../src/market/wall-time.ts'
+import { demoMarket, lastSaleMs } from '../src/demo-data/demo-market.ts'
+import { liveMarket } from '../src/demo-data/live-market.ts'
+import { londonTime } from '../src/demo-data/wall-time.ts'
 
 const startMs = Date.UTC(2024, 0, 15, 9)
 

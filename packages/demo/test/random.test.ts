@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { randomOf } from '../src/market/random.ts'
-import { londonDay, londonTime } from '../src/market/wall-time.ts'
+import { randomOf } from '../src/demo-data/random.ts'
+import { londonDay, londonTime } from '../src/demo-data/wall-time.ts'
 
 describe('chance from a seed', () => {
   it('gives these numbers on every machine and in every version', () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Publisher } from '@property-events/server'
-import { lastSaleMs } from '../src/market/demo-market.ts'
-import { pauseMs } from '../src/market/live-pace.ts'
-import { randomOf } from '../src/market/random.ts'
+import { lastSaleMs } from '../src/demo-data/demo-market.ts'
+import { pauseMs } from '../src/demo-data/live-rate.ts'
+import { randomOf } from '../src/demo-data/random.ts'
 import { runLive } from '../src/run-live.ts'
 
 const startMs = Date.UTC(2026, 0, 15, 9)

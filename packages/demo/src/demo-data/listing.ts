@@ -1,5 +1,5 @@
 /** What an agency shows of a home at one moment, and the ways it changes. Every change makes a new listing. */
-import { type Copy, writeCopy, writeNews } from './copy.ts'
+import { type Copy, writeCopy, writeNews } from './listing-text.ts'
 import type { Home } from './home.ts'
 import { addPhotographs, type MediaItem } from './media.ts'
 import type { Random } from './random.ts'

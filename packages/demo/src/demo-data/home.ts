@@ -2,8 +2,8 @@
 import type { PropertyPayload } from '@property-events/protocol'
 import { traitsOf } from './home-traits.ts'
 import { type Area, marketData, type Place, type SoldHome, type SoldType } from './load-data.ts'
-import { type HomeAddress, inventAddress } from './places.ts'
-import type { Facts } from './prose.ts'
+import { type HomeAddress, inventAddress } from './address.ts'
+import type { Facts } from './phrases.ts'
 import type { Random } from './random.ts'
 import { type MarketTenant, tenantOfArea } from './tenants.ts'
 

@@ -1,10 +1,10 @@
 import { type DemoOptions, defaultSeed, propertyStories } from './demo-market.ts'
 import { endlessStory } from './generate.ts'
-import { leavingPace } from './live-pace.ts'
+import { leavingPace } from './live-rate.ts'
 import { usualSize } from './listing.ts'
 import type { MarketChange, PropertyBody } from './market-event.ts'
 import { randomOf } from './random.ts'
-import { staying } from './staying.ts'
+import { staying } from './delayed-removal.ts'
 import { type Chapter, type PropertyStory, tell, type ToldStory } from './story.ts'
 import { marketTenants } from './tenants.ts'
 

@@ -2,7 +2,7 @@
 import type { Home } from './home.ts'
 import type { ListingSize } from './listing.ts'
 import { marketData } from './load-data.ts'
-import { phrase, phrases } from './prose.ts'
+import { phrase, phrases } from './phrases.ts'
 import type { Random } from './random.ts'
 
 export interface Copy {

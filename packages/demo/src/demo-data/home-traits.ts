@@ -1,7 +1,7 @@
 /** Services, energy, access and risks of a home, with the oddities that the spec lists (§2.6) in some of them. */
 import type { PropertyPayload } from '@property-events/protocol'
 import { marketData, type SoldHome } from './load-data.ts'
-import type { Facts } from './prose.ts'
+import type { Facts } from './phrases.ts'
 import type { Random } from './random.ts'
 
 type Details = NonNullable<PropertyPayload['details']>
