@@ -1,4 +1,4 @@
-/** The consumers of a demo, which give its console something to show: their keys are made once and kept beside the store. */
+/** The consumers of a demo, which give its console something to show: their keys are made once and saved beside the store. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey } from '@property-events/server'
@@ -8,22 +8,22 @@ import { memberText } from '@property-events/protocol'
 import { writeWhole } from '@property-events/server/plain'
 
 /**
- * `reports`: keeps in step, and says what became of each listing. `keepsStep`: keeps in step. `lettings`: the same with lettings alone.
- * `stopped`: has read everything once, and never asked again. `ended`: its key has ended, and it still asks.
+ * `reports`: keeps up to date, and reports a result for each listing. `follows`: keeps up to date. `lettings`: the same with lettings alone.
+ * `stopped`: has read everything once, and never again. `ended`: its key has expired, and it still asks.
  */
-export type ConsumerHabit = 'reports' | 'keepsStep' | 'lettings' | 'stopped' | 'ended'
+export type ConsumerBehaviour = 'reports' | 'follows' | 'lettings' | 'stopped' | 'ended'
 
 export interface DemoConsumer {
   readonly tenantId: string
   /** Of its key. */
   readonly label: string
-  readonly habit: ConsumerHabit
+  readonly behaviour: ConsumerBehaviour
 }
 
-const habits: readonly (readonly (readonly [label: string, habit: ConsumerHabit])[])[] = [
+const behaviours: readonly (readonly (readonly [label: string, behaviour: ConsumerBehaviour])[])[] = [
   [
     ['agency website', 'reports'],
-    ['homes portal', 'keepsStep'],
+    ['homes portal', 'follows'],
     ['lettings app', 'lettings'],
     ['window display', 'stopped'],
     ['old website', 'ended'],
@@ -33,13 +33,13 @@ const habits: readonly (readonly (readonly [label: string, habit: ConsumerHabit]
     ['homes portal', 'stopped'],
   ],
   [
-    ['agency website', 'keepsStep'],
+    ['agency website', 'follows'],
     ['lettings app', 'lettings'],
   ],
 ]
 
 export const demoConsumers: readonly DemoConsumer[] = marketTenants.flatMap(({ tenantId }, tenant) =>
-  (habits[tenant] ?? []).map(([label, habit]) => ({ tenantId, label, habit })),
+  (behaviours[tenant] ?? []).map(([label, behaviour]) => ({ tenantId, label, behaviour })),
 )
 
 export type KeyedConsumer = DemoConsumer & { readonly keyId: string; readonly key: string }
@@ -49,17 +49,17 @@ const dayMs = 86_400_000
 /** What has stopped counts as silent from then on. */
 const expectedEveryMs = 10 * 60_000
 
-/** Uses the keys that were kept, makes the others, and keeps them all. */
+/** Uses the keys that were saved, makes the others, and keeps them all. */
 export async function consumerKeys(
   folder: string,
   { keys, silence }: Pick<StorageEngine, 'keys' | 'silence'>,
   pepper: Pepper,
 ): Promise<readonly KeyedConsumer[]> {
-  const kept = readSavedKeys(folder)
+  const saved = readSavedKeys(folder)
   const found: KeyedConsumer[] = []
   let changed = false
   for (const consumer of demoConsumers) {
-    const before = kept.find(
+    const before = saved.find(
       (one) =>
         memberText(one, 'tenantId') === consumer.tenantId && memberText(one, 'label') === consumer.label,
     )
@@ -70,7 +70,7 @@ export async function consumerKeys(
     }
     changed = true
     const nowMs = Date.now()
-    const hasEnded = consumer.habit === 'ended'
+    const hasEnded = consumer.behaviour === 'ended'
     const issued = await issueKey(keys, pepper, {
       label: consumer.label,
       operator: false,
@@ -81,7 +81,7 @@ export async function consumerKeys(
     })
     if (issued.kind !== 'issued') throw new Error('the tenants of the demo are gone')
     const made = { ...consumer, keyId: issued.record.keyId, key: issued.text }
-    if (consumer.habit === 'stopped') {
+    if (consumer.behaviour === 'stopped') {
       await silence.expect(
         { kind: 'consumer', keyId: made.keyId, name: 'default' },
         expectedEveryMs,
@@ -96,8 +96,8 @@ export async function consumerKeys(
 
 function readSavedKeys(folder: string): readonly unknown[] {
   try {
-    const kept: unknown = JSON.parse(readFileSync(join(folder, fileName), 'utf8'))
-    return Array.isArray(kept) ? kept : []
+    const saved: unknown = JSON.parse(readFileSync(join(folder, fileName), 'utf8'))
+    return Array.isArray(saved) ? saved : []
   } catch {
     return []
   }

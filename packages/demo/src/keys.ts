@@ -1,4 +1,4 @@
-/** The demo's keys, kept beside its store so that every start prints keys that work. Only for a demo: see D11. */
+/** The demo's keys, saved beside its store so that every start prints keys that work. Only for a demo: see D11. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { adminScopes, memberOf, memberText } from '@property-events/protocol'
@@ -23,7 +23,7 @@ export interface DemoKeys {
 }
 
 /** The keys, and the address at which the demo last listened. */
-export interface KeptDemo extends DemoKeys {
+export interface SavedDemo extends DemoKeys {
   readonly url: string
 }
 
@@ -31,7 +31,7 @@ const fileName = 'demo-keys.json'
 const readScopes: readonly Scope[] = ['property:read', 'contact:read']
 const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
 
-/** Uses the kept keys that still work, makes the others, and keeps them all, with the address of the service. */
+/** Uses the saved keys that still work, makes the others, and keeps them all, with the address of the service. */
 export async function demoKeys(
   folder: string,
   storage: Pick<StorageEngine, 'keys' | 'nodes'>,
@@ -40,10 +40,10 @@ export async function demoKeys(
   url: string,
 ): Promise<DemoKeys> {
   const { keys } = storage
-  const kept = readSavedKeys(folder)
+  const saved = readSavedKeys(folder)
   const pepper = pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0]
   const verifier = createKeyVerifier({ keys, peppers, clock: Date.now })
-  let changed = memberText(kept, 'url') !== url
+  let changed = memberText(saved, 'url') !== url
   const workingKey = async (
     text: string | undefined,
     label: string,
@@ -67,7 +67,7 @@ export async function demoKeys(
   try {
     const made: TenantKeys[] = []
     for (const { tenantId, name } of tenants) {
-      const before = keptTenant(kept, tenantId)
+      const before = savedTenant(saved, tenantId)
       const readKey = memberText(before, 'readKey')
       const publishKey = memberText(before, 'publishKey')
       made.push({
@@ -79,8 +79,8 @@ export async function demoKeys(
         ]),
       })
     }
-    const adminKey = await workingKey(memberText(kept, 'adminKey'), 'demo operator', [])
-    const all: KeptDemo = { url, adminKey, tenants: made }
+    const adminKey = await workingKey(memberText(saved, 'adminKey'), 'demo operator', [])
+    const all: SavedDemo = { url, adminKey, tenants: made }
     if (changed) await writeWhole(join(folder, fileName), [`${JSON.stringify(all, undefined, 2)}\n`])
     return { adminKey, tenants: made }
   } finally {
@@ -89,11 +89,11 @@ export async function demoKeys(
 }
 
 /** What the last start in this folder has stored; `undefined`: there was none, or its file cannot be read. */
-export function readKeptDemo(folder: string): KeptDemo | undefined {
-  const kept = readSavedKeys(folder)
-  const url = memberText(kept, 'url')
-  const written = memberOf(kept, 'tenants')
-  const adminKey = memberText(kept, 'adminKey')
+export function readSavedDemo(folder: string): SavedDemo | undefined {
+  const saved = readSavedKeys(folder)
+  const url = memberText(saved, 'url')
+  const written = memberOf(saved, 'tenants')
+  const adminKey = memberText(saved, 'adminKey')
   if (url === undefined || !URL.canParse(url) || adminKey === undefined || !Array.isArray(written)) {
     return undefined
   }
@@ -116,8 +116,8 @@ function readSavedKeys(folder: string): unknown {
   }
 }
 
-function keptTenant(kept: unknown, tenantId: string): unknown {
-  const tenants = memberOf(kept, 'tenants')
+function savedTenant(saved: unknown, tenantId: string): unknown {
+  const tenants = memberOf(saved, 'tenants')
   return Array.isArray(tenants)
     ? tenants.find((tenant) => memberText(tenant, 'tenantId') === tenantId)
     : undefined

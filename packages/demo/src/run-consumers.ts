@@ -1,9 +1,9 @@
 /** Reads the feeds of a demo as its consumers do, over HTTP like anybody else. */
 import { AccessError, createClient } from '@property-events/client'
-import type { Client, EventRun } from '@property-events/client'
+import type { Client, ConsumerResult, EventRun } from '@property-events/client'
+import { memberOf, memberText } from '@property-events/protocol'
 import type { StorageEngine } from '@property-events/server'
 import type { KeyedConsumer } from './consumers.ts'
-import { siteResult } from './demo-data/site-result.ts'
 import { pauseByTimer } from './run-live.ts'
 import type { Pause } from './run-live.ts'
 
@@ -19,10 +19,10 @@ export interface ConsumersParts {
 
 /** Small pages with a rest between them: the person who started the demo comes first. */
 const pageEvents = 200
-const restMs = 50
+const pauseMs = 50
 const waitSeconds = 25
 /** When a consumer whose key has ended, or whose service is away, tries again. */
-const againMs = 60_000
+const retryMs = 60_000
 
 /** Runs until the signal. The consumers first catch up one after the other, then each follows by itself. Never rejects. */
 export async function runConsumers(parts: ConsumersParts): Promise<void> {
@@ -51,51 +51,81 @@ async function runConsumer(
   let after: number | undefined
   while (!signal.aborted) {
     try {
-      after ??= await startOf(parts, consumer)
+      after ??= await startPosition(parts, consumer)
       if (after === undefined) return
-      const run = await readOn(client, consumer, after, signal)
+      const run = await readNext(client, consumer, after, signal)
       after = run.next
       const isAtEnd = run.next >= run.head
       if (isAtEnd) onCaughtUp()
-      if (isAtEnd && consumer.habit === 'stopped') return
-      if (!isAtEnd) await pause(restMs, signal)
+      if (isAtEnd && consumer.behaviour === 'stopped') return
+      if (!isAtEnd) await pause(pauseMs, signal)
     } catch (error) {
       if (signal.aborted) return
       onCaughtUp()
       // A service that was restored has other numbers: it reads from the beginning.
       if (!(error instanceof AccessError)) after = undefined
-      await pause(againMs, signal)
+      await pause(retryMs, signal)
     }
   }
 }
 
 /** Where it goes on; `undefined`: it has stopped. */
-async function startOf(
+async function startPosition(
   { storage: { consumers } }: ConsumersParts,
-  { tenantId, keyId, habit }: KeyedConsumer,
+  { tenantId, keyId, behaviour }: KeyedConsumer,
 ): Promise<number | undefined> {
   const key = { tenantId, feed: 'property' } as const
   const ofThis = (one: { readonly keyId: string }): boolean => one.keyId === keyId
-  if (habit === 'stopped') return (await consumers.readings(key)).some(ofThis) ? undefined : 0
+  if (behaviour === 'stopped') return (await consumers.readings(key)).some(ofThis) ? undefined : 0
   return (await consumers.acknowledgements(key)).find(ofThis)?.sequenceNumber ?? 0
 }
 
 /** One request, and what follows from its answer. */
-async function readOn(
+async function readNext(
   client: Client,
-  { habit }: KeyedConsumer,
+  { behaviour }: KeyedConsumer,
   after: number,
   signal: AbortSignal,
 ): Promise<EventRun> {
-  const apiEventType = habit === 'lettings' ? 'lettingsproperty' : undefined
+  const apiEventType = behaviour === 'lettings' ? 'lettingsproperty' : undefined
   const run = await client.after({ after, limit: pageEvents, apiEventType, wait: waitSeconds }, { signal })
   if (run.next === after) return run
-  if (habit === 'reports') {
+  if (behaviour === 'reports') {
     const results = run.items.flatMap((event) => siteResult(event) ?? [])
     if (results.length > 0) await client.report(results, { signal })
   }
-  if (habit !== 'stopped') {
+  if (behaviour !== 'stopped') {
     await client.acknowledge({ sequenceNumber: run.next, epoch: run.epoch }, { signal })
   }
   return run
+}
+
+/** A listing with fewer is not shown. */
+const fewestPhotographs = 5
+
+/** The members of a property event that the result depends on. */
+export interface SentEvent {
+  readonly sequenceNumber: number
+  readonly payload: string
+}
+
+/** `undefined`: the event is about no property. */
+export function siteResult({ sequenceNumber, payload }: SentEvent): ConsumerResult | undefined {
+  const listing: unknown = JSON.parse(payload)
+  const agentRef = memberText(listing, 'agent_ref')
+  if (agentRef === undefined) return undefined
+  const about = { agentRef, sequenceNumber }
+  if (memberOf(listing, 'published') !== true) return { ...about, outcome: 'live' }
+  const media = memberOf(listing, 'media')
+  const photographs = Array.isArray(media) ? media.length : 0
+  if (photographs < fewestPhotographs) {
+    const message = `The site wants ${fewestPhotographs} photographs; this listing has ${photographs}`
+    return { ...about, outcome: 'refused', code: 'too_few_photographs', message }
+  }
+  const epc = memberOf(memberOf(listing, 'details'), 'epc_information')
+  if (epc !== undefined && memberOf(epc, 'current_energy_rating') === null) {
+    const message = 'The site waits for the energy certificate'
+    return { ...about, outcome: 'held', code: 'no_energy_rating', message }
+  }
+  return { ...about, outcome: 'live', url: `https://www.example.com/homes/${agentRef}` }
 }

@@ -1,11 +1,10 @@
 /** Keeps the market of the sandbox moving while test keys are in use. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sandboxTenantId } from '@property-events/protocol'
+import type { Publisher, StorageEngine, Tenant } from '@property-events/server'
 import { uuidV5 } from '@property-events/server/plain'
-import type { Publisher, StorageEngine } from '@property-events/server'
 import type { PropertyBody } from './demo-data/market-event.ts'
 import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from './demo-data/sandbox-market.ts'
-import { sandboxTenant } from './sandbox-tenant.ts'
 
 /** Nothing moves if no test key was used for this long: an unused sandbox takes no space. */
 const idleMs = 3_600_000
@@ -13,8 +12,6 @@ const idleMs = 3_600_000
 const pollIntervalMs = 60_000
 /** With more events than this the market stops: some ten weeks of use around the clock, and less than 100 MB. */
 const mostEvents = 200_000
-
-export { sandboxTenant }
 
 const key = { tenantId: sandboxTenantId, feed: 'property' } as const
 
@@ -93,4 +90,24 @@ async function publish(
     dryRun: false,
     unchanged: 'skip',
   })
+}
+
+/** Superseded events of the sandbox lose their payloads after a day: nobody reads its history. */
+const retentionDays = 1
+
+/** Creates it if there is none. Safe from many processes at once. */
+export async function sandboxTenant(storage: StorageEngine): Promise<Tenant> {
+  const made = {
+    tenantId: sandboxTenantId,
+    name: 'Sandbox (test keys)',
+    createdMs: Date.now(),
+    suspended: false,
+  }
+  const outcome = await storage.tenants.createTenant(made, 'service', { sameName: 'allowed' })
+  if (outcome === 'created') {
+    await storage.retention.setRule(sandboxTenantId, 'retain-properties', retentionDays, 'service')
+    return made
+  }
+  const tenants = await storage.tenants.tenants()
+  return tenants.find(({ tenantId }) => tenantId === sandboxTenantId) ?? made
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Publisher } from '@property-events/server'
 import { lastSaleMs } from '../src/demo-data/demo-market.ts'
-import { pauseMs } from '../src/demo-data/live-rate.ts'
+import { pauseMs } from '../src/demo-data/live-market.ts'
 import { randomOf } from '../src/demo-data/random.ts'
 import { runLive } from '../src/run-live.ts'
 

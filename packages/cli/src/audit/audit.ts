@@ -148,7 +148,9 @@ function addPrune(audit: Command, context: CommandContext): void {
     return withStore(reader, flags, async ({ storage, actor }) => {
       const removed = await storage.audit.prune(before.getTime(), actor)
       if (output.json) return output.writeJson({ before: before.toISOString(), removed })
-      return output.write(`${removed} rows from before ${timestampText(before.getTime())} UTC were removed.\n`)
+      return output.write(
+        `${removed} rows from before ${timestampText(before.getTime())} UTC were removed.\n`,
+      )
     })
   })
 }

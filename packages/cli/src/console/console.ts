@@ -54,7 +54,8 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
       )
     }
     const link = await consoleLink(store.storage, keyId, running ?? url)
-    if (output.json) return output.writeJson({ url: link.url, expiresAt: timestampJson(link.expiresMs), keyId })
+    if (output.json)
+      return output.writeJson({ url: link.url, expiresAt: timestampJson(link.expiresMs), keyId })
     if (text !== undefined) output.say(`It signs in with the key of ${keySource}, ${keyId}.`)
     output.say('Open this in a browser, within 10 minutes. It works once:')
     return output.write(`${link.url}\n`)

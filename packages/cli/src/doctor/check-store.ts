@@ -156,7 +156,8 @@ const toleranceMs = 5 * 60_000
 
 export function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
   const remedy = 'Set the clock right (NTP); --override-clock publishes all the same.'
-  if (nowMs < writtenMs) return fail('clock', `shows ${timestampText(nowMs)} UTC, which has long passed`, remedy)
+  if (nowMs < writtenMs)
+    return fail('clock', `shows ${timestampText(nowMs)} UTC, which has long passed`, remedy)
   if (newestEventMs !== undefined && newestEventMs - nowMs > toleranceMs) {
     const detail = `shows ${timestampText(nowMs)} UTC, earlier than the newest event (${timestampText(newestEventMs)}): publishing waits`
     return fail('clock', detail, remedy)

@@ -7,7 +7,11 @@ import type { SettingReader } from '../settings/setting.ts'
 import { plainText } from '../terminal-text.ts'
 import { timestampJson, timestampText, futureTimeHelp, readTimestamp } from '../timestamp-option.ts'
 
-export function readFutureTimestamp(written: string, what: string, reader: SettingReader): number | undefined {
+export function readFutureTimestamp(
+  written: string,
+  what: string,
+  reader: SettingReader,
+): number | undefined {
   const nowMs = Date.now()
   const ms = readTimestamp(written, nowMs)
   if (ms === undefined) reader.fault(`${what} is "${plainText(written)}", but must be ${futureTimeHelp}.`)

@@ -10,7 +10,13 @@ import { Refusal } from '../refusal.ts'
 import { rateText, readOwnRate } from '../settings/rate-limit.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
-import { durationHelp, timestampJson, timestampText, futureTimeHelp, readDuration } from '../timestamp-option.ts'
+import {
+  durationHelp,
+  timestampJson,
+  timestampText,
+  futureTimeHelp,
+  readDuration,
+} from '../timestamp-option.ts'
 import { addCreate } from './create.ts'
 import { keyIdOf, keyJson, readFutureTimestamp, stateOf, unknownKey, readingText } from './key.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from './pepper.ts'
@@ -142,7 +148,11 @@ function addExpire(keys: Command, context: CommandContext): void {
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [written = '', when = '']) => {
     const expiresMs =
-      when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureTimestamp(when, 'The time', reader)
+      when === 'never'
+        ? undefined
+        : when === 'now'
+          ? Date.now()
+          : readFutureTimestamp(when, 'The time', reader)
     return withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const keyId = keyIdOf(written, store)
       if ((await storage.keys.setKeyExpiry(keyId, expiresMs, actor)) === 'unknownKey')

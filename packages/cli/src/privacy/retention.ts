@@ -176,7 +176,14 @@ async function thinWholeFeed(
   for (let events = 0; ;) {
     const before = events
     const onProgress = (count: number) => onThinned(before + count)
-    const thinned = await thinFeed({ retention, span, nodeId, signal, pausePerStep: 1, onThinned: onProgress })
+    const thinned = await thinFeed({
+      retention,
+      span,
+      nodeId,
+      signal,
+      pausePerStep: 1,
+      onThinned: onProgress,
+    })
     events += thinned.events
     if (thinned.end === 'stopped') {
       throw new Refusal(

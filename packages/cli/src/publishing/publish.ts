@@ -134,7 +134,11 @@ async function publish(
 }
 
 /** A client that says each wait. */
-function clientWithNotices(address: ServiceAddress, feed: FeedName, output: Invocation['output']): PublishClient {
+function clientWithNotices(
+  address: ServiceAddress,
+  feed: FeedName,
+  output: Invocation['output'],
+): PublishClient {
   return publishClient({
     address,
     feed,

@@ -126,7 +126,12 @@ export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       if (begun !== undefined) {
         begun.buffer.add(chunk.subarray(bufferedFrom, objectEnds ? index + 1 : index))
         state.item += 1
-        yield { line: begun.line, item: state.item, bytes: begun.buffer.bytes(), endOffset: offset + index + 1 }
+        yield {
+          line: begun.line,
+          item: state.item,
+          bytes: begun.buffer.bytes(),
+          endOffset: offset + index + 1,
+        }
         begun = undefined
       }
       if (state.depth === 0) state.ended = true

@@ -1,8 +1,8 @@
 /** `env`: the variables of a running demo, for `eval "$(property-events env)"`. */
 import type { Command } from 'commander'
 import { NetworkError, PropertyEventsError, createClient } from '@property-events/client'
-import { readKeptDemo } from '@property-events/demo/keys'
-import type { KeptDemo, TenantKeys } from '@property-events/demo/keys'
+import { readSavedDemo } from '@property-events/demo/keys'
+import type { SavedDemo, TenantKeys } from '@property-events/demo/keys'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { demoVariables } from './demo-variables.ts'
@@ -26,7 +26,7 @@ export function addEnv(program: Command, context: CommandContext): void {
     const data = reader.value(settings.data)
     reader.finish()
     const store = storeFlags(flags, data)
-    const kept = readKeptDemo(data)
+    const kept = readSavedDemo(data)
     if (kept === undefined) {
       throw new Refusal(
         `No demo has been started with the data folder ${data}. ${howToStart(store)} Or name its folder with --data.`,
@@ -40,7 +40,7 @@ export function addEnv(program: Command, context: CommandContext): void {
   })
 }
 
-function chosenTenant({ tenants }: KeptDemo, wanted: string | undefined): TenantKeys {
+function chosenTenant({ tenants }: SavedDemo, wanted: string | undefined): TenantKeys {
   const tenant = tenants.find(
     ({ tenantId, name }) => wanted === undefined || [tenantId, name].includes(wanted),
   )
@@ -50,7 +50,7 @@ function chosenTenant({ tenants }: KeptDemo, wanted: string | undefined): Tenant
 }
 
 /** Variables of a demo that has ended would be worse than none. */
-async function checkAnswer({ url }: KeptDemo, { readKey }: TenantKeys, store: string): Promise<void> {
+async function checkAnswer({ url }: SavedDemo, { readKey }: TenantKeys, store: string): Promise<void> {
   const client = createClient({
     baseUrl: url,
     key: readKey,

@@ -110,10 +110,14 @@ function megabytes(bytes: number): string {
   return Math.ceil(bytes / 1e6).toLocaleString('en-GB')
 }
 
-async function report({ output }: Invocation, { compaction, tookMs, foreignFiles }: CompactionReport): Promise<void> {
+async function report(
+  { output }: Invocation,
+  { compaction, tookMs, foreignFiles }: CompactionReport,
+): Promise<void> {
   const isDone = compaction.kind === 'compacted'
   const overwritten = isDone ? compaction.waited.length : 0
-  if (output.json) return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: foreignFiles })
+  if (output.json)
+    return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: foreignFiles })
   if (!isDone) {
     return output.write(
       'No erasure is waiting to be overwritten, so nothing was done (--always rewrites the store anyway).\n',

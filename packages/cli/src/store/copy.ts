@@ -155,7 +155,8 @@ async function reopen(
   target: string | undefined,
   actor: Actor,
 ): Promise<void> {
-  await using to = target === undefined ? undefined : await openStorage({ ...locationOf(target), create: false })
+  await using to =
+    target === undefined ? undefined : await openStorage({ ...locationOf(target), create: false })
   if (to !== undefined) refuseSameStore(from, to)
   await reopenTenant({ from, to, actor, tenant })
   if (output.json) return output.writeJson({ tenantId: tenant.tenantId, reopened: true })

@@ -1,11 +1,11 @@
 import type { ContactPayload } from '@property-events/protocol'
-import { marketData, type Place } from './load-data.ts'
-import type { ContactBody } from './market-event.ts'
-import { inventCompany, inventEmail, inventMobile, inventPerson, type Person } from './people.ts'
 import { inventAddress } from './address.ts'
+import { marketData } from './load-data.ts'
+import type { Place } from './load-data.ts'
+import type { ContactBody } from './market-event.ts'
 import { phrase, phrases } from './phrases.ts'
 import type { Random } from './random.ts'
-import type { Chapter } from './story.ts'
+import type { StoryUpdate } from './story.ts'
 import type { MarketTenant } from './tenants.ts'
 import { dayMs, londonTime, openingHours } from './wall-time.ts'
 
@@ -22,7 +22,7 @@ export interface ContactPlan {
  * A person or company the agency gets to know: created, then up to four changes, such as a new number, marketing
  * refused, a note, or a further role. One in eight is a company.
  */
-export function* contactStory(random: Random, plan: ContactPlan): Generator<Chapter<ContactBody>> {
+export function* contactStory(random: Random, plan: ContactPlan): Generator<StoryUpdate<ContactBody>> {
   const place = random.pick(marketData().surroundings[plan.tenant.area].places)
   const person = inventPerson(random)
   let atMs = openingHours(random, plan.metMs)
@@ -130,4 +130,41 @@ function notes(random: Random, place: Place, count: number): string | null {
   const facts = { locality: place.locality, town: place.town }
   const lines = phrases(random, 'contactNote', count, facts)
   return random.chance(0.2) ? `${lines.join(' ')} ${phrase(random, 'contactNote', facts)}` : lines.join(' ')
+}
+
+export interface Person {
+  readonly title: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly email: string
+  readonly mobile: string
+}
+
+export function inventPerson(random: Random): Person {
+  const { words } = marketData()
+  const firstName = random.pick(words['firstName'] ?? [])
+  const lastName = random.pick(words['lastName'] ?? [])
+  return {
+    title: random.pick(words['title'] ?? []),
+    firstName,
+    lastName,
+    email: inventEmail(random, firstName, lastName),
+    mobile: inventMobile(random),
+  }
+}
+
+/** At `example.com`, which nobody can own (RFC 2606). */
+export function inventEmail(random: Random, firstName: string, lastName: string): string {
+  const separator = random.pick(['.', '.', '_', ''])
+  return `${firstName}${separator}${lastName}${random.integer(2, 99)}@example.com`.toLowerCase()
+}
+
+/** From 07700 900000 to 07700 900999, the numbers Ofcom keeps for drama. */
+export function inventMobile(random: Random): string {
+  return `07700 900${String(random.integer(0, 999)).padStart(3, '0')}`
+}
+
+export function inventCompany(random: Random): string {
+  const { words } = marketData()
+  return `${random.pick(words['companyName'] ?? [])} ${random.pick(words['companySuffix'] ?? [])}`
 }

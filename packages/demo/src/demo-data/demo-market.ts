@@ -4,13 +4,13 @@ import { uuidV5 } from '@property-events/server/plain'
 import { type ContactPlan, contactStory } from './contact-story.ts'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
-import { unpublish, usualSize } from './listing.ts'
+import { unpublish, defaultSize } from './listing.ts'
 import { marketData, type Sale, type SoldHome } from './load-data.ts'
 import type { MarketChange, MarketEvent } from './market-event.ts'
-import { nowhere } from './media.ts'
+import { exampleMediaUrl } from './media.ts'
 import { type Random, randomOf } from './random.ts'
 import { saleStory } from './sale-story.ts'
-import { type Happening, type PropertyStory, tell } from './story.ts'
+import { type StoryStep, type PropertyStory, updatesOf } from './story.ts'
 import { type MarketTenant, marketTenants } from './tenants.ts'
 import { dayMs } from './wall-time.ts'
 
@@ -39,7 +39,7 @@ const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
  * market at once. With few homes, the events of one home are next to each other, and pages compress twice as well as those of a real agency.
  */
 const lastSoldMs = Date.UTC(2018, 0, 1)
-const firstToldMs = Date.UTC(2016, 0, 1)
+const earliestSaleMs = Date.UTC(2016, 0, 1)
 
 /** The most homes of a tenant that sold more than once; Newcastle has none in its one year. */
 const resoldHomes = 15
@@ -70,7 +70,7 @@ function tenantEvents(options: DemoOptions, tenant: number, untilMs: number): Sc
   const stories = propertyStories(options, tenant)
   const events: Scheduled[] = []
   for (const story of stories) {
-    for (const { atMs, body } of tell(story)) {
+    for (const { atMs, body } of updatesOf(story)) {
       if (atMs > untilMs) break
       events.push({ atMs, change: { tenant, feed: 'property', body } })
     }
@@ -89,7 +89,7 @@ function tenantEvents(options: DemoOptions, tenant: number, untilMs: number): Sc
  * that moment.
  */
 export function propertyStories(options: DemoOptions, tenant: number): PropertyStory[] {
-  const { seed = defaultSeed, untilMs = lastSaleMs, mediaUrl = nowhere } = options
+  const { seed = defaultSeed, untilMs = lastSaleMs, mediaUrl = exampleMediaUrl } = options
   const agency = marketTenants[tenant]
   if (agency === undefined) throw new RangeError(`There is no tenant ${tenant}`)
   const movedMs = Math.ceil((untilMs - lastSaleMs) / weekMs) * weekMs
@@ -97,20 +97,20 @@ export function propertyStories(options: DemoOptions, tenant: number): PropertyS
   const homes = shuffledHomes(seed, agency)
   const stories: PropertyStory[] = []
   /** The story of the next home; `undefined`: no home is left. */
-  const next = (category: Category, plan: PlanHappenings): PropertyStory | undefined => {
+  const next = (category: Category, plan: PlanSteps): PropertyStory | undefined => {
     const sold = homes.pop()
     if (sold === undefined) return undefined
     const random = randomOf(`${seed}/${category}/${sold.key}`)
     const home = makeHome(random, sold, uuidV5(agency.tenantId, `${category}/${sold.key}`), mediaUrl)
-    return { home, category, bare: false, happenings: plan(random, home, sold, asOfMs) }
+    return { home, category, bare: false, steps: plan(random, home, sold, asOfMs) }
   }
   for (const category of ['sales', 'lettings'] as const) {
-    let told = 0
-    while (told < quotas[category]) {
+    let count = 0
+    while (count < quotas[category]) {
       const story = next(category, category === 'sales' ? salesOf : lettingsOf)
       if (story === undefined) break
-      told += story.happenings.filter(({ atMs }) => atMs <= asOfMs).length
-      if (story.happenings.length > 0) stories.push(story)
+      count += story.steps.filter(({ atMs }) => atMs <= asOfMs).length
+      if (story.steps.length > 0) stories.push(story)
     }
   }
   let onMarket = stories.filter((story) => isOnMarket(story, asOfMs)).length
@@ -122,16 +122,16 @@ export function propertyStories(options: DemoOptions, tenant: number): PropertyS
     stories.push(story)
     onMarket += 1
   }
-  return stories.map((story) => ({ ...story, happenings: moved(story.happenings, movedMs) }))
+  return stories.map((story) => ({ ...story, steps: moved(story.steps, movedMs) }))
 }
 
-function moved(happenings: readonly Happening[], byMs: number): Happening[] {
-  return happenings.map((happening) => ({ ...happening, atMs: happening.atMs + byMs }))
+function moved(steps: readonly StoryStep[], byMs: number): StoryStep[] {
+  return steps.map((step) => ({ ...step, atMs: step.atMs + byMs }))
 }
 
 /** Whether the home is published at the moment. */
-function isOnMarket({ happenings }: PropertyStory, atMs: number): boolean {
-  const last = happenings.findLast((happening) => happening.atMs <= atMs)
+function isOnMarket({ steps }: PropertyStory, atMs: number): boolean {
+  const last = steps.findLast((step) => step.atMs <= atMs)
   return last !== undefined && last.kind !== 'remove' && !(last.kind === 'leave' && last.edit === unpublish)
 }
 
@@ -141,60 +141,55 @@ function shuffledHomes(seed: string, agency: MarketTenant): SoldHome[] {
     ({ area, sales }) => area === agency.area && (sales.at(-1)?.deedMs ?? 0) >= lastSoldMs,
   )
   const shuffled = randomOf(`${seed}/homes/${agency.area}`).sample(homes, homes.length)
-  const resold = shuffled.filter((home) => toldSales(home).length > 1).slice(0, resoldHomes)
+  const resold = shuffled.filter((home) => recentSales(home).length > 1).slice(0, resoldHomes)
   return [...shuffled.filter((home) => !resold.includes(home)), ...resold]
 }
 
-function toldSales({ sales }: SoldHome): readonly Sale[] {
-  return sales.filter(({ deedMs }) => deedMs >= firstToldMs)
+function recentSales({ sales }: SoldHome): readonly Sale[] {
+  return sales.filter(({ deedMs }) => deedMs >= earliestSaleMs)
 }
 
-type PlanHappenings = (
-  random: Random,
-  home: PropertyStory['home'],
-  sold: SoldHome,
-  asOfMs: number,
-) => Happening[]
+type PlanSteps = (random: Random, home: PropertyStory['home'], sold: SoldHome, asOfMs: number) => StoryStep[]
 
 /** The home's real sales; for one home in three also a later attempt to sell, half of which are under way at `asOfMs`. */
-const salesOf: PlanHappenings = (random, home, sold, asOfMs) => {
-  const happenings = toldSales(sold).flatMap(({ deedMs, pricePaid }) =>
-    saleStory(random, home, usualSize, { end: 'sold', deedMs, pricePaid }),
+const salesOf: PlanSteps = (random, home, sold, asOfMs) => {
+  const steps = recentSales(sold).flatMap(({ deedMs, pricePaid }) =>
+    saleStory(random, home, defaultSize, { end: 'sold', deedMs, pricePaid }),
   )
   const last = sold.sales.at(-1)
-  if (last === undefined || !random.chance(0.33)) return happenings
+  if (last === undefined || !random.chance(0.33)) return steps
   const listedMs = asOfMs - random.integer(1, random.chance(0.5) ? 120 : 600) * dayMs
-  if (listedMs < last.deedMs + 270 * dayMs) return happenings
+  if (listedMs < last.deedMs + 270 * dayMs) return steps
   const value = grown(last.pricePaid, listedMs - last.deedMs)
-  return [...happenings, ...saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })]
+  return [...steps, ...saleStory(random, home, defaultSize, { end: 'unsold', listedMs, value })]
 }
 
 /** Bought by a landlord at its last real sale, and let through this agency for less than two years up to `asOfMs`. */
-const lettingsOf: PlanHappenings = (random, home, sold, asOfMs) => {
+const lettingsOf: PlanSteps = (random, home, sold, asOfMs) => {
   const last = sold.sales.at(-1)
   if (last === undefined || home.bedrooms > 4) return []
   const startMs = Math.max(
     last.deedMs + random.integer(20, 90) * dayMs,
     asOfMs - random.integer(30, 700) * dayMs,
   )
-  return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
+  return lettingStory(random, home, defaultSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
 }
 
 /** For sale for less than four months, and not sold yet. */
-const newSaleOf: PlanHappenings = (random, home, sold, asOfMs) => {
+const newSaleOf: PlanSteps = (random, home, sold, asOfMs) => {
   const listedMs = asOfMs - random.integer(1, 110) * dayMs
   const last = sold.sales.at(-1)
   if (last === undefined || listedMs < last.deedMs) return []
   const value = grown(last.pricePaid, listedMs - last.deedMs)
-  return saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })
+  return saleStory(random, home, defaultSize, { end: 'unsold', listedMs, value })
 }
 
 /** To let for less than a month. */
-const newLettingOf: PlanHappenings = (random, home, sold, asOfMs) => {
+const newLettingOf: PlanSteps = (random, home, sold, asOfMs) => {
   const last = sold.sales.at(-1)
   if (last === undefined || home.bedrooms > 4) return []
   const startMs = asOfMs - random.integer(1, 30) * dayMs
-  return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
+  return lettingStory(random, home, defaultSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
 }
 
 /** Prices rise by 4 % of the first price a year. */
@@ -212,9 +207,9 @@ function contactPlans(
   const agency = marketTenants[tenant]
   if (agency === undefined) return []
   const random = randomOf(`${seed}/contacts/${agency.area}`)
-  const started = stories.filter(({ happenings: [first] }) => first !== undefined && first.atMs < untilMs)
+  const started = stories.filter(({ steps: [first] }) => first !== undefined && first.atMs < untilMs)
   return random.sample(started, quotas.contacts).map((story, index) => {
-    const listedMs = story.happenings[0]?.atMs ?? untilMs
+    const listedMs = story.steps[0]?.atMs ?? untilMs
     const role = story.category === 'lettings' ? 'landlord' : 'vendor'
     const contactRef = uuidV5(agency.tenantId, `contact/${seed}/${index}`)
     const property = index % 2 === 0 ? ({ agentRef: story.home.agentRef, role } as const) : undefined

@@ -1,13 +1,13 @@
 import { uuidV5 } from '@property-events/server/plain'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
-import { type ListingSize, usualSize } from './listing.ts'
+import { type ListingSize, defaultSize } from './listing.ts'
 import { marketData, type SoldHome } from './load-data.ts'
 import type { PropertyBody } from './market-event.ts'
-import { nowhere } from './media.ts'
+import { exampleMediaUrl } from './media.ts'
 import { type Random, randomOf } from './random.ts'
 import { saleStory } from './sale-story.ts'
-import { type Chapter, type PropertyStory, tell } from './story.ts'
+import { type StoryUpdate, type PropertyStory, updatesOf } from './story.ts'
 import { dayMs } from './wall-time.ts'
 
 export interface GenerateOptions {
@@ -34,9 +34,9 @@ export function* generate({ events, seed, averageBytes }: GenerateOptions): Gene
   if (!Number.isSafeInteger(events) || events < 0) {
     throw new RangeError(`events is ${events}; it must be a whole number, 0 or more`)
   }
-  const size = averageBytes === undefined ? usualSize : sizeFor(averageBytes)
+  const size = averageBytes === undefined ? defaultSize : sizeFor(averageBytes)
   const random = randomOf(seed)
-  const open: Generator<Chapter<PropertyBody>>[] = []
+  const open: Generator<StoryUpdate<PropertyBody>>[] = []
   let started = 0
   for (let line = 0; line < events; line += 1) {
     // The first lines open stories one by one, so that a short stream has removals too.
@@ -44,7 +44,7 @@ export function* generate({ events, seed, averageBytes }: GenerateOptions): Gene
       open.length < openStories && random.chance(0.3) ? open.length : random.integer(0, open.length - 1)
     let chapter = open[Math.max(0, slot)]?.next()
     while (chapter === undefined || chapter.done === true) {
-      const story = tell(endlessStory(seed, started, size))
+      const story = updatesOf(endlessStory(seed, started, size))
       open[Math.max(0, slot)] = story
       started += 1
       chapter = story.next()
@@ -58,16 +58,16 @@ export function endlessStory(
   seed: string,
   index: number,
   size: ListingSize,
-  mediaUrl: string = nowhere,
+  mediaUrl: string = exampleMediaUrl,
 ): PropertyStory {
   const random = randomOf(`${seed}/${index}`)
   const sold = random.pick(marketData().homes)
   const home = makeHome(random, sold, uuidV5(namespace, `${seed}/${index}`), mediaUrl)
   const category = random.chance(0.65) ? 'sales' : 'lettings'
-  return { home, category, bare: size.bare, happenings: happeningsOf(random, home, sold, category, size) }
+  return { home, category, bare: size.bare, steps: stepsOf(random, home, sold, category, size) }
 }
 
-function happeningsOf(
+function stepsOf(
   random: Random,
   home: PropertyStory['home'],
   sold: SoldHome,

@@ -6,8 +6,8 @@ import {
   type ListingSize,
   moveBranch,
   newListing,
-  rephotograph,
-  rewrite,
+  replacePhotographs,
+  rewriteTexts,
   setPrice,
   setStatus,
   statuses,
@@ -15,7 +15,7 @@ import {
 } from './listing.ts'
 import { removalReasons } from './market-event.ts'
 import type { Random } from './random.ts'
-import type { Happening } from './story.ts'
+import type { StoryStep } from './story.ts'
 import { dayMs, openingHours } from './wall-time.ts'
 
 export interface LettingPlan {
@@ -40,8 +40,8 @@ const depositCapMs = Date.UTC(2019, 5, 1)
  * A home that is let again and again: listed, let agreed, removed; a year or more later listed at a higher rent, or
  * shown for some days while its tenants renew. Now and then the landlord withdraws it and the story ends.
  */
-export function lettingStory(random: Random, home: Home, size: ListingSize, plan: LettingPlan): Happening[] {
-  const happenings: Happening[] = []
+export function lettingStory(random: Random, home: Home, size: ListingSize, plan: LettingPlan): StoryStep[] {
+  const steps: StoryStep[] = []
   const weekly = home.tenant.area === 'london-sw19' && random.chance(0.4)
   let yearly = plan.value * yields[home.tenant.area] * (0.9 + random.fraction() * 0.2)
   let listedMs = plan.startMs
@@ -50,13 +50,13 @@ export function lettingStory(random: Random, home: Home, size: ListingSize, plan
     const annual = yearly
     const termsAt = (atMs: number) => lettingTerms(random, annual, weekly, months, atMs)
     const lettable = oneLet(random, home, size, termsAt, rentOf(yearly, weekly), listedMs)
-    happenings.push(...lettable.happenings)
+    steps.push(...lettable.steps)
     if (lettable.withdrawn) break
     // Shown again two months before the term runs out.
     listedMs += Math.max(120, months * 30 - 60 + random.integer(0, 40)) * dayMs
     yearly *= 1 + random.integer(0, 6) / 100
   }
-  return happenings
+  return steps
 }
 
 function oneLet(
@@ -66,31 +66,29 @@ function oneLet(
   termsAt: (atMs: number) => LettingTerms,
   rent: number,
   listedMs: number,
-): { readonly happenings: Happening[]; readonly withdrawn: boolean } {
+): { readonly steps: StoryStep[]; readonly withdrawn: boolean } {
   const moment = (day: number) => openingHours(random, listedMs + day * dayMs)
   const list = (atMs: number) =>
     newListing(random, home, size, rent, { category: 'lettings', letting: termsAt(atMs) }, atMs)
-  const happenings: Happening[] = [{ kind: 'list', atMs: moment(0), list }]
-  const edit = (day: number, change: Edit) =>
-    happenings.push({ kind: 'edit', atMs: moment(day), edit: change })
-  const leave = (day: number, change: Edit) =>
-    happenings.push({ kind: 'leave', atMs: moment(day), edit: change })
+  const steps: StoryStep[] = [{ kind: 'list', atMs: moment(0), list }]
+  const edit = (day: number, change: Edit) => steps.push({ kind: 'edit', atMs: moment(day), edit: change })
+  const leave = (day: number, change: Edit) => steps.push({ kind: 'leave', atMs: moment(day), edit: change })
   const withdrawn = random.chance(0.07)
   const agreed = random.integer(8, 40)
 
-  if (random.chance(0.6)) edit(random.integer(1, 3), rephotograph(random, home, size))
-  if (random.chance(0.35)) edit(random.integer(4, 7), rewrite(random, home, size))
+  if (random.chance(0.6)) edit(random.integer(1, 3), replacePhotographs(random, home, size))
+  if (random.chance(0.35)) edit(random.integer(4, 7), rewriteTexts(random, home, size))
   if (agreed > 25) edit(agreed - 6, setPrice(rent - (rent > 1000 ? 25 : 5)))
   if (random.chance(0.03)) leave(agreed - 2, moveBranch(random, home))
   if (withdrawn) {
-    happenings.push({ kind: 'remove', atMs: moment(agreed + 10), reason: removalReasons.withdrawn })
-    return { happenings, withdrawn }
+    steps.push({ kind: 'remove', atMs: moment(agreed + 10), reason: removalReasons.withdrawn })
+    return { steps, withdrawn }
   }
   edit(agreed, setStatus(random, statuses.letAgreed))
   const end = agreed + random.integer(5, 21)
   if (random.chance(0.15)) leave(end, unpublish)
-  else happenings.push({ kind: 'remove', atMs: moment(end), reason: removalReasons.letByUs })
-  return { happenings, withdrawn }
+  else steps.push({ kind: 'remove', atMs: moment(end), reason: removalReasons.letByUs })
+  return { steps, withdrawn }
 }
 
 /** Pounds per payment: weekly and small rents in fives, others in 25s. */

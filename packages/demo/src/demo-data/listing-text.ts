@@ -5,7 +5,7 @@ import { marketData } from './load-data.ts'
 import { phrase, phrases } from './phrases.ts'
 import type { Random } from './random.ts'
 
-export interface Copy {
+export interface ListingText {
   readonly summary: string
   readonly description: string
   readonly features: readonly string[]
@@ -16,7 +16,12 @@ export interface Copy {
 type Purpose = 'sales' | 'lettings'
 
 /** New texts. The description is as long as `size` says, to within a paragraph. */
-export function writeCopy(random: Random, home: Home, size: ListingSize, purpose: Purpose): Copy {
+export function writeListingText(
+  random: Random,
+  home: Home,
+  size: ListingSize,
+  purpose: Purpose,
+): ListingText {
   const opening = purpose === 'sales' ? 'saleOpening' : 'letOpening'
   const summary = phrase(random, opening, home.facts)
   const length = random.integer(size.description[0], size.description[1])
@@ -37,7 +42,7 @@ export function writeCopy(random: Random, home: Home, size: ListingSize, purpose
 }
 
 /** The same texts with a line of news at the top, which replaces an earlier one. */
-export function writeNews(random: Random, home: Home, copy: Copy): Copy {
+export function writeNews(random: Random, home: Home, copy: ListingText): ListingText {
   const { paragraphBreak } = home.tenant
   const newsLines = marketData().words['news'] ?? []
   const body = newsLines.some((line) => copy.description.startsWith(line))

@@ -1,5 +1,5 @@
 /** What an agency shows of a home at one moment, and the ways it changes. Every change makes a new listing. */
-import { type Copy, writeCopy, writeNews } from './listing-text.ts'
+import { type ListingText, writeListingText, writeNews } from './listing-text.ts'
 import type { Home } from './home.ts'
 import { addPhotographs, type MediaItem } from './media.ts'
 import type { Random } from './random.ts'
@@ -37,7 +37,7 @@ export interface Listing {
   /** Pounds; of a letting, per payment. */
   readonly price: number
   readonly branchId: string
-  readonly copy: Copy
+  readonly copy: ListingText
   readonly media: readonly MediaItem[]
   /** Some agencies' software forgets it. */
   readonly createdMs: number | null
@@ -57,7 +57,7 @@ export interface ListingSize {
   readonly bare: boolean
 }
 
-export const usualSize: ListingSize = {
+export const defaultSize: ListingSize = {
   description: [1100, 2200],
   firstMedia: [4, 7],
   mostMedia: 12,
@@ -89,7 +89,7 @@ export function newListing(
     statusText: terms.category === 'lettings' ? 'Available' : random.pick(statusTexts[1]),
     price,
     branchId: home.place.branch,
-    copy: writeCopy(random, home, size, terms.category),
+    copy: writeListingText(random, home, size, terms.category),
     media: size.bare ? [] : addPhotographs(random, home, [], photographs, atMs),
     createdMs: random.chance(0.06) ? null : atMs,
     updatedMs: atMs,
@@ -111,7 +111,7 @@ export function setPrice(price: number): Edit {
 }
 
 /** Adds photographs up to the size's limit, or replaces the first when there are enough. */
-export function rephotograph(random: Random, home: Home, size: ListingSize): Edit {
+export function replacePhotographs(random: Random, home: Home, size: ListingSize): Edit {
   return (listing, atMs) => {
     const room = Math.min(random.integer(2, 5), size.mostMedia - listing.media.length)
     const kept = room > 0 ? listing.media : listing.media.slice(0, -1)
@@ -124,12 +124,12 @@ export function rephotograph(random: Random, home: Home, size: ListingSize): Edi
 }
 
 /** Writes a new text, or adds a line of news before the old one. */
-export function rewrite(random: Random, home: Home, size: ListingSize): Edit {
+export function rewriteTexts(random: Random, home: Home, size: ListingSize): Edit {
   return (listing, atMs) => ({
     ...listing,
     copy:
       random.chance(0.3) || size.bare
-        ? writeCopy(random, home, size, listing.terms.category)
+        ? writeListingText(random, home, size, listing.terms.category)
         : writeNews(random, home, listing.copy),
     updatedMs: atMs,
   })

@@ -22,7 +22,7 @@ const extras = [
 ] as const
 
 /** The address of the media of homes if no service has them: a host that nobody can own (RFC 2606). */
-export const nowhere = 'https://media.example.com'
+export const exampleMediaUrl = 'https://media.example.com'
 
 /** The items with `count` more after them. */
 export function addPhotographs(
@@ -34,7 +34,7 @@ export function addPhotographs(
 ): readonly MediaItem[] {
   const captions = marketData().words['photograph'] ?? []
   const date = londonTime(atMs)
-  const isServed = home.mediaUrl !== nowhere
+  const isServed = home.mediaUrl !== exampleMediaUrl
   const possible = isServed ? extras.filter(([, ending]) => ending === 'png') : extras
   const all = [...items]
   for (let added = 0; added < count; added += 1) {
@@ -66,8 +66,8 @@ interface Named {
 /** A service has what the address names (`photographs.ts`): the form of the house, its reference, and what the photograph shows. */
 function addressOf(home: Home, { order, caption, ending, mark }: Named): string {
   const number = String(order + 1).padStart(2, '0')
-  if (home.mediaUrl === nowhere) {
-    return `${nowhere}/${home.tenant.initials.toLowerCase()}/${home.reference}/${number}-${mark}.${ending}`
+  if (home.mediaUrl === exampleMediaUrl) {
+    return `${exampleMediaUrl}/${home.tenant.initials.toLowerCase()}/${home.reference}/${number}-${mark}.${ending}`
   }
   const scene = caption === '' ? 'front' : caption.toLowerCase().replaceAll(' ', '-')
   return `${home.mediaUrl}/${formOf(home)}/${home.reference}/${number}-${scene}-${mark.slice(0, 8)}.webp`

@@ -4,8 +4,8 @@ import {
   type ListingSize,
   moveBranch,
   newListing,
-  rephotograph,
-  rewrite,
+  replacePhotographs,
+  rewriteTexts,
   type SaleTerms,
   setPrice,
   setStatus,
@@ -14,7 +14,7 @@ import {
 } from './listing.ts'
 import { removalReasons } from './market-event.ts'
 import type { Random } from './random.ts'
-import type { Happening } from './story.ts'
+import type { StoryStep } from './story.ts'
 import { dayMs, openingHours } from './wall-time.ts'
 
 /** How a home's time on the market ends. `sold`: on the day of the deed, at the real price. */
@@ -34,7 +34,7 @@ interface Course {
  * to contract, now and then fallen through and sold again, removed. A sold home's asking prices lie between 1.0 and 1.08
  * times the price paid, to the rounding of agents.
  */
-export function saleStory(random: Random, home: Home, size: ListingSize, plan: SalePlan): Happening[] {
+export function saleStory(random: Random, home: Home, size: ListingSize, plan: SalePlan): StoryStep[] {
   const course = courseOf(random, plan.end)
   const startMs = plan.end === 'sold' ? plan.deedMs - course.end * dayMs : plan.listedMs
   const moment = (day: number) => openingHours(random, startMs + day * dayMs)
@@ -42,16 +42,14 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
   const reduced = random.chance(plan.end === 'sold' ? 0.35 : 0.7)
   const asking = askingPrice(value * (reduced ? between(random, 1.045, 1.075) : between(random, 1.005, 1.05)))
   const terms = { category: 'sales', sale: saleTerms(random, home) } as const
-  const happenings: Happening[] = [
+  const steps: StoryStep[] = [
     { kind: 'list', atMs: moment(0), list: (atMs) => newListing(random, home, size, asking, terms, atMs) },
   ]
-  const edit = (day: number, change: Edit) =>
-    happenings.push({ kind: 'edit', atMs: moment(day), edit: change })
-  const leave = (day: number, change: Edit) =>
-    happenings.push({ kind: 'leave', atMs: moment(day), edit: change })
+  const edit = (day: number, change: Edit) => steps.push({ kind: 'edit', atMs: moment(day), edit: change })
+  const leave = (day: number, change: Edit) => steps.push({ kind: 'leave', atMs: moment(day), edit: change })
 
-  edit(random.integer(2, 8), rephotograph(random, home, size))
-  if (random.chance(0.6)) edit(random.integer(9, 18), rewrite(random, home, size))
+  edit(random.integer(2, 8), replacePhotographs(random, home, size))
+  if (random.chance(0.6)) edit(random.integer(9, 18), rewriteTexts(random, home, size))
   if (reduced) {
     const lower = askingPrice(value * between(random, 1.005, 1.03))
     if (lower < asking) edit(random.integer(19, course.offer - 2), setPrice(lower))
@@ -60,18 +58,18 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
   if (plan.end === 'sold' || course.failure !== undefined) offered(course.offer)
   if (course.failure !== undefined) {
     edit(course.failure, setStatus(random, statuses.available))
-    if (random.chance(0.5)) edit(course.failure + 2, rewrite(random, home, size))
+    if (random.chance(0.5)) edit(course.failure + 2, rewriteTexts(random, home, size))
     if (plan.end === 'sold') offered(course.failure + random.integer(8, 30))
   }
-  happenings.push(...ending())
-  return happenings
+  steps.push(...ending())
+  return steps
 
   function offered(day: number): void {
     edit(day, setStatus(random, statuses.underOffer))
     edit(day + random.integer(3, 9), setStatus(random, statuses.sstc))
   }
 
-  function ending(): Happening[] {
+  function ending(): StoryStep[] {
     const atMs = moment(course.end)
     if (random.chance(0.15)) return [{ kind: 'leave', atMs, edit: unpublish }]
     const reason =

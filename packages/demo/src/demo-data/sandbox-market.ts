@@ -5,12 +5,12 @@
 import { uuidV5 } from '@property-events/server/plain'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
-import { usualSize } from './listing.ts'
+import { defaultSize } from './listing.ts'
 import { marketData } from './load-data.ts'
 import type { PropertyBody } from './market-event.ts'
 import { randomOf } from './random.ts'
 import { saleStory } from './sale-story.ts'
-import { type PropertyStory, tell } from './story.ts'
+import { type PropertyStory, updatesOf } from './story.ts'
 import { marketTenants } from './tenants.ts'
 
 export const sandboxStepMs = 30_000
@@ -52,7 +52,7 @@ function stateOf(home: number, turn: number, mediaUrl: string): PropertyBody | u
   const place = turn - cycle * turnsInCycle
   let told = 0
   const clock = (): number => timeOf(home, cycle * turnsInCycle + told)
-  for (const { body } of tell(storyOf(home, cycle, clock(), mediaUrl), clock)) {
+  for (const { body } of updatesOf(storyOf(home, cycle, clock(), mediaUrl), clock)) {
     if (told === place) return body
     told += 1
   }
@@ -82,8 +82,8 @@ function storyOf(number: number, cycle: number, listedMs: number, mediaUrl: stri
   const random = randomOf(`sandbox/${number}/${cycle}`)
   const value = sold.sales.at(-1)?.pricePaid ?? 0
   const isLetting = number % 3 === 0 && home.bedrooms <= 4
-  const happenings = isLetting
-    ? lettingStory(random, home, usualSize, { startMs: listedMs, untilMs: listedMs, value })
-    : saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })
-  return { home, category: isLetting ? 'lettings' : 'sales', bare: false, happenings }
+  const steps = isLetting
+    ? lettingStory(random, home, defaultSize, { startMs: listedMs, untilMs: listedMs, value })
+    : saleStory(random, home, defaultSize, { end: 'unsold', listedMs, value })
+  return { home, category: isLetting ? 'lettings' : 'sales', bare: false, steps }
 }

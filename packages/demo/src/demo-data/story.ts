@@ -5,8 +5,8 @@ import type { Edit, Listing } from './listing.ts'
 import type { PropertyBody, RemovalReason } from './market-event.ts'
 import { barePropertyPayload, propertyPayload } from './property-payload.ts'
 
-/** One thing that happens: the home comes to the market, its listing is edited, it leaves the market or its branch by an edit, or it is removed. */
-export type Happening =
+/** One step of a story: the home comes to the market, its listing is edited, it leaves the market or its branch by an edit, or it is removed. */
+export type StoryStep =
   | { readonly kind: 'list'; readonly atMs: number; readonly list: (atMs: number) => Listing }
   | { readonly kind: 'edit' | 'leave'; readonly atMs: number; readonly edit: Edit }
   | { readonly kind: 'remove'; readonly atMs: number; readonly reason: RemovalReason }
@@ -15,38 +15,38 @@ export interface PropertyStory {
   readonly home: Home
   readonly category: Category
   readonly bare: boolean
-  /** The first is a `list`. Moments may tie or be in disorder by a day: `tell` puts each after the one before. */
-  readonly happenings: readonly Happening[]
+  /** The first is a `list`. Moments may tie or be in disorder by a day: `updatesOf` puts each after the one before. */
+  readonly steps: readonly StoryStep[]
 }
 
-/** A story whose happenings may depend on when they are asked for. */
-export type ToldStory = Omit<PropertyStory, 'happenings'> & { readonly happenings: Iterable<Happening> }
+/** A story whose steps may depend on when they are asked for. */
+export type LazyStory = Omit<PropertyStory, 'steps'> & { readonly steps: Iterable<StoryStep> }
 
 /** What is published about one subject at one moment. */
-export interface Chapter<Body> {
+export interface StoryUpdate<Body> {
   readonly atMs: number
   readonly body: Body
 }
 
 /**
- * Tells a story from its beginning. Texts and photographs are made as they are asked for, in order, so a story may be
- * told once only. `clock` may move moments to other times, such as now, which must not run backwards.
+ * What a story publishes, from its beginning. Texts and photographs are made on demand and in order, so a story can be read
+ * once only. `clock` may move moments to other times, such as now, which must not run backwards.
  */
-export function* tell(
-  story: ToldStory,
+export function* updatesOf(
+  story: LazyStory,
   clock: (atMs: number) => number = (atMs) => atMs,
-): Generator<Chapter<PropertyBody>> {
+): Generator<StoryUpdate<PropertyBody>> {
   let listing: Listing | undefined
   let lastMs = -Infinity
-  for (const happening of story.happenings) {
-    const atMs = clock(Math.max(happening.atMs, lastMs + 60_000))
+  for (const step of story.steps) {
+    const atMs = clock(Math.max(step.atMs, lastMs + 60_000))
     lastMs = atMs
-    if (happening.kind === 'remove') {
-      yield { atMs, body: { remove: { agentRef: story.home.agentRef, reason: happening.reason } } }
+    if (step.kind === 'remove') {
+      yield { atMs, body: { remove: { agentRef: story.home.agentRef, reason: step.reason } } }
       continue
     }
-    if (happening.kind === 'list') listing = happening.list(atMs)
-    else if (listing !== undefined) listing = happening.edit(listing, atMs)
+    if (step.kind === 'list') listing = step.list(atMs)
+    else if (listing !== undefined) listing = step.edit(listing, atMs)
     if (listing === undefined) continue
     const write = story.bare ? barePropertyPayload : propertyPayload
     yield { atMs, body: { payload: write(story.home, listing) } }
