@@ -1,4 +1,4 @@
-/** The columns that rows are written to, with the kind of each. The tables themselves are made by `migrations.ts`. */
+/** The columns of the tables, with the kind of each. `schema.ts` creates the tables. */
 
 /** `json`: jsonb in PostgreSQL, JSON text in SQLite. `instant`: UTC. `day`: `YYYY-MM-DD`. */
 export type ColumnKind =
@@ -12,7 +12,8 @@ export type ColumnKind =
   | 'instant'
   | 'json'
 
-export const listingColumns = {
+/** What a listing is and costs. */
+const offerColumns = {
   tenant: 'text',
   reference: 'text',
   category: 'text',
@@ -32,6 +33,19 @@ export const listingColumns = {
   rent_frequency: 'text',
   rent_per_month: 'numeric',
   deposit: 'numeric',
+} as const satisfies Readonly<Record<string, ColumnKind>>
+
+/** Kept by the tables: no event has them. */
+const historyColumns = {
+  first_price: 'numeric',
+  last_price: 'numeric',
+  previous_price: 'numeric',
+  price_changed_at: 'instant',
+  first_seen_at: 'instant',
+} as const satisfies Readonly<Record<string, ColumnKind>>
+
+/** Where it is and what it is like; lists and long texts are last in a row. */
+const detailColumns = {
   display_address: 'text',
   address_lines: 'json',
   town: 'text',
@@ -79,6 +93,12 @@ export const listingColumns = {
   payload: 'json',
 } as const satisfies Readonly<Record<string, ColumnKind>>
 
+/** What a row is written with. */
+export const listingColumns = { ...offerColumns, ...detailColumns } as const
+
+/** In the order of the table. */
+export const listingTableColumns = { ...offerColumns, ...historyColumns, ...detailColumns } as const
+
 export const mediaColumns = {
   tenant: 'text',
   reference: 'text',
@@ -99,3 +119,34 @@ export const removedColumns = {
   reason: 'text',
   is_erased: 'boolean',
 } as const satisfies Readonly<Record<string, ColumnKind>>
+
+/** Columns that always have a value. */
+export const requiredColumns: ReadonlySet<string> = new Set([
+  'tenant',
+  'reference',
+  'category',
+  'is_available',
+  'is_new_home',
+  'address_lines',
+  'photograph_count',
+  'sequence_number',
+  'event_id',
+  'features',
+  'rooms',
+  'parking',
+  'outside_space',
+  'heating',
+  'accessibility',
+  'missing',
+  'summary_text',
+  'summary_html',
+  'description_text',
+  'description_html',
+  'directions_text',
+  'kind',
+  'position',
+  'url',
+  'caption',
+  'removed_at',
+  'is_erased',
+])

@@ -8,7 +8,7 @@ import type { JsonValue } from './clean-value.ts'
 import type { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 
 /** Raised when a change to this file or to the listing model gives other rows for the same payload: every copy is then read again. */
-export const rowsVersion = 3
+export const rowsVersion = 1
 
 export type Row<Column extends string = string> = Readonly<Record<Column, JsonValue>>
 type KeyColumn = 'tenant' | 'reference'

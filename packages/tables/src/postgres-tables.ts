@@ -3,9 +3,8 @@ import type { HeldSubject } from '@property-events/client'
 import { TablesRefusal } from './refusal.ts'
 import { heldOf } from './listing-tables.ts'
 import type { ListingTables } from './listing-tables.ts'
-import { migrateTables, versionQuery } from './migrate-tables.ts'
-import type { SchemaSession } from './migrate-tables.ts'
-import { migrations, postgresDialect } from './migrations.ts'
+import { postgresDialect, prepareTables, versionQuery } from './schema.ts'
+import type { SchemaSession } from './schema.ts'
 import { sessionLock } from './postgres-lock.ts'
 import { configOf, openSession } from './postgres-session.ts'
 import type { PostgresSession } from './postgres-session.ts'
@@ -16,7 +15,7 @@ import type { TableNames } from './table-names.ts'
 /** So many are read at a time. */
 const referencesAtOnce = 10_000
 
-export interface PostgresPlace {
+export interface PostgresTarget {
   readonly url: string
   /** The address for messages. */
   readonly shown: string
@@ -31,7 +30,7 @@ export async function openPostgresTables({
   shown,
   prefix,
   schema,
-}: PostgresPlace): Promise<ListingTables> {
+}: PostgresTarget): Promise<ListingTables> {
   const config = configOf(url)
   const session = openSession(config, shown)
   try {
@@ -39,7 +38,7 @@ export async function openPostgresTables({
     const lock = sessionLock(config, `property-events sync ${names.listings}`, shown)
     await lock.hold()
     try {
-      await migrateTables(schemaSession(session, names), { names, dialect: postgresDialect, migrations })
+      await prepareTables(schemaSession(session, names), names, postgresDialect)
       return tablesOf(session, names, lock)
     } catch (error) {
       await lock.release()

@@ -8,9 +8,8 @@ import { plainText } from '@property-events/protocol'
 import { TablesRefusal } from './refusal.ts'
 import { heldOf, lockedByAnother } from './listing-tables.ts'
 import type { ListingTables } from './listing-tables.ts'
-import { migrateTables, versionQuery } from './migrate-tables.ts'
-import type { SchemaSession } from './migrate-tables.ts'
-import { migrations, sqliteDialect } from './migrations.ts'
+import { prepareTables, sqliteDialect, versionQuery } from './schema.ts'
+import type { SchemaSession } from './schema.ts'
 import { busyMs, guarded, sqliteError } from './sqlite-failure.ts'
 import { numberOf, prepareStatements, prepared, referencesAtOnce, writeBatch } from './sqlite-write.ts'
 import { tableNames } from './table-names.ts'
@@ -22,8 +21,7 @@ export async function openSqliteTables(file: string, prefix: string): Promise<Li
   const lock = takeLock(file, prefix)
   try {
     const db = open(file)
-    const run = { names, dialect: sqliteDialect, migrations }
-    await guarded(file, () => migrateTables(schemaSession(db, names), run))
+    await guarded(file, () => prepareTables(schemaSession(db, names), names, sqliteDialect))
     return tablesOf(db, names, file, lock)
   } catch (error) {
     lock.release()

@@ -1,14 +1,13 @@
 /** docs/tables.md shows the tables as they are, and queries that work on both engines. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listingColumns } from '../src/columns.ts'
-import { migrations, postgresDialect } from '../src/migrations.ts'
-import { openTables } from '../src/open-tables.ts'
-import { tableNames } from '../src/table-names.ts'
-import { readTableTarget } from '../src/target.ts'
+import { after, before, describe, it } from 'node:test'
 import { blocksIn, root, textOf } from '../../cli/test/support/documents.ts'
+import { listingColumns } from '../src/columns.ts'
+import { openTables, readTableTarget } from '../src/open-tables.ts'
+import { postgresDialect, tableStatements } from '../src/schema.ts'
+import { tableNames } from '../src/table-names.ts'
 import { openPlace, tableEngines } from './support/places.ts'
 import type { TablePlace } from './support/places.ts'
 
@@ -41,8 +40,7 @@ describe('docs/tables.md', () => {
   })
 
   it('shows the tables as they are made', () => {
-    const made = migrations
-      .flatMap((migration) => migration.statements(tableNames(''), postgresDialect))
+    const made = tableStatements(tableNames(''), postgresDialect)
       .map((statement) => `${statement.replaceAll('"', '')};\n`)
       .join('\n')
     const text = textOf(document)

@@ -4,11 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { readPropertyPayload } from '@property-events/client'
 import type { Checkpoint, FeedEvent } from '@property-events/client'
+
 import * as fc from 'fast-check'
 import { isUsableReference, removedRow, rowsOf, rowsVersion } from '../src/listing-rows.ts'
 import type { ListingTables } from '../src/listing-tables.ts'
 import { openTables } from '../src/open-tables.ts'
-import { readTableTarget } from '../src/target.ts'
+import { readTableTarget } from '../src/open-tables.ts'
 import { openPlace, tableEngines, tablesIn } from './support/places.ts'
 import type { TablePlace } from './support/places.ts'
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { createClient } from '@property-events/client'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import { keepTables } from '../../src/keep-tables.ts'
-import { openTables } from '../../src/open-tables.ts'
-import { readTableTarget } from '../../src/target.ts'
+import { openTables, readTableTarget } from '../../src/open-tables.ts'
 import type { TablePlace } from './places.ts'
 
 export interface Round {

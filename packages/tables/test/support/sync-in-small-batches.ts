@@ -1,8 +1,7 @@
 /** A sync into tables as the command makes it, but for the size of its batches: a program to be killed. */
 import { createClient } from '@property-events/client'
 import { keepTables } from '../../src/keep-tables.ts'
-import { openTables } from '../../src/open-tables.ts'
-import { readTableTarget } from '../../src/target.ts'
+import { openTables, readTableTarget } from '../../src/open-tables.ts'
 
 const [text = '', baseUrl = '', key = '', batchSize = ''] = process.argv.slice(2)
 const target = readTableTarget(text)
