@@ -1,0 +1,84 @@
+/** What the documents have to say, and where: words that somebody will look for. */
+import assert from 'node:assert/strict'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { documents, textOf } from '../support/documents.ts'
+
+/** The paragraphs, list items and table rows of a document, each on one line. */
+function paragraphsOf(document: string): readonly string[] {
+  return textOf(document)
+    .split(/\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.) )/)
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' '))
+}
+
+describe('the documents', () => {
+  it('say what published-0 is for before a store is made, because it cannot be changed later (D12)', () => {
+    for (const [document, start] of [
+      ['README.md', /npx property-events serve/],
+      ['docs/operating.md', /ExecStart|enable --now|npx property-events tenants/],
+    ] as const) {
+      const text = textOf(document)
+      const first = text.search(start)
+      assert(first > 0, `${document} has ${start.source}`)
+      const before = text.slice(0, first).replaceAll(/\s+/g, ' ')
+      assert.match(before, /--catalogue published-0/, document)
+      assert.match(before, /WordPress/, document)
+      assert.match(before, /before the first start/i, document)
+    }
+  })
+
+  it('contain only links to headings that exist', () => {
+    const slugs = (document: string) =>
+      new Set(
+        [
+          ...textOf(document)
+            .replaceAll(/^```.*?^```/gms, '')
+            .matchAll(/^#+ (.*)$/gm),
+        ].map(([, heading = '']) =>
+          heading
+            .replaceAll(/\[([^\]]*)\]\([^)]*\)|`/g, '$1')
+            .toLowerCase()
+            .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+            .replaceAll(/\s/g, '-'),
+        ),
+      )
+    let links = 0
+    for (const document of documents) {
+      for (const [link, target = '', heading = ''] of textOf(document).matchAll(
+        /\]\(([^)#\s]*)#([^)\s]+)\)/g,
+      )) {
+        const file = target === '' ? document : join(dirname(document), target)
+        if (/^https?:/.test(target) || !file.endsWith('.md')) continue
+        links += 1
+        assert.ok(slugs(file).has(heading), `${document}: ${link}`)
+      }
+    }
+    assert.ok(links > 50)
+  })
+
+  it('can be searched for WordPress, and say what to do for it (D12, D15)', () => {
+    const section =
+      /^## An importer that is already there\n(.*)/ms.exec(textOf('docs/wordpress.md'))?.[1] ?? ''
+    for (const word of ['--event-types published-0', 'transactionId', 'price_information', 'property:read'])
+      assert(section.includes(word), word)
+    for (const document of ['README.md', 'docs/operating.md', 'docs/consuming.md', 'docs/README.md'])
+      assert.match(textOf(document), /\]\((?:docs\/)?wordpress\.md/, document)
+  })
+
+  it('promise consumers no browsers but those on the same origin, unless an operator names theirs (D9)', () => {
+    for (const document of [
+      'README.md',
+      'docs/consuming.md',
+      'docs/tutorial.md',
+      'packages/client/README.md',
+    ]) {
+      for (const paragraph of paragraphsOf(document)) {
+        if (/\bbrowsers?\b/i.test(paragraph))
+          assert.match(paragraph, /same origin|operating\/browsers\.md/i, `${document}: ${paragraph}`)
+      }
+    }
+    const browsers = paragraphsOf('docs/operating/browsers.md').join('\n')
+    for (const words of [/A key in a page is public/, /off by default/, /Credentials of browsers .* never/])
+      assert.match(browsers, words)
+  })
+})
