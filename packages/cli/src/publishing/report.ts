@@ -27,7 +27,7 @@ export async function reportRun(output: Output, report: RunReport): Promise<void
     ...totals,
     ...(lines.length > 0 ? { refusedLines: lines } : {}),
     ...(warnings.length > 0 ? { warnings, warningCounts: advice.counts() } : {}),
-    ...(run.isGoneOnWith ? { wentOnAfter: { [run.unit]: run.acknowledged, ...run.totals } } : {}),
+    ...(run.isContinued ? { wentOnAfter: { [run.unit]: run.acknowledged, ...run.totals } } : {}),
   })
 }
 
@@ -46,7 +46,7 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
   const count = sumOf(totals)
   if (count === 0 || totals.repeated < count) return remarks
   // In a run that continues, these are the events that were stored when it was cut off.
-  if (run.isGoneOnWith) return remarks
+  if (run.isContinued) return remarks
   const each =
     count === 1
       ? `the one ${run.unit} carries`
