@@ -1,7 +1,7 @@
 /** The code lists of the payloads: each with an anchor for every code, and which field of which schema has codes of which list. */
 import { catalogues } from '../../packages/protocol/src/event-types.ts'
 import type { CodeList } from '../../packages/protocol/src/payload/code-list.ts'
-import { codedFields } from '../../packages/protocol/src/payload/code-name-files.ts'
+import { codedFields } from '../../packages/protocol/src/payload/generators/code-name-files.ts'
 import { code, escapeHtml, link, rows } from './html.ts'
 import { followed, lastOf } from './openapi.ts'
 import type { OpenApi, Schema } from './openapi.ts'

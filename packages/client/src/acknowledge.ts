@@ -1,8 +1,8 @@
 /** Tells the service what has been applied, so that it can say who has seen what (PROTOCOL §14). */
 import type { Connection } from './connection.ts'
 import { InvalidOptionError } from './errors.ts'
-import type { CallOptions } from './get.ts'
-import { openAnswer, requestJson } from './http.ts'
+import type { CallOptions } from './reading/get.ts'
+import { openAnswer, requestJson } from './http/requests.ts'
 import { isObject } from './decode.ts'
 import { placedAfter } from './publish.ts'
 import type { ProblemFault } from './wire.ts'

@@ -5,7 +5,7 @@
 import type { Connection } from './connection.ts'
 import { decodeDigest } from './decode-digest.ts'
 import type { DigestPart, FeedDigest, HeldSubject } from './decode-digest.ts'
-import { requestJson } from './http.ts'
+import { requestJson } from './http/requests.ts'
 import { feedPaths } from './wire.ts'
 
 /** One subject that differs between the copy and its feed. Numbers are those of its latest event, in each. */

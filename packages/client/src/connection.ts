@@ -1,11 +1,11 @@
 /** The address of a service and the patience of a client: options, checked once. */
 import { InvalidOptionError } from './errors.ts'
-import { createWays } from './live/ways.ts'
-import type { Ways } from './live/ways.ts'
-import { retryLimitsOf, sleep } from './retry.ts'
-import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
-import { nothingSaid } from './sync/said.ts'
-import type { Said } from './sync/said.ts'
+import { createWays } from './live/transports.ts'
+import type { Ways } from './live/transports.ts'
+import { retryLimitsOf, sleep } from './http/retry.ts'
+import type { RetryLimits, RetryOptions, Sleep } from './http/retry.ts'
+import { nothingSaid } from './sync/acknowledgement-state.ts'
+import type { Said } from './sync/acknowledgement-state.ts'
 import type { FeedName } from './wire.ts'
 
 export interface ClientOptions {

@@ -1,6 +1,6 @@
 /** Turns answers into values: everything a server sends is checked before it is used. `undefined`: the value does not have that shape. */
 import { InvalidAnswerError } from './errors.ts'
-import { maxPayloadLength, tooLong } from './size-limits.ts'
+import { maxPayloadLength, tooLong } from './http/size-limits.ts'
 import type { EventPage, EventRun, FeedEvent, FeedHead, Heads, ProblemFault, PublishReceipt } from './wire.ts'
 
 /** A JSON object whose members have not been checked. */

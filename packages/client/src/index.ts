@@ -16,8 +16,8 @@ export {
   PropertyEventsError,
 } from './errors.ts'
 export type { HeldSubject } from './decode-digest.ts'
-export type { CallOptions, MovedHeadsOptions, RunQuery } from './get.ts'
-export type { EventList, ListQuery } from './list.ts'
+export type { CallOptions, MovedHeadsOptions, RunQuery } from './reading/get.ts'
+export type { EventList, ListQuery } from './reading/list.ts'
 export type {
   EventFollower,
   FollowedEvent,
@@ -27,7 +27,7 @@ export type {
   FollowQuery,
   TenantMark,
 } from './live/follow-options.ts'
-export type { Transport } from './live/ways.ts'
+export type { Transport } from './live/transports.ts'
 export { readContactPayload } from './payload/contact.ts'
 export type { Contact } from './payload/contact.ts'
 export { readPropertyPayload } from './payload/property.ts'
@@ -38,7 +38,7 @@ export type { PayloadReading } from './payload/read-payload.ts'
 export { readWallTime } from './payload/wall-time.ts'
 export type { WallTime } from './payload/wall-time.ts'
 export type { PublishOptions, PublishTextOptions } from './publish.ts'
-export type { RetryOptions, Sleep } from './retry.ts'
+export type { RetryOptions, Sleep } from './http/retry.ts'
 export {
   AccessError,
   ConflictError,

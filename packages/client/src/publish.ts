@@ -2,8 +2,8 @@
 import type { Connection } from './connection.ts'
 import { isReceipt } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
-import { requestJson } from './http.ts'
-import type { Request } from './http.ts'
+import { requestJson } from './http/requests.ts'
+import type { Request } from './http/requests.ts'
 import { feedPaths } from './wire.ts'
 import type { ProblemFault, Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
 

@@ -5,7 +5,7 @@ import * as protocol from '@property-events/protocol'
 import { ContactPayload, PropertyPayload } from '@property-events/protocol/schemas'
 import { readContactPayload, readPropertyPayload } from '../src/index.ts'
 import type { EventPage, FeedEvent, PublishReceipt } from '../src/index.ts'
-import { readEventCode } from '../src/event-codes.ts'
+import { readEventCode } from '../src/event.ts'
 import { feedPaths } from '../src/wire.ts'
 
 /** Compiles only if each side's values are the other's. */

@@ -1,6 +1,6 @@
 /** Reads `text/event-stream` as the HTML standard defines it (§9.2.6), from bytes that may be cut anywhere. */
-import { decodeUtf8 } from '../http.ts'
-import { maxLineLength, tooLong } from '../size-limits.ts'
+import { decodeUtf8 } from '../http/requests.ts'
+import { maxLineLength, tooLong } from '../http/size-limits.ts'
 
 /** A message that a blank line ended. */
 export interface StreamMessage {

@@ -1,16 +1,16 @@
 /** `client.followMany`: the events of all tenants of a key as they come. One request waits for any of them to move (PROTOCOL §11.5). */
 import type { Connection } from '../connection.ts'
 import { AbortedError, NetworkError, PropertyEventsError } from '../errors.ts'
-import { getMovedHeads, requestRun } from '../get.ts'
+import { getMovedHeads, requestRun } from '../reading/get.ts'
 import { AccessError, NotFoundError, ServiceError } from '../service-errors.ts'
 import { resyncReasonOf } from '../sync/read-numbers.ts'
 import { feedPaths } from '../wire.ts'
 import type { EventRun, Heads } from '../wire.ts'
-import { nextPause, pause, tooSoonMs, usualPauses } from './asked-runs.ts'
+import { nextPause, pause, tooSoonMs, usualPauses } from './poll-runs.ts'
 import { checkQuery, restAfter } from './follow.ts'
 import type { FollowedEvent, FollowManyQuery } from './follow-options.ts'
-import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeUnread } from './many-places.ts'
-import type { ManyPlaces, TenantPlace } from './many-places.ts'
+import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeUnread } from './tenant-cursors.ts'
+import type { ManyPlaces, TenantPlace } from './tenant-cursors.ts'
 
 /** Tenants that are read at the same time. */
 const atATime = 8

@@ -2,7 +2,7 @@
 import type { PropertyEventsError } from '../errors.ts'
 import type { ResyncReason } from '../sync/plan.ts'
 import type { FeedEvent } from '../wire.ts'
-import type { Transport } from './ways.ts'
+import type { Transport } from './transports.ts'
 
 /** A place in a feed: everything up to the number `after` has been handed out. Plain JSON; `follow(place)` continues there. */
 export interface FollowPlace {

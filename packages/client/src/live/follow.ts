@@ -1,14 +1,14 @@
 /** `client.follow`: the events of a feed as they come, as an async iterable. */
-import { createTenantCheck } from '../answer-checks.ts'
+import { createTenantCheck } from '../reading/answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { AbortedError, InvalidAnswerError, InvalidOptionError, PropertyEventsError } from '../errors.ts'
 import { ServiceError } from '../service-errors.ts'
-import { ownHead } from '../sync/own-reads.ts'
+import { ownHead } from '../sync/capabilities.ts'
 import { resyncReasonOf } from '../sync/read-numbers.ts'
 import type { EventRun } from '../wire.ts'
-import { usualPauses } from './asked-runs.ts'
+import { usualPauses } from './poll-runs.ts'
 import type { EventFollower, FollowedEvent, FollowMark, FollowPlace, FollowQuery } from './follow-options.ts'
-import type { LivePlace } from './live-place.ts'
+import type { LivePlace } from './live-cursor.ts'
 import { liveRuns } from './live-runs.ts'
 import type { ByPages, PagesPlace } from './page-runs.ts'
 

@@ -1,13 +1,13 @@
 /** Follows a feed in the best way that works: a stream, otherwise waiting requests, otherwise pauses between requests. */
 import type { Connection } from '../connection.ts'
 import { InvalidAnswerError, NetworkError } from '../errors.ts'
-import { beginAttempts } from '../retry.ts'
+import { beginAttempts } from '../http/retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import type { EventRun } from '../wire.ts'
-import { pollRuns, usualPauses, waitRuns } from './asked-runs.ts'
-import type { LivePlace, LiveQuery } from './live-place.ts'
+import { pollRuns, usualPauses, waitRuns } from './poll-runs.ts'
+import type { LivePlace, LiveQuery } from './live-cursor.ts'
 import { streamRuns } from './stream-runs.ts'
-import type { Transport } from './ways.ts'
+import type { Transport } from './transports.ts'
 
 export interface LiveOptions extends LiveQuery {
   /** `auto`: the best way that works. Any other value is used even if it does not work. */

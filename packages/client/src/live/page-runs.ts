@@ -1,16 +1,16 @@
 /** Follows a server of the contract alone: reads all its pages, or those of a time window, again and again. */
-import { createTenantCheck } from '../answer-checks.ts'
+import { createTenantCheck } from '../reading/answer-checks.ts'
 import type { Connection } from '../connection.ts'
-import { requestPage } from '../list.ts'
+import { requestPage } from '../reading/list.ts'
 import { ConflictError } from '../service-errors.ts'
 import { createdMsOf, forgettableBeforeMs, windowBound } from '../sync/plan.ts'
 import { walk } from '../sync/read-pages.ts'
 import { firstWalk } from '../sync/reading.ts'
 import type { PagesReading } from '../sync/reading.ts'
 import type { EventRun, FeedEvent } from '../wire.ts'
-import { nextPause, pause, usualPauses } from './asked-runs.ts'
-import { isOfTypes } from './live-place.ts'
-import type { LiveQuery } from './live-place.ts'
+import { nextPause, pause, usualPauses } from './poll-runs.ts'
+import { isOfTypes } from './live-cursor.ts'
+import type { LiveQuery } from './live-cursor.ts'
 
 /** How far reading has got. */
 export interface PagesPlace {

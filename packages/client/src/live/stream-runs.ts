@@ -2,14 +2,14 @@
 import type { Connection } from '../connection.ts'
 import { decodeEvent, isObject, isWhole, parseJson } from '../decode.ts'
 import { InvalidAnswerError, NetworkError } from '../errors.ts'
-import { openAnswer } from '../http.ts'
-import type { OpenAnswer } from '../http.ts'
+import { openAnswer } from '../http/requests.ts'
+import type { OpenAnswer } from '../http/requests.ts'
 import { NotFoundError, ServiceError } from '../service-errors.ts'
 import { feedPaths } from '../wire.ts'
 import type { EventRun, FeedEvent } from '../wire.ts'
 import { createEventStreamParser } from './event-stream.ts'
 import type { StreamMessage } from './event-stream.ts'
-import type { LivePlace, LiveQuery } from './live-place.ts'
+import type { LivePlace, LiveQuery } from './live-cursor.ts'
 
 /** How a stream ended. */
 export type StreamEnd =

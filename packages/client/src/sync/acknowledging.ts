@@ -7,7 +7,7 @@ import type { Applied } from '../acknowledge.ts'
 import type { Connection } from '../connection.ts'
 import { PropertyEventsError } from '../errors.ts'
 import { ConflictError, ServiceError } from '../service-errors.ts'
-import type { Said } from './said.ts'
+import type { Said } from './acknowledgement-state.ts'
 
 /** A following sync acknowledges a new place no more often than this: the service stores it within 35 s. */
 const followingPauseMs = 10_000

@@ -1,5 +1,5 @@
 /** Turns an event into a change of the copy. */
-import { readEventCode } from '../event-codes.ts'
+import { readEventCode } from '../event.ts'
 import { readContactPayload } from '../payload/contact.ts'
 import type { Contact } from '../payload/contact.ts'
 import { readPropertyPayload } from '../payload/property.ts'

@@ -1,5 +1,5 @@
 /** The options of `sync`, and its results. */
-import type { Transport } from '../live/ways.ts'
+import type { Transport } from '../live/transports.ts'
 import type { FeedName } from '../wire.ts'
 import type { BreakerOptions } from './breaker.ts'
 import type { Change, OddEvent } from './change.ts'

@@ -1,6 +1,6 @@
 /** Reads with the service's own reads (PROTOCOL §11): a snapshot, then runs of events after a number. */
 import type { Connection } from '../connection.ts'
-import { requestRun } from '../get.ts'
+import { requestRun } from '../reading/get.ts'
 import { NotFoundError, ServiceError } from '../service-errors.ts'
 import { feedPaths } from '../wire.ts'
 import { runRead } from './plan.ts'

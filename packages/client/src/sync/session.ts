@@ -22,8 +22,8 @@ import {
   resumed,
   settle,
   swept,
-} from './place.ts'
-import type { Numbers, Place } from './place.ts'
+} from './position.ts'
+import type { Numbers, Place } from './position.ts'
 import type { ResyncReason } from './plan.ts'
 import type { Reading } from './reading.ts'
 import { subjectOf } from './subject.ts'

@@ -2,14 +2,14 @@
  * Reads a snapshot (PROTOCOL §11): the latest event of every subject as a stream of lines, resumed after an
  * interruption.
  */
-import { otherAnswer } from '../answer-checks.ts'
+import { otherAnswer } from '../reading/answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { decodeEvent, decodeSnapshotEnd, isWhole, parseJson } from '../decode.ts'
 import { InvalidAnswerError } from '../errors.ts'
-import { decodeUtf8, openAnswer } from '../http.ts'
-import type { OpenAnswer } from '../http.ts'
-import { beginAttempts } from '../retry.ts'
-import { maxLineLength, tooLong } from '../size-limits.ts'
+import { decodeUtf8, openAnswer } from '../http/requests.ts'
+import type { OpenAnswer } from '../http/requests.ts'
+import { beginAttempts } from '../http/retry.ts'
+import { maxLineLength, tooLong } from '../http/size-limits.ts'
 import { feedPaths } from '../wire.ts'
 import type { FeedEvent } from '../wire.ts'
 

@@ -1,0 +1,55 @@
+/** Redirects are refused and never followed, because the key would go to the other address. */
+import { InvalidRequestError } from '../service-errors.ts'
+
+const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
+
+export interface RedirectedRequest {
+  /** The request's name in the message. */
+  readonly name: string
+  readonly path: string
+  readonly url: string
+}
+
+/** The error for an answer that redirects; `undefined` when it does not. */
+export function redirectErrorOf(
+  response: Response,
+  request: RedirectedRequest,
+): InvalidRequestError | undefined {
+  // A browser reveals only that it was a redirect: no status, no headers.
+  const isOpaque = response.type === 'opaqueredirect'
+  if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
+  const status = isOpaque ? '' : ` (${response.status})`
+  const { place, remedy } = targetOf(response.headers.get('location'), request)
+  const detail = `The address redirects${status} ${place}, which is not followed, because the key would go with the request. ${remedy}`
+  return new InvalidRequestError({
+    code: 'redirected',
+    serviceCode: undefined,
+    status: response.status,
+    message: `${request.name}: ${detail}`,
+    detail,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    faults: [],
+    retryAfterMs: undefined,
+  })
+}
+
+function targetOf(location: string | null, { path, url }: RedirectedRequest) {
+  const remedy = 'Use the address of the service itself.'
+  const target = urlOf(location, url)
+  if (target === undefined) return { place: 'elsewhere', remedy }
+  // Without the parts that may be secret: a password, a query.
+  const address = `${target.origin}${target.pathname}`
+  const place = `to ${address}`
+  if (!address.endsWith(path)) return { place, remedy }
+  return { place, remedy: `Use ${address.slice(0, -path.length)} as the address.` }
+}
+
+/** The address in a `Location`, which may be relative. */
+function urlOf(location: string | null, base: string): URL | undefined {
+  if (location === null) return undefined
+  try {
+    return new URL(location, base)
+  } catch {
+    return undefined
+  }
+}

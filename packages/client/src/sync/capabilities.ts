@@ -1,0 +1,36 @@
+/** Whether a server has the reads of PROTOCOL §11, and the head of its feed. */
+import type { Connection } from '../connection.ts'
+import { decodeHeads } from '../decode.ts'
+import { requestJson } from '../http/requests.ts'
+import { ServiceError } from '../service-errors.ts'
+import { headsPath } from '../wire.ts'
+import type { FeedHead } from '../wire.ts'
+
+/** The head of the feed, and its tenant; `undefined` when the answer does not come from a Property Events service. */
+export async function askHead(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): Promise<FeedHead | undefined> {
+  const request = { method: 'GET', path: headsPath } as const
+  // Some servers answer every path with 200 and a page, so an answer in another form is a valid result, too.
+  const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
+  if (value === 'notOurs') return undefined
+  const heads = value.heads.filter(({ feed }) => feed === connection.feed)
+  return heads.length === 1 ? heads[0] : undefined
+}
+
+/**
+ * The same, and `undefined` also for a server that refuses the request. Use it only while nothing is known about the server: later, in
+ * the middle of reading by numbers, a temporary fault must not be taken for a plain server.
+ */
+export async function ownHead(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): Promise<FeedHead | undefined> {
+  try {
+    return await askHead(connection, signal)
+  } catch (error) {
+    if (error instanceof ServiceError && error.again !== 'operator') return undefined
+    throw error
+  }
+}
