@@ -16,7 +16,7 @@ export const contactRoleNames = [
   'other',
 ] as const
 
-export type ContactRole = (typeof contactRoleNames)[number]
+type ContactRole = (typeof contactRoleNames)[number]
 
 /** The members of a contact's payload that a key can include or leave out. Every key sees a contact's reference and its removal. */
 export const contactFields = [
@@ -41,7 +41,7 @@ export const contactFields = [
   'service_reference',
 ] as const
 
-export type ContactField = (typeof contactFields)[number]
+type ContactField = (typeof contactFields)[number]
 
 /** What a limited key sees if it names no fields: everything but free text. */
 export const usualContactFields: readonly ContactField[] = contactFields.filter((field) => field !== 'notes')

@@ -69,9 +69,9 @@ export interface DeliveredEvent {
 }
 
 /** Formats a time for a sentence. Default: in UTC, without the day if it is the same day as `now`. */
-export type TimeWords = (at: string, now: Date) => string
+type TimeWords = (at: string, now: Date) => string
 
-export function utcTime(at: string, now: Date): string {
+function utcTime(at: string, now: Date): string {
   const isToday = at.slice(0, 10) === now.toISOString().slice(0, 10)
   return isToday ? at.slice(11, 16) : `${at.slice(0, 10)} ${at.slice(11, 16)}`
 }

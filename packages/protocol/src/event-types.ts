@@ -14,10 +14,10 @@ export interface EventTypeCatalogue {
  * there is now. `changed`: was there before and is now. `gone`: not there any more.
  */
 export const standardMeanings = ['appeared', 'changed', 'gone'] as const
-export type StandardMeaning = (typeof standardMeanings)[number]
+type StandardMeaning = (typeof standardMeanings)[number]
 
 /** `unsaid`: by its short code an event says nothing, and the payload's `published` decides. */
-export type EventMeaning = StandardMeaning | 'unsaid'
+type EventMeaning = StandardMeaning | 'unsaid'
 
 const standardCodes: Readonly<Record<FeedName, Readonly<Record<StandardMeaning, string>>>> = {
   property: { appeared: 'PropertyPublished', changed: 'PropertyUpdated', gone: 'PropertyUnpublished' },

@@ -30,7 +30,7 @@ export type Scope = (typeof scopes)[number]
 export const tenantScopes = ['tenant:inspect', 'tenant:manage'] as const
 
 /** What a key may do to one tenant, through the routes of administration (D11). */
-export type TenantScope = (typeof tenantScopes)[number]
+type TenantScope = (typeof tenantScopes)[number]
 
 /** Everything that a grant may hold. */
 export const grantScopes = [...scopes, ...tenantScopes] as const
@@ -48,7 +48,7 @@ export const adminScopes = [
 /** What an operator key may do, to every tenant (D11). */
 export type AdminScope = (typeof adminScopes)[number]
 
-export interface FeedDefinition {
+interface FeedDefinition {
   readonly name: FeedName
   /** Path of the spec's operations, after the base URL (spec §4; D18 for contacts). */
   readonly eventsPath: string

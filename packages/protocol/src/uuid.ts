@@ -24,8 +24,8 @@ export function uuidOfBytes(bytes: Uint8Array): string {
   return hex
 }
 
-/** Where the 16 pairs of digits stand in a UUID's text. */
-const pairPlaces = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+/** The index of each of the 16 pairs of digits in a UUID's text. */
+const pairIndexes = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 
 /** The 16 bytes of a UUID text that `isUuid` accepts. */
 export function bytesOfUuid(uuid: string): Uint8Array {
@@ -40,8 +40,8 @@ export function bytesOfUuid(uuid: string): Uint8Array {
  */
 export function writeUuid(uuid: string, into: Uint8Array, at: number): void {
   for (let index = 0; index < 16; index += 1) {
-    const place = pairPlaces[index] ?? 0
-    into[at + index] = (digitOf(uuid.charCodeAt(place)) << 4) | digitOf(uuid.charCodeAt(place + 1))
+    const from = pairIndexes[index] ?? 0
+    into[at + index] = (digitOf(uuid.charCodeAt(from)) << 4) | digitOf(uuid.charCodeAt(from + 1))
   }
 }
 
@@ -95,3 +95,7 @@ function nextRandomBytes(): Uint8Array {
 export function uuidOfSha1(digest: Uint8Array): string {
   return stamp(digest.slice(0, 16), 5)
 }
+
+/** What to do about a subject that is not a UUID; a sentence for errors, without its full stop. */
+export const ownReferenceRemedy =
+  'Send the UUIDv5 of your own reference, which `property-events reference` makes, and keep yours in service_reference'

@@ -24,12 +24,12 @@ export type JsonItemReading =
   | { readonly kind: 'fault'; readonly fault: JsonFault }
 
 /**
- * Limits of one value. A value beyond the limits of the copy is `too_large`: reading ends there, at the place that the
+ * Limits of one value. A value beyond the limits of the copy is `too_large`: reading ends there, at the position that the
  * fault names.
  */
 export interface ItemLimits extends JsonLimits, CopyLimits {}
 
-export interface WindowSizes {
+interface WindowSizes {
   readonly usual: number
   readonly largest: number
 }
@@ -82,7 +82,7 @@ export function readRangeInPieces(
 }
 
 /**
- * The items of an array, each read when it is asked for; at the end the first fault, or none. The place of a fault
+ * The items of an array, each read when it is asked for; at the end the first fault, or none. The position of a fault
  * counts from the item after the last one given; a text that is not JSON is a fault of the whole array.
  *
  * @param bytes Valid UTF-8.
@@ -109,18 +109,18 @@ export function* readItems(
         isFirst = false
         continue
       }
-      return mark === closeBracket ? yield* endOfArray(bytes, placeOf(window, index)) : notJson
+      return mark === closeBracket ? yield* endOfArray(bytes, offsetOf(window, index)) : notJson
     }
     yield undefined
-    const place = placeOf(window, begin)
+    const offset = offsetOf(window, begin)
     const canGrow = begin > 0 || window.size < sizes.largest
     if (found === 'unfinished' && window.end < bytes.length && canGrow) {
       // The item may continue after the window: read again from its beginning, or with a larger window.
-      window = windowOf(bytes, place, begin > 0 ? sizes.usual : Math.min(window.size * 2, sizes.largest))
+      window = windowOf(bytes, offset, begin > 0 ? sizes.usual : Math.min(window.size * 2, sizes.largest))
       index = 0
       continue
     }
-    const copy = new CompactCopy(bytes, place, bytes.length, true, limits)
+    const copy = new CompactCopy(bytes, offset, bytes.length, true, limits)
     const reading = yield* readCopy(copy, limits)
     const next = copy.index + 1
     if (copy.copied.length === 0) {
@@ -197,13 +197,13 @@ function itemIn(
   if (value === undefined || countKeys(value) !== scan.keys) return 'doubtful'
   // A slice keeps the whole window in memory. A window is full of short items, but may hold only one long one.
   if (itemText.length < sizes.usual / 4) return { item: { value, spans: scan.spans, text }, next }
-  const start = placeOf(window, begin)
+  const start = offsetOf(window, begin)
   const own = decoder.decode(bytes.subarray(start, start + byteLengthOf(window, itemText)))
   const spans = scan.spans.map((span) => ({ ...span, start: span.start - begin, end: span.end - begin }))
   return { item: { value, spans, text: own }, next }
 }
 
-function placeOf(window: Window, index: number): number {
+function offsetOf(window: Window, index: number): number {
   return window.start + byteLengthOf(window, window.text.slice(0, index))
 }
 

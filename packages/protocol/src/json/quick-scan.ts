@@ -28,7 +28,7 @@ export interface ScannedText {
   nextBackslash: number
 }
 
-export interface QuickScan {
+interface QuickScan {
   readonly spans: readonly MemberSpan[]
   /**
    * Keys in the value. Of equal keys `JSON.parse` keeps one, so a value with fewer keys shows that one was repeated.

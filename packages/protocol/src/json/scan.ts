@@ -28,7 +28,7 @@ export type JsonFaultCode =
   /** Only where values are read from bytes; its message says what is too large. */
   | 'too_large'
 
-/** Why a text is refused. `pointer` (RFC 6901) names the place. */
+/** Why a text is refused. `pointer` (RFC 6901) says where. */
 export interface JsonFault {
   readonly code: JsonFaultCode
   readonly pointer: string
@@ -267,7 +267,7 @@ export class JsonScan {
     this.#wanted = undefined
   }
 
-  /** The place of the scan, in at most 200 characters (RFC 6901). */
+  /** Where the scan is, in at most 200 characters (RFC 6901). */
   pointer(): string {
     return this.#open
       .map(

@@ -19,7 +19,7 @@ import {
 import { afterBlanks } from './items.ts'
 
 /** From 1; columns count characters, as editors do. */
-export interface TextPlace {
+export interface TextPosition {
   readonly line: number
   readonly column: number
   /** A few characters on both sides, on one line. */
@@ -140,7 +140,7 @@ function* readString(text: Uint8Array, start: number): Generator<undefined, Scal
 }
 
 /** The line, column and surroundings of a byte. */
-export function* placeOf(text: Uint8Array, offset: number): Generator<undefined, TextPlace> {
+export function* textPositionOf(text: Uint8Array, offset: number): Generator<undefined, TextPosition> {
   let line = 1
   let column = 1
   let lineStart = 0

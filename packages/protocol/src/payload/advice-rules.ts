@@ -28,7 +28,7 @@ export type PayloadAdviceCode =
   | 'missing_price'
   | 'no_photographs'
 
-/** A rule's complaint about a value; `message` continues a sentence that begins with the place. */
+/** A rule's complaint about a value; `message` continues a sentence that begins with the pointer. */
 export interface Complaint {
   readonly code: PayloadAdviceCode
   readonly message: string
@@ -37,7 +37,7 @@ export interface Complaint {
 /** How messages show a value: in full or, for personal data, by its kind only. */
 export type Show = (value: unknown) => string
 
-export interface ValueRule {
+interface ValueRule {
   readonly kind: 'value'
   /** Where the value is a code: the list it should be of. */
   readonly codes?: CodeList<number | string>

@@ -28,7 +28,7 @@ export function checkPropertyPayload(
 
 /**
  * Checks a contact payload against the contract, which it must keep to be stored. An empty array, or the first 20
- * faults. Messages name places and kinds and never repeat a value, which is personal data (D18).
+ * faults. Messages name pointers and kinds and never repeat a value, which is personal data (D18).
  */
 export function checkContactPayload(value: unknown): PayloadFault[] {
   return acceptsContactPayload(value) ? [] : findFaults(contactSchema, value, false)

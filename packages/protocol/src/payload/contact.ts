@@ -20,7 +20,7 @@ const communicationMembers = {
  * The contact payload. The spec (§1 rule 3) leaves it open, so it is this project's own (D18). It has the conventions
  * of the property payload (snake_case, everything optional, null allowed, unknown fields pass) and describes the people
  * and companies an agency deals with. It holds personal data, which must never appear in logs, metrics, traces or error
- * texts: therefore the checks of this payload name places and never values.
+ * texts: therefore the checks of this payload name pointers and never values.
  */
 export const ContactPayload = Type.Object(
   {

@@ -1,7 +1,7 @@
 import { nameKind, showValue } from './describe-value.ts'
 import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
-import { ownReferenceRemedy } from '../own-reference-remedy.ts'
+import { ownReferenceRemedy } from '../uuid.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
 export type PayloadFaultCode =
@@ -119,8 +119,8 @@ function visitObject(
 
 function report(search: Search, pointer: string, code: PayloadFaultCode, message: string): void {
   if (search.faults.length >= maxFaults) return
-  const place = pointer === '' ? 'The payload' : pointer.slice(1)
-  search.faults.push({ pointer, code, message: `${place} ${message}.` })
+  const path = pointer === '' ? 'The payload' : pointer.slice(1)
+  search.faults.push({ pointer, code, message: `${path} ${message}.` })
 }
 
 /** The rest of a sentence about a required field that is absent or null. */

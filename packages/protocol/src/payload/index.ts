@@ -1,5 +1,5 @@
 /** The payloads of property and contact events, their contract, and advice about them. */
-export { adviseContact, adviseProperty, maxAdvice } from './advise.ts'
+export { adviseContact, adviseProperty, adviseShown, maxAdvice } from './advise.ts'
 export type { PayloadAdvice } from './advise.ts'
 export type { PayloadAdviceCode } from './advice-rules.ts'
 export { impliesLettings, priceLooksLike } from './category.ts'
@@ -7,6 +7,5 @@ export { checkContactPayload, checkPropertyPayload } from './check-contract.ts'
 export type { ContactPayload } from './contact.ts'
 export type { PayloadFault, PayloadFaultCode } from './find-faults.ts'
 export type { PropertyPayload } from './property.ts'
-export { adviseShown } from './shown-advice.ts'
 export { findUnknownFields, knownFieldNames } from './unknown-fields.ts'
 export type { UnknownFields } from './unknown-fields.ts'

@@ -18,7 +18,7 @@ export interface UnknownFields {
  * it serves contacts too (D18). Costs some 2 µs for a payload of 120 known members.
  */
 export function findUnknownFields(feed: FeedName, payload: unknown): UnknownFields {
-  const search: Search = { misspelled: [], told: new Set(), others: 0, lookUpsLeft: lookUpsAtMost }
+  const search: Search = { misspelled: [], reported: new Set(), others: 0, lookUpsLeft: lookUpsAtMost }
   visit(search, known[feed], payload, '')
   const { misspelled, others } = search
   return { misspelled, others }
@@ -31,7 +31,7 @@ const rememberedAtMost = 500
 
 interface Search {
   readonly misspelled: PayloadAdvice[]
-  readonly told: Set<string>
+  readonly reported: Set<string>
   others: number
   lookUpsLeft: number
 }
@@ -104,9 +104,9 @@ function noteUnknown(search: Search, record: KnownRecord, name: string, pointer:
     search.others += 1
     return
   }
-  const place = `${record.path}/${name}`
-  if (search.told.has(place)) return
-  search.told.add(place)
+  const path = `${record.path}/${name}`
+  if (search.reported.has(path)) return
+  search.reported.add(path)
   const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
   const message = `${at.slice(1)} is not a known field, and consumers do not look at it: ${meant} is probably meant.`
   search.misspelled.push({ pointer: at, code: 'unknown_field', message })

@@ -1,4 +1,4 @@
-const place =
+const origin =
   /^https?:\/\/(\[[0-9A-F.]*:[0-9A-F.]*:[0-9A-F:.]*\]|[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]*)(:\d{1,5})?(?![^/?#])/iu
 /** A host that ends in a number is an address of four numbers. */
 const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/i
@@ -10,7 +10,7 @@ const highestPort = 65_535
  * same rule (`listing/web-address.ts`), and so has PHP; one table of addresses is tried with all of them.
  */
 export function isShownAddress(address: string): boolean {
-  const [, host = '', port = ''] = place.exec(address.trimEnd()) ?? []
+  const [, host = '', port = ''] = origin.exec(address.trimEnd()) ?? []
   if (host === '' || Number(port.slice(1)) > highestPort) return false
   return !endsInNumber.test(host) || fourNumbers.test(host)
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { findSyntaxFault, placeOf } from '../../src/index.ts'
+import { findSyntaxFault, textPositionOf } from '../../src/index.ts'
 
 /** Runs to the end, and tells how often others were given a turn. */
 function run<Value>(steps: Generator<undefined, Value>): { readonly value: Value; readonly turns: number } {
@@ -80,7 +80,7 @@ describe('a fault of syntax', () => {
     const text = '{\n  "town": "Č\u00e9 \u{1f3e0}",,\n}'
     const offset = faultIn(text)
     assert.ok(offset !== undefined)
-    const { value } = run(placeOf(Buffer.from(text), offset))
+    const { value } = run(textPositionOf(Buffer.from(text), offset))
     assert.deepEqual(value, { line: 2, column: 18, excerpt: '"town": "Č\u00e9 \u{1f3e0}",,' })
   })
 
@@ -99,7 +99,7 @@ describe('a fault of syntax', () => {
       const { value: offset, turns } = run(findSyntaxFault(bytes))
       assert.ok(turns >= length / 2 ** 17, `${what}: ${turns} turns`)
       assert.ok(offset !== undefined, what)
-      assert.ok(run(placeOf(bytes, offset)).turns >= offset / 2 ** 17, what)
+      assert.ok(run(textPositionOf(bytes, offset)).turns >= offset / 2 ** 17, what)
     }
   })
 

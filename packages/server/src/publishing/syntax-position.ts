@@ -1,5 +1,5 @@
 /** Where a body stops being JSON: line, column and, if nothing personal can be there, the text around it. */
-import { findSyntaxFault, placeOf } from '@property-events/protocol'
+import { findSyntaxFault, textPositionOf } from '@property-events/protocol'
 import type { FeedName, ProblemError } from '@property-events/protocol'
 import type { BodyFault } from './publication-body.ts'
 
@@ -27,7 +27,7 @@ export function* withPlace(
   // For an empty text there is nothing to add.
   if (found === 0 && end === start) return error
   const offset = start + found
-  const { line, column, excerpt } = yield* placeOf(body, offset)
+  const { line, column, excerpt } = yield* textPositionOf(body, offset)
   const what = offset === end ? 'It ends too early' : 'It stops being JSON'
   // For contacts, an excerpt could be somebody's name (D18).
   const isShown = feed === 'property' && excerpt !== ''

@@ -7,7 +7,7 @@ import { propertyAdvice } from '../property-advice.ts'
 type AnyCodes = CodeList<number | string>
 
 /** A field that holds codes. */
-export interface CodedField {
+interface CodedField {
   readonly payload: 'property' | 'contact'
   /** RFC 6901 pointer into the payload, with `*` for each item of a list. */
   readonly pointer: string
@@ -26,7 +26,7 @@ function fieldsOf(payload: CodedField['payload'], rule: Rule, pointer: string): 
 }
 
 /** How programs call a list: `price qualifier` is `priceQualifier`. */
-export function listKey({ name }: AnyCodes): string {
+function listKey({ name }: AnyCodes): string {
   return name.replaceAll(/ ([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
@@ -43,7 +43,7 @@ export function codeNamesModule(): string {
     const entries = codes.map(({ code, label }) => `    ${keyText(code)}: ${quoted(label)},\n`).join('')
     return `  ${key}: {\n${entries}  },\n`
   }).join('')
-  const places = (payload: CodedField['payload']): string =>
+  const fieldLists = (payload: CodedField['payload']): string =>
     fields
       .filter((field) => field.payload === payload)
       .map(({ pointer, codes }) => `  ${quoted(pointer)}: '${listKey(codes)}',\n`)
@@ -56,11 +56,11 @@ ${lists}} as const
 
 /** The list of each field of a property payload that holds codes; \`*\` stands for each item of a list. */
 export const propertyCodeLists = {
-${places('property')}} as const
+${fieldLists('property')}} as const
 
 /** The same of a contact payload. */
 export const contactCodeLists = {
-${places('contact')}} as const
+${fieldLists('contact')}} as const
 `
 }
 
