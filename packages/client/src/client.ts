@@ -1,13 +1,11 @@
 import { compareCopy } from './compare.ts'
 import type { CompareOptions, Comparison } from './compare.ts'
-import { acknowledge, report } from './acknowledge.ts'
-import type { Applied } from './acknowledge.ts'
 import { connectionOf } from './connection.ts'
-import type { ClientOptions } from './connection.ts'
-import { getDelivery, listConsumers } from './consumers.ts'
+import type { CallOptions, ClientOptions } from './connection.ts'
+import { acknowledge, getDelivery, listConsumers, report } from './consumers.ts'
 import { countErased, erase, getErasure, listErasures } from './privacy/erasures.ts'
 import { getEvent, getHeads, getHistory, getMovedHeads, getSubject, requestRun } from './reading/get.ts'
-import type { CallOptions, MovedHeadsOptions, RunQuery } from './reading/get.ts'
+import type { MovedHeadsOptions, RunQuery } from './reading/get.ts'
 import { addHold, endHold, listHolds } from './privacy/holds.ts'
 import { list } from './reading/list.ts'
 import type { EventList, ListQuery } from './reading/list.ts'
@@ -18,6 +16,7 @@ import type { EventFollower, FollowedEvent, FollowManyQuery, FollowQuery } from 
 import { publish, publishText } from './publish.ts'
 import type { PublishOptions, PublishTextOptions } from './publish.ts'
 import { endRestriction, getRestriction, listRestrictions, restrictContact } from './privacy/restrictions.ts'
+import type { AppliedPosition } from './sync/acknowledgement-state.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'
 import { feedPaths } from './wire.ts'
@@ -47,7 +46,7 @@ export interface Client<F extends FeedName = 'property'> {
   get(eventId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /**
    * The events of the feed as they come: `for await (const event of client.follow())`, in order, each once. It reconnects by itself.
-   * `event.checkpoint` is the place to continue from. It takes from the network only what the loop takes, and leaving the loop closes the
+   * `event.checkpoint` is the position to continue from. It takes from the network only what the loop takes, and leaving the loop closes the
    * connection. For a copy use `sync`.
    */
   follow(query?: FollowQuery): EventFollower
@@ -73,7 +72,7 @@ export interface Client<F extends FeedName = 'property'> {
   /** Reports what became of properties on your site, in requests of 1,000. Needs PROTOCOL §14, as the next methods do. */
   report(results: readonly ConsumerResult[], options?: CallOptions): Promise<ResultsReceipt>
   /** Reports that everything up to a number has been applied, in one attempt. `sync` does this by itself. */
-  acknowledge(applied: Applied, options?: CallOptions): Promise<void>
+  acknowledge(applied: AppliedPosition, options?: CallOptions): Promise<void>
   /** Who has seen the latest event of a property, with a sentence for each; `undefined` if the feed has none. */
   delivery(agentRef: string, options?: CallOptions): Promise<PropertyConsumers | undefined>
   /**

@@ -3,10 +3,36 @@
  * no event.
  */
 import type { Connection } from './connection.ts'
-import { decodeDigest } from './decode-digest.ts'
-import type { DigestPart, FeedDigest, HeldSubject } from './decode-digest.ts'
+import { isObject, isWhole } from './decode.ts'
 import { requestJson } from './http/requests.ts'
 import { feedPaths } from './wire.ts'
+
+/** A subject and the number of its latest event. */
+export interface HeldSubject {
+  /** In lower case. */
+  readonly subjectId: string
+  readonly sequenceNumber: number
+}
+
+/** Subjects whose references begin in the same way (PROTOCOL §14.3). */
+interface DigestPart {
+  /** Hexadecimal digits, without hyphens. */
+  readonly prefix: string
+  readonly count: number
+  /** SHA-256, in hexadecimal digits. */
+  readonly digest: string
+}
+
+/** What a feed shows now. */
+interface FeedDigest extends DigestPart {
+  /** Parts by two more digits; empty if `subjects` are listed. */
+  readonly parts: readonly DigestPart[]
+  /** All subjects; `undefined` if there are too many. */
+  readonly subjects: readonly HeldSubject[] | undefined
+  /** The feed's last number before they were read. */
+  readonly head: number
+  readonly epoch: string
+}
 
 /** One subject that differs between the copy and its feed. Numbers are those of its latest event, in each. */
 export type Difference =
@@ -54,7 +80,7 @@ export async function compareCopy(connection: Connection, options: CompareOption
   const differences: Difference[] = []
   let requests = 0
 
-  const ask = async (prefix: string): Promise<FeedDigest> => {
+  const requestDigest = async (prefix: string): Promise<FeedDigest> => {
     requests += 1
     const query = { prefix, apiEventType: options.apiEventType }
     const request = { method: 'GET', path: feedPaths[connection.feed].digest, query } as const
@@ -82,11 +108,11 @@ export async function compareCopy(connection: Connection, options: CompareOption
       const inside = ours.get(prefix) ?? []
       const part = theirs.get(prefix) ?? { prefix, count: 0, digest: '' }
       if (part.count === 0) differences.push(...differencesOf([], inside))
-      else if (!(await isSame(part, inside))) await compare(await ask(prefix), inside)
+      else if (!(await isSame(part, inside))) await compare(await requestDigest(prefix), inside)
     }
   }
 
-  const whole = await ask('')
+  const whole = await requestDigest('')
   await compare(whole, held)
   return { differences, requests, shown: whole.count, held: held.length }
 }
@@ -116,4 +142,42 @@ function differencesOf(theirs: readonly HeldSubject[], ours: readonly HeldSubjec
     if (sequenceNumber === undefined) return [{ kind: 'surplus', subjectId, heldNumber }]
     return [{ kind: 'other', subjectId, sequenceNumber, heldNumber }]
   })
+}
+
+/** `undefined`: the value does not have that shape. A digest has parts or subjects. */
+function decodeDigest(value: unknown): FeedDigest | undefined {
+  const whole = decodePart(value)
+  if (whole === undefined || !isObject(value)) return undefined
+  const { head, epoch } = value
+  const parts = listOf(value['parts'], decodePart)
+  const subjects = listOf(value['subjects'], decodeSubject)
+  if (!isWhole(head) || typeof epoch !== 'string') return undefined
+  if (subjects !== undefined) return { ...whole, subjects, parts: [], head, epoch }
+  return parts === undefined ? undefined : { ...whole, subjects, parts, head, epoch }
+}
+
+function decodePart(value: unknown): DigestPart | undefined {
+  if (!isObject(value)) return undefined
+  const { prefix, count, digest } = value
+  if (typeof prefix !== 'string' || !isWhole(count) || typeof digest !== 'string') return undefined
+  return { prefix, count, digest }
+}
+
+function decodeSubject(value: unknown): HeldSubject | undefined {
+  if (!isObject(value)) return undefined
+  const { subjectId, sequenceNumber } = value
+  return typeof subjectId === 'string' && isWhole(sequenceNumber) ? { subjectId, sequenceNumber } : undefined
+}
+
+/** `undefined`: the value is not a list, or one of its items does not have the shape. */
+function listOf<Item>(
+  value: unknown,
+  decode: (item: unknown) => Item | undefined,
+): readonly Item[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const items = value.flatMap((item): Item[] => {
+    const decoded = decode(item)
+    return decoded === undefined ? [] : [decoded]
+  })
+  return items.length === value.length ? items : undefined
 }

@@ -1,11 +1,11 @@
 /** The address of a service and the patience of a client: options, checked once. */
 import { InvalidOptionError } from './errors.ts'
-import { createWays } from './live/transports.ts'
-import type { Ways } from './live/transports.ts'
+import { createTransportState } from './live/transports.ts'
+import type { TransportState } from './live/transports.ts'
 import { retryLimitsOf, sleep } from './http/retry.ts'
 import type { RetryLimits, RetryOptions, Sleep } from './http/retry.ts'
-import { nothingSaid } from './sync/acknowledgement-state.ts'
-import type { Said } from './sync/acknowledgement-state.ts'
+import { noAcknowledgements } from './sync/acknowledgement-state.ts'
+import type { AcknowledgementState } from './sync/acknowledgement-state.ts'
 import type { FeedName } from './wire.ts'
 
 export interface ClientOptions {
@@ -39,6 +39,11 @@ export interface ClientOptions {
   readonly now?: () => number
 }
 
+/** Options of a single call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
 export interface Connection {
   /** Without a slash at its end. */
   readonly baseUrl: string
@@ -53,10 +58,10 @@ export interface Connection {
   readonly sleep: Sleep
   readonly random: () => number
   readonly now: () => number
-  /** What is known about the ways to wait for events. */
-  readonly ways: Ways
+  /** What the client has learnt about the transports of events. */
+  readonly transports: TransportState
   /** What syncs have acknowledged. */
-  readonly said: Said
+  readonly acknowledgements: AcknowledgementState
 }
 
 /** Throws `InvalidOptionError` with a sentence that says what is allowed. */
@@ -93,8 +98,8 @@ export function uncheckedConnection(options: ClientOptions): Connection {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
     now,
-    ways: createWays(now),
-    said: nothingSaid(),
+    transports: createTransportState(now),
+    acknowledgements: noAcknowledgements(),
   }
 }
 

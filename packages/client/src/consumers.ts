@@ -1,12 +1,84 @@
-/** Who has seen what, according to the service (PROTOCOL §14). */
-import type { Connection } from './connection.ts'
+/** Consumers of a feed: what they report about themselves, and who has seen what (PROTOCOL §14). */
+import type { CallOptions, Connection } from './connection.ts'
 import { isObject } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
-import type { CallOptions } from './reading/get.ts'
-import { requestJson } from './http/requests.ts'
+import { openAnswer, requestJson } from './http/requests.ts'
+import { shiftPointer } from './publish.ts'
 import { AccessError, NotFoundError } from './service-errors.ts'
+import type { AppliedPosition } from './sync/acknowledgement-state.ts'
 import { feedPaths } from './wire.ts'
-import type { FeedConsumer, FeedConsumers, FeedPublisher, PropertyConsumers } from './wire-consumers.ts'
+import type { ProblemFault } from './wire.ts'
+import { consumersPaths } from './wire-consumers.ts'
+import type {
+  ConsumerResult,
+  FeedConsumer,
+  FeedConsumers,
+  FeedPublisher,
+  PropertyConsumers,
+  ResultsReceipt,
+} from './wire-consumers.ts'
+
+/** The longest that a consumer waits for an answer that it does not need. */
+const acknowledgeMs = 5_000
+
+/** Makes one attempt only, because the next acknowledgement covers more. Rejects as every call does. */
+export async function acknowledge(
+  connection: Connection,
+  { sequenceNumber, epoch }: AppliedPosition,
+  { signal }: CallOptions = {},
+): Promise<void> {
+  const body = JSON.stringify({ sequenceNumber, epoch })
+  const path = `${consumerPath(connection)}/acknowledged`
+  const request = { method: 'PUT', path, body, contentType: 'application/json' } as const
+  const answer = await openAnswer(connection, request, signal, connection.now() + acknowledgeMs)
+  answer.close()
+}
+
+/** The most results that one request may have. */
+const resultsPerRequest = 1_000
+
+/**
+ * Reports what became of properties, in as few requests as the limit allows, one after the other. A repeat changes nothing, so each
+ * request is sent until it is stored. If the call fails half-way, you can send everything again. Pointers of faults count from the first
+ * result given.
+ */
+export async function report(
+  connection: Connection,
+  results: readonly ConsumerResult[],
+  { signal }: CallOptions = {},
+): Promise<ResultsReceipt> {
+  if (connection.feed !== 'property') {
+    throw new InvalidOptionError('report is about properties; this client reads the contact feed.')
+  }
+  let stored = 0
+  const unknown = new Set<string>()
+  for (let from = 0; from < results.length; from += resultsPerRequest) {
+    const body = JSON.stringify(results.slice(from, from + resultsPerRequest))
+    const path = `${consumerPath(connection)}/results`
+    const request = {
+      method: 'POST',
+      path,
+      body,
+      contentType: 'application/json',
+      mapFault: (fault: ProblemFault) => shiftPointer(from, fault),
+    } as const
+    const { value } = await requestJson(connection, request, decodeResultsReceipt, signal)
+    stored += value.stored
+    for (const agentRef of value.unknown) unknown.add(agentRef)
+  }
+  return { stored, unknown: [...unknown] }
+}
+
+function consumerPath({ feed, consumer = 'default' }: Connection): string {
+  return `${consumersPaths[feed]}/${encodeURIComponent(consumer)}`
+}
+
+function decodeResultsReceipt(value: unknown): ResultsReceipt | undefined {
+  if (!isObject(value) || typeof value['stored'] !== 'number' || !Array.isArray(value['unknown']))
+    return undefined
+  const unknown = value['unknown'].filter((one) => typeof one === 'string')
+  return unknown.length === value['unknown'].length ? { stored: value['stored'], unknown } : undefined
+}
 
 /**
  * `undefined` if the feed has no event of the property. If the key neither reads nor publishes and the client has a tenant, it asks as an
@@ -18,17 +90,17 @@ export async function getDelivery(
   { signal }: CallOptions = {},
 ): Promise<PropertyConsumers | undefined> {
   const { tenant } = connection
-  const ask = async (path: string) =>
+  const request = async (path: string) =>
     (await requestJson(connection, { method: 'GET', path }, decodeDelivery, signal)).value
   const reference = encodeURIComponent(agentRef)
   try {
     try {
-      return await ask(`${feedPaths.property.subjects}${reference}/consumers`)
+      return await request(`${feedPaths.property.subjects}${reference}/consumers`)
     } catch (error) {
       const mayInspect =
         error instanceof AccessError && error.code === 'missing_scope' && tenant !== undefined
       if (!mayInspect) throw error
-      return await ask(`/v1/admin/tenants/${tenant}/properties/${reference}/delivery`)
+      return await request(`/v1/admin/tenants/${tenant}/properties/${reference}/delivery`)
     }
   } catch (error) {
     if (error instanceof NotFoundError && error.code === 'subject_not_found') return undefined

@@ -96,7 +96,7 @@ function decodeHead(value: unknown): FeedHead | undefined {
 }
 
 /** The last line of a snapshot: without it, the stream was cut. */
-export interface SnapshotEnd {
+interface SnapshotEnd {
   readonly head: number
   readonly events: number
 }
@@ -119,7 +119,7 @@ export function isReceipt(value: unknown): value is PublishReceipt {
 }
 
 /** The members of a problem document (D6) that an error shows; all are absent for another kind of body. */
-export interface ProblemText {
+interface ProblemText {
   readonly code?: string
   readonly detail?: string
   readonly requestId?: string

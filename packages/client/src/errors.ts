@@ -2,7 +2,7 @@
 import { againOf } from './codes.ts'
 import type { Again, CodeOf, ErrorCode } from './codes.ts'
 
-export interface ErrorContext {
+interface ErrorContext {
   /** The id that the service gave the request; quote it to the operator. */
   readonly requestId?: string | undefined
   readonly cause?: unknown
@@ -75,7 +75,7 @@ export class CheckpointError extends PropertyEventsError {
 }
 
 /** The numbers that the breaker compares. */
-export interface MassRemoval {
+interface MassRemoval {
   /** The subjects that the copy holds and the batch would have removed; only these count. */
   readonly subjectIds: readonly string[]
   /** Subjects the copy holds now. */

@@ -1,10 +1,9 @@
 /** Reads a property event feed, keeps a correct copy of it, and publishes to it. Runs wherever `fetch` does. */
-export type { Applied } from './acknowledge.ts'
 export { createClient } from './client.ts'
 export type { Client } from './client.ts'
 export { digestSubjects } from './compare.ts'
-export type { CompareOptions, Comparison, Difference } from './compare.ts'
-export type { ClientOptions } from './connection.ts'
+export type { CompareOptions, Comparison, Difference, HeldSubject } from './compare.ts'
+export type { CallOptions, ClientOptions } from './connection.ts'
 export type { Again, ErrorCode } from './codes.ts'
 export {
   AbortedError,
@@ -15,15 +14,14 @@ export {
   NetworkError,
   PropertyEventsError,
 } from './errors.ts'
-export type { HeldSubject } from './decode-digest.ts'
-export type { CallOptions, MovedHeadsOptions, RunQuery } from './reading/get.ts'
+export type { MovedHeadsOptions, RunQuery } from './reading/get.ts'
 export type { EventList, ListQuery } from './reading/list.ts'
 export type {
   EventFollower,
   FollowedEvent,
   FollowManyQuery,
   FollowMark,
-  FollowPlace,
+  FollowPosition,
   FollowQuery,
   TenantMark,
 } from './live/follow-options.ts'
@@ -47,6 +45,7 @@ export {
   ServiceError,
   UnavailableError,
 } from './service-errors.ts'
+export type { AppliedPosition } from './sync/acknowledgement-state.ts'
 export type { BreakerOptions } from './sync/breaker.ts'
 export type { Change, OddEvent, Removal, Upsert } from './sync/change.ts'
 export { memoryCheckpoint } from './sync/checkpoint.ts'

@@ -51,7 +51,7 @@ export async function publish(
     const receipt = await requestPublish(connection, lines.slice(start, end).join('\n'), options, {
       name:
         start === 0 ? undefined : `POST ${path} (${start} of ${lines.length} events had been ${done} before)`,
-      placeFault: (fault) => placedAfter(start, fault),
+      mapFault: (fault) => shiftPointer(start, fault),
     })
     events.push(...receipt.events)
     warnings.push(...receipt.warnings.map((warning) => ({ ...warning, index: warning.index + start })))
@@ -74,7 +74,7 @@ async function requestPublish(
   connection: Connection,
   body: string,
   { dryRun, unchanged, signal }: PublishTextOptions,
-  words: Pick<Request, 'name' | 'placeFault'>,
+  description: Pick<Request, 'name' | 'mapFault'>,
 ): Promise<PublishReceipt> {
   const query = {
     dryRun: dryRun === true ? 'true' : undefined,
@@ -82,7 +82,7 @@ async function requestPublish(
   }
   const { events: path } = feedPaths[connection.feed]
   const request = {
-    ...words,
+    ...description,
     method: 'POST',
     path,
     query,
@@ -93,11 +93,11 @@ async function requestPublish(
   return (await requestJson(connection, request, decode, signal)).value
 }
 
-/** The pointer of a fault begins with the event's place in the body. Here it is counted from the first event of all batches. */
-export function placedAfter(start: number, fault: ProblemFault): ProblemFault {
+/** The pointer of a fault begins with the event's index in the body. Here it is counted from the first event of all batches. */
+export function shiftPointer(start: number, fault: ProblemFault): ProblemFault {
   const pointer = fault.pointer?.replace(
     /^\/(\d+)(?=\/|$)/,
-    (_, place: string) => `/${Number(place) + start}`,
+    (_, index: string) => `/${Number(index) + start}`,
   )
   return pointer === undefined ? fault : { ...fault, pointer }
 }

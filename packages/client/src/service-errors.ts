@@ -27,7 +27,7 @@ export class ServiceError extends PropertyEventsError {
   readonly status: number
   /** The service's own sentence; `undefined` when it gave none. `message` begins with the request, and ends with the faults. */
   readonly detail: string | undefined
-  /** For a 400: each parameter or place in the body, and what is allowed. */
+  /** For a 400: each parameter or pointer into the body, and what is allowed. */
   readonly faults: readonly ProblemFault[]
   /** How long the service asks to wait. */
   readonly retryAfterMs: number | undefined
@@ -83,7 +83,7 @@ const classOfFamily: { readonly [F in ServiceFamily]: new (refusal: Refusal) => 
   unavailable: UnavailableError,
 }
 
-export interface RefusedAnswer {
+interface RefusedAnswer {
   readonly status: number
   readonly headers: Headers
   /** At most the first part of the body. */
@@ -92,15 +92,15 @@ export interface RefusedAnswer {
   readonly request: string
   readonly nowMs: number
   /** A fault in the caller's terms. */
-  readonly placeFault: ((fault: ProblemFault) => ProblemFault) | undefined
+  readonly mapFault: ((fault: ProblemFault) => ProblemFault) | undefined
 }
 
 /** The error for a refusal: by its problem code, else by its status. */
 export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
   const problem = decodeProblem(answer.body)
   const code = refusalCode(answer.status, problem.code)
-  const { placeFault = (fault) => fault } = answer
-  const faults = problem.faults.map((fault) => placeFault(fault))
+  const { mapFault = (fault) => fault } = answer
+  const faults = problem.faults.map((fault) => mapFault(fault))
   const sentence = problem.detail ?? `The service answered with status ${answer.status}.`
   return new classOfFamily[familyOf(code)]({
     code,
@@ -115,8 +115,8 @@ export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
 }
 
 function faultText({ parameter, pointer, message }: ProblemFault): string {
-  const place = parameter ?? pointer ?? ''
-  return place === '' ? message : `${place}: ${message}`
+  const where = parameter ?? pointer ?? ''
+  return where === '' ? message : `${where}: ${message}`
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. */

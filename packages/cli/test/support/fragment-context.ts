@@ -9,7 +9,7 @@ import type {
   Checkpoint,
   Client,
   FollowedEvent,
-  FollowPlace,
+  FollowPosition,
   Publication,
 } from '@property-events/client'
 
@@ -55,24 +55,24 @@ class WebsiteDatabase {
 
 /** Sends what is new to somebody. An operator stops it after the fifth, as programs that follow a feed are stopped. */
 class Notices {
-  #place: FollowPlace | undefined
-  readonly #places = new Map<string, FollowPlace>()
+  #position: FollowPosition | undefined
+  readonly #positions = new Map<string, FollowPosition>()
   readonly #sent: number[] = []
 
-  loadPlace(): FollowPlace | undefined {
-    return this.#place
+  loadPosition(): FollowPosition | undefined {
+    return this.#position
   }
 
-  savePlace(place: FollowPlace): void {
-    this.#place = place
+  savePosition(position: FollowPosition): void {
+    this.#position = position
   }
 
-  placesOfTenants(): ReadonlyMap<string, FollowPlace> {
-    return this.#places
+  positionsOfTenants(): ReadonlyMap<string, FollowPosition> {
+    return this.#positions
   }
 
-  savePlaceOf(tenantId: string, place: FollowPlace): void {
-    this.#places.set(tenantId, place)
+  savePositionOf(tenantId: string, position: FollowPosition): void {
+    this.#positions.set(tenantId, position)
   }
 
   async send({ sequenceNumber }: FollowedEvent): Promise<void> {

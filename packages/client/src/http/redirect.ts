@@ -3,7 +3,7 @@ import { InvalidRequestError } from '../service-errors.ts'
 
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
 
-export interface RedirectedRequest {
+interface RedirectedRequest {
   /** The request's name in the message. */
   readonly name: string
   readonly path: string
@@ -19,8 +19,8 @@ export function redirectErrorOf(
   const isOpaque = response.type === 'opaqueredirect'
   if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
   const status = isOpaque ? '' : ` (${response.status})`
-  const { place, remedy } = targetOf(response.headers.get('location'), request)
-  const detail = `The address redirects${status} ${place}, which is not followed, because the key would go with the request. ${remedy}`
+  const { target, remedy } = targetOf(response.headers.get('location'), request)
+  const detail = `The address redirects${status} ${target}, which is not followed, because the key would go with the request. ${remedy}`
   return new InvalidRequestError({
     code: 'redirected',
     serviceCode: undefined,
@@ -35,13 +35,13 @@ export function redirectErrorOf(
 
 function targetOf(location: string | null, { path, url }: RedirectedRequest) {
   const remedy = 'Use the address of the service itself.'
-  const target = urlOf(location, url)
-  if (target === undefined) return { place: 'elsewhere', remedy }
+  const to = urlOf(location, url)
+  if (to === undefined) return { target: 'elsewhere', remedy }
   // Without the parts that may be secret: a password, a query.
-  const address = `${target.origin}${target.pathname}`
-  const place = `to ${address}`
-  if (!address.endsWith(path)) return { place, remedy }
-  return { place, remedy: `Use ${address.slice(0, -path.length)} as the address.` }
+  const address = `${to.origin}${to.pathname}`
+  const target = `to ${address}`
+  if (!address.endsWith(path)) return { target, remedy }
+  return { target, remedy: `Use ${address.slice(0, -path.length)} as the address.` }
 }
 
 /** The address in a `Location`, which may be relative. */

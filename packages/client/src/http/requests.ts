@@ -25,7 +25,7 @@ export interface Request {
   /**
    * Translates a fault that the service reports into the caller's terms: the body may be a part of the caller's input.
    */
-  readonly placeFault?: (fault: ProblemFault) => ProblemFault
+  readonly mapFault?: (fault: ProblemFault) => ProblemFault
 }
 
 export interface Answer<T> {
@@ -122,7 +122,7 @@ export async function openAnswer(
     body: await readText(answer, maxProblemBytes).catch(withoutBody),
     request: nameOf(request),
     nowMs: connection.now(),
-    placeFault: request.placeFault,
+    mapFault: request.mapFault,
   })
 }
 

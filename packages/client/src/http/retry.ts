@@ -49,13 +49,13 @@ function delayBefore(
 ): number | undefined {
   if (attempt > Math.min(limits.attempts, error.attempts)) return undefined
   const jittered = random() * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (attempt - 2))
-  const asked = error instanceof ServiceError ? error.retryAfterMs : undefined
-  if (asked === undefined) return jittered
-  return asked > limits.maxRetryAfterMs ? undefined : asked + jittered
+  const requestedMs = error instanceof ServiceError ? error.retryAfterMs : undefined
+  if (requestedMs === undefined) return jittered
+  return requestedMs > limits.maxRetryAfterMs ? undefined : requestedMs + jittered
 }
 
 /** A client's patience, and its clock. */
-export interface Patient {
+interface Patient {
   readonly retry: RetryLimits
   readonly sleep: Sleep
   readonly random: () => number

@@ -2,7 +2,7 @@
 import type { CodeOf } from '../codes.ts'
 import { isObject } from '../decode.ts'
 
-export interface TransportFault {
+interface TransportFault {
   readonly code: CodeOf<'network'>
   readonly sentence: string
   readonly attempts?: number

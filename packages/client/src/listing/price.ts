@@ -23,7 +23,7 @@ export interface ListingPrice {
   readonly sharedOwnership: SharedOwnership | null
 }
 
-export interface SharedOwnership {
+interface SharedOwnership {
   /** The share on offer, in per cent. */
   readonly percentage: number | null
   /** Pounds per payment, for the share that is not owned. */

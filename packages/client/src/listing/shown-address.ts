@@ -1,12 +1,15 @@
 /** What a list shows of an address. */
 import type { PropertyAddress } from '../payload/address-and-price.ts'
-import type { ListingAddress } from './address.ts'
 import type { ReadText } from './read-text.ts'
 
-export function shownAddressOf(
-  address: PropertyAddress | null,
-  read: ReadText,
-): Pick<ListingAddress, 'display' | 'postcode'> {
+interface ShownAddress {
+  /** As the agency wants it shown; if it says nothing, the lines without house name and number. */
+  readonly display: string | null
+  /** `SW19 3AB`, or the outward part alone; capitals. */
+  readonly postcode: string | null
+}
+
+export function shownAddressOf(address: PropertyAddress | null, read: ReadText): ShownAddress {
   const { address_2, address_3, address_4, town, display_address } = address ?? {}
   const shown = eachOnce([address_2, address_3, address_4, town].map(read)).join(', ')
   const postcode = postcodeOf(read(address?.postcode_1), read(address?.postcode_2))

@@ -11,7 +11,7 @@ export interface StreamMessage {
   readonly id: string | undefined
 }
 
-export interface EventStreamParser {
+interface EventStreamParser {
   /**
    * The messages that end in these bytes. Throws `InvalidAnswerError` for bytes that are not UTF-8, and for a message that does not end.
    */

@@ -9,8 +9,8 @@ import type { EventRun, Heads } from '../wire.ts'
 import { nextPause, pause, tooSoonMs, usualPauses } from './poll-runs.ts'
 import { checkQuery, restAfter } from './follow.ts'
 import type { FollowedEvent, FollowManyQuery } from './follow-options.ts'
-import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeUnread } from './tenant-cursors.ts'
-import type { ManyPlaces, TenantPlace } from './tenant-cursors.ts'
+import { beginAnew, failAll, tenantCursors, recordHeads, recordRun, takeUnread } from './tenant-cursors.ts'
+import type { TenantCursors, TenantCursor } from './tenant-cursors.ts'
 
 /** Tenants that are read at the same time. */
 const atATime = 8
@@ -27,26 +27,26 @@ export function followMany(
   query: FollowManyQuery = {},
 ): AsyncIterable<FollowedEvent> {
   checkQuery({ after: query.after, types: query.types })
-  const places = manyPlaces(query.places)
-  return { [Symbol.asyncIterator]: () => eventsOf(connection, query, places) }
+  const cursors = tenantCursors(query.positions)
+  return { [Symbol.asyncIterator]: () => eventsOf(connection, query, cursors) }
 }
 
 async function* eventsOf(
   connection: Connection,
   query: FollowManyQuery,
-  places: ManyPlaces,
+  cursors: TenantCursors,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const { signal, after = 'head' } = query
-  const watch = createWatch(connection, query, places)
+  const watch = createWatch(connection, query, cursors)
   try {
     let hadNews = true
     for (let isFirst = true; ; isFirst = false) {
       const heads = await watch.next(hadNews)
       hadNews = false
       const ofFeed = heads.filter(({ feed }) => feed === connection.feed)
-      noteHeads(places, ofFeed, isFirst ? after : 0)
-      while (places.unread.size > 0) {
-        for await (const event of readSome(connection, query, places)) {
+      recordHeads(cursors, ofFeed, isFirst ? after : 0)
+      while (cursors.unread.size > 0) {
+        for await (const event of readSome(connection, query, cursors)) {
           hadNews = true
           yield event
         }
@@ -59,30 +59,30 @@ async function* eventsOf(
 }
 
 /** Asks repeatedly for heads that have moved: with waiting requests. */
-function createWatch(connection: Connection, query: FollowManyQuery, places: ManyPlaces) {
-  const { ways } = connection
+function createWatch(connection: Connection, query: FollowManyQuery, cursors: TenantCursors) {
+  const { transports } = connection
   const { signal, onTrouble } = query
   let since: string | undefined
   let intervalMs = usualPauses.minIntervalMs
   let waits = true
   let wasTooSoon = false
 
-  async function ask(wait: number | undefined): Promise<Heads['heads']> {
+  async function requestHeads(wait: number | undefined): Promise<Heads['heads']> {
     // A waiting request is made once: the next one, which does not wait, shows what is wrong.
     const retry = wait === undefined ? connection.retry : { ...connection.retry, attempts: 1 }
-    const askedMs = connection.now()
+    const sentMs = connection.now()
     const { heads, next } = await getMovedHeads({ ...connection, retry }, since, {
       wait,
       ...(signal === undefined ? {} : { signal }),
     })
     since = next
-    wasTooSoon = wait === undefined || connection.now() - askedMs < tooSoonMs
+    wasTooSoon = wait === undefined || connection.now() - sentMs < tooSoonMs
     return heads
   }
 
   function waitNow(): number | undefined {
     if (!waits || since === undefined) return undefined
-    return places.failed.size > 0 ? Math.min(soonSeconds, ways.waitSeconds) : ways.waitSeconds
+    return cursors.failed.size > 0 ? Math.min(soonSeconds, transports.waitSeconds) : transports.waitSeconds
   }
 
   return {
@@ -94,7 +94,7 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
         const wait = waitNow()
         waits = true
         try {
-          return await ask(wait)
+          return await requestHeads(wait)
         } catch (error) {
           if (!(error instanceof PropertyEventsError) || error.again === 'never') throw error
           else if (wait !== undefined) {
@@ -113,7 +113,7 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
   }
 }
 
-type Outcome = { readonly place: TenantPlace } & (
+type Outcome = { readonly cursor: TenantCursor } & (
   | { readonly kind: 'run'; readonly run: EventRun }
   | { readonly kind: 'failed'; readonly error: unknown }
 )
@@ -122,30 +122,30 @@ type Outcome = { readonly place: TenantPlace } & (
 async function* readSome(
   connection: Connection,
   query: FollowManyQuery,
-  places: ManyPlaces,
+  cursors: TenantCursors,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const { signal, onMark } = query
-  const taken = takeUnread(places, atATime)
-  const outcomes = await Promise.all(taken.map((place) => readOne(connection, query, place)))
+  const taken = takeUnread(cursors, atATime)
+  const outcomes = await Promise.all(taken.map((cursor) => readOne(connection, query, cursor)))
   // If the loop is left in the middle, the others are read again.
-  for (const place of taken) places.unread.add(place)
+  for (const cursor of taken) cursors.unread.add(cursor)
   for (const outcome of outcomes) {
-    const { place } = outcome
+    const { cursor } = outcome
     if (outcome.kind === 'failed') {
-      places.unread.delete(place)
-      await handle(outcome.error, query, places, place)
+      cursors.unread.delete(cursor)
+      await handle(outcome.error, query, cursors, cursor)
       continue
     }
     const { run } = outcome
     for (const event of run.items) {
       if (signal?.aborted === true) throw new AbortedError()
-      place.after = event.sequenceNumber
-      place.epoch = run.epoch
+      cursor.after = event.sequenceNumber
+      cursor.epoch = run.epoch
       yield { ...event, checkpoint: { after: event.sequenceNumber, epoch: run.epoch } }
     }
-    places.unread.delete(place)
-    noteRun(places, place, run)
-    const { tenantId, after, epoch } = place
+    cursors.unread.delete(cursor)
+    recordRun(cursors, cursor, run)
+    const { tenantId, after, epoch } = cursor
     if (run.next < run.head) continue
     await onMark?.({ tenantId, checkpoint: { after, epoch }, head: run.head, revision: run.revision })
   }
@@ -154,9 +154,9 @@ async function* readSome(
 async function readOne(
   connection: Connection,
   { apiEventType, types, signal }: FollowManyQuery,
-  place: TenantPlace,
+  cursor: TenantCursor,
 ): Promise<Outcome> {
-  const { tenantId, after, epoch } = place
+  const { tenantId, after, epoch } = cursor
   const attempts = Math.min(attemptsAtMost, connection.retry.attempts)
   const ofTenant = { ...connection, tenant: tenantId, retry: { ...connection.retry, attempts } }
   const query = {
@@ -169,11 +169,11 @@ async function readOne(
   try {
     return {
       kind: 'run',
-      place,
+      cursor,
       run: await requestRun(ofTenant, feedPaths[connection.feed].events, query, signal),
     }
   } catch (error) {
-    return { kind: 'failed', place, error }
+    return { kind: 'failed', cursor, error }
   }
 }
 
@@ -181,19 +181,19 @@ async function readOne(
 async function handle(
   error: unknown,
   { onReset, onTrouble }: FollowManyQuery,
-  places: ManyPlaces,
-  place: TenantPlace,
+  cursors: TenantCursors,
+  cursor: TenantCursor,
 ): Promise<void> {
   if (!(error instanceof PropertyEventsError) || error instanceof AbortedError) throw error
-  const { tenantId } = place
+  const { tenantId } = cursor
   const reason = resyncReasonOf(error)
   if (onReset !== undefined && reason !== undefined && reason !== 'server_changed') {
     await onReset(reason, tenantId)
-    beginAnew(places, place)
+    beginAnew(cursors, cursor)
   } else if (error.again !== 'never') {
-    places.failed.add(place)
+    cursors.failed.add(cursor)
     // The service is away: there is no need to find that out for each tenant.
-    if (error instanceof NetworkError) failAll(places)
+    if (error instanceof NetworkError) failAll(cursors)
     onTrouble?.(error, tenantId)
   } else if (error instanceof AccessError || error instanceof NotFoundError) {
     // The failure is this tenant's alone, as when it is suspended: it is read again when it moves.

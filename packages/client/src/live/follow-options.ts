@@ -4,23 +4,23 @@ import type { ResyncReason } from '../sync/plan.ts'
 import type { FeedEvent } from '../wire.ts'
 import type { Transport } from './transports.ts'
 
-/** A place in a feed: everything up to the number `after` has been handed out. Plain JSON; `follow(place)` continues there. */
-export interface FollowPlace {
+/** A position in a feed: everything up to the number `after` has been handed out. Plain JSON; `follow(position)` continues there. */
+export interface FollowPosition {
   readonly after: number
   /** The history that the number belongs to; absent if the server reports none. */
   readonly epoch?: string
 }
 
-/** An event, and the place after it. */
+/** An event, and the position after it. */
 export interface FollowedEvent extends FeedEvent {
   /** Keep it when you have finished with the event: `follow` continues there. */
-  readonly checkpoint: FollowPlace
+  readonly checkpoint: FollowPosition
 }
 
 /** How far a reader is. */
 export interface FollowMark {
   /** Everything up to here has been handed out, events of other categories and types included. */
-  readonly checkpoint: FollowPlace
+  readonly checkpoint: FollowPosition
   /** The feed's last number. */
   readonly head: number
   /** When it rises, payloads of earlier events have been reduced (PROTOCOL §11.2): if you keep earlier events, read which. */
@@ -60,8 +60,8 @@ export interface FollowQuery extends LiveChoices {
 
 /** The events of a feed as they come. Each `for await` over it continues where the previous one was left. */
 export interface EventFollower extends AsyncIterable<FollowedEvent> {
-  /** The place after the last event that was handed out, or later if nothing came after it; `undefined` before the first answer. */
-  readonly checkpoint: FollowPlace | undefined
+  /** The position after the last event that was handed out, or later if nothing came after it; `undefined` before the first answer. */
+  readonly checkpoint: FollowPosition | undefined
   /** The head in the last mark. */
   readonly head: number | undefined
   readonly revision: number | undefined
@@ -73,9 +73,9 @@ export interface TenantMark extends FollowMark {
 }
 
 export interface FollowManyQuery extends LiveChoices {
-  /** The place of each tenant: a `Map`, or `Object.entries`, of tenant ids and the checkpoints of their events. */
-  readonly places?: Iterable<readonly [tenantId: string, place: FollowPlace]> | undefined
-  /** For tenants without a place: `head`, the default, or 0 for all their events. Tenants that are added later always begin with all. */
+  /** The position of each tenant: a `Map`, or `Object.entries`, of tenant ids and the checkpoints of their events. */
+  readonly positions?: Iterable<readonly [tenantId: string, position: FollowPosition]> | undefined
+  /** For tenants without a position: `head`, the default, or 0 for all their events. Tenants that are added later always begin with all. */
   readonly after?: 0 | 'head' | undefined
   /** Called for each tenant when it has been read up to its head. */
   readonly onMark?: ((mark: TenantMark) => void | Promise<void>) | undefined

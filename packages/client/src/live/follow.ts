@@ -3,14 +3,20 @@ import { createTenantCheck } from '../reading/answer-checks.ts'
 import type { Connection } from '../connection.ts'
 import { AbortedError, InvalidAnswerError, InvalidOptionError, PropertyEventsError } from '../errors.ts'
 import { ServiceError } from '../service-errors.ts'
-import { ownHead } from '../sync/capabilities.ts'
+import { probeHead } from '../sync/capabilities.ts'
 import { resyncReasonOf } from '../sync/read-numbers.ts'
 import type { EventRun } from '../wire.ts'
 import { usualPauses } from './poll-runs.ts'
-import type { EventFollower, FollowedEvent, FollowMark, FollowPlace, FollowQuery } from './follow-options.ts'
-import type { LivePlace } from './live-cursor.ts'
+import type {
+  EventFollower,
+  FollowedEvent,
+  FollowMark,
+  FollowPosition,
+  FollowQuery,
+} from './follow-options.ts'
+import type { LiveCursor } from './live-cursor.ts'
 import { liveRuns } from './live-runs.ts'
-import type { ByPages, PagesPlace } from './page-runs.ts'
+import type { ByPages, PagesCursor } from './page-runs.ts'
 
 /**
  * Checks the query at once, but sends no request until the caller asks for the first event. `byPages` follows a server that has only the
@@ -65,14 +71,14 @@ async function* eventsOf(
   const { signal, onMark } = query
   try {
     for await (const { items, next, head, revision, epoch } of runsFor(connection, query, byPages, state)) {
-      const placeAt = (after: number): FollowPlace => (epoch === '' ? { after } : { after, epoch })
+      const positionAt = (after: number): FollowPosition => (epoch === '' ? { after } : { after, epoch })
       for (const event of items) {
         if (signal?.aborted === true) return
-        const checkpoint = placeAt(event.sequenceNumber)
+        const checkpoint = positionAt(event.sequenceNumber)
         state.mark = { checkpoint, head, revision }
         yield { ...event, checkpoint }
       }
-      state.mark = { checkpoint: placeAt(next), head, revision }
+      state.mark = { checkpoint: positionAt(next), head, revision }
       await onMark?.(state.mark)
     }
   } catch (error) {
@@ -81,9 +87,9 @@ async function* eventsOf(
   }
 }
 
-type Place =
-  | { readonly by: 'numbers'; readonly place: LivePlace }
-  | { readonly by: 'pages'; readonly place: PagesPlace; readonly byPages: ByPages }
+type Cursor =
+  | { readonly by: 'numbers'; readonly cursor: LiveCursor }
+  | { readonly by: 'pages'; readonly cursor: PagesCursor; readonly byPages: ByPages }
 
 /** Runs for ever: through failures, once it has had an answer, and through resets, if the caller handles them. */
 async function* runsFor(
@@ -95,9 +101,9 @@ async function* runsFor(
   const { onReset, onTrouble, signal } = query
   let start: FollowQuery = { ...query, ...state.mark?.checkpoint }
   let hasBegun = false
-  for (let at: Place | undefined; ;) {
+  for (let at: Cursor | undefined; ;) {
     try {
-      at ??= await placeOf(connection, start, byPages)
+      at ??= await cursorFor(connection, start, byPages)
       hasBegun = true
       yield* runsFrom(connection, at, query)
     } catch (error) {
@@ -126,33 +132,33 @@ export async function restAfter(
   await connection.sleep(askedMs + usualPauses.maxIntervalMs * (0.5 + connection.random() / 2), signal)
 }
 
-async function placeOf(
+async function cursorFor(
   connection: Connection,
   { after = 'head', epoch, signal }: FollowQuery,
   byPages: ByPages | undefined,
-): Promise<Place> {
+): Promise<Cursor> {
   const { tenant } = connection
   // The service refuses a number whose epoch has ended, so nothing needs to be asked first.
   if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch, tenant)
-  const head = await ownHead(connection, signal)
+  const head = await probeHead(connection, signal)
   if (head === undefined) {
     if (byPages === undefined) throw new InvalidAnswerError('The server does not answer /v1/heads.')
-    return { by: 'pages', place: byPages.placeAt(after, tenant), byPages }
+    return { by: 'pages', cursor: byPages.cursorAt(after, tenant), byPages }
   }
   return numbersAt(after === 'head' ? head.sequenceNumber : after, epoch ?? head.epoch, head.tenantId)
 }
 
-function numbersAt(after: number, epoch: string, tenant: string | undefined): Place {
-  return { by: 'numbers', place: { after, epoch, answers: 0, checkTenant: createTenantCheck(tenant) } }
+function numbersAt(after: number, epoch: string, tenant: string | undefined): Cursor {
+  return { by: 'numbers', cursor: { after, epoch, answers: 0, checkTenant: createTenantCheck(tenant) } }
 }
 
 function runsFrom(
   connection: Connection,
-  at: Place,
+  at: Cursor,
   { apiEventType, types, transport = 'auto', signal }: FollowQuery,
 ): AsyncGenerator<EventRun, void, undefined> {
   const options = { apiEventType, types, transport, signal }
   return at.by === 'pages'
-    ? at.byPages.runs(connection, at.place, options)
-    : liveRuns(connection, at.place, options)
+    ? at.byPages.runs(connection, at.cursor, options)
+    : liveRuns(connection, at.cursor, options)
 }

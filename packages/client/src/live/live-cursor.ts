@@ -1,10 +1,10 @@
-/** The place of a reader that follows a feed, and the events that it wants. */
+/** How far a reader that follows a feed is, and which events it wants. */
 import { isObject, parseJson } from '../decode.ts'
 import { readEventCode } from '../event.ts'
 import type { FeedEvent } from '../wire.ts'
 
 /** Moves on with each answer. `answers` counts the usable ones; with none, nothing is known about the feed yet. */
-export interface LivePlace {
+export interface LiveCursor {
   after: number
   readonly epoch: string
   answers: number

@@ -1,16 +1,16 @@
-/** Follows a feed in the best way that works: a stream, otherwise waiting requests, otherwise pauses between requests. */
+/** Follows a feed over the best transport that works: a stream, otherwise waiting requests, otherwise pauses between requests. */
 import type { Connection } from '../connection.ts'
 import { InvalidAnswerError, NetworkError } from '../errors.ts'
 import { beginAttempts } from '../http/retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import type { EventRun } from '../wire.ts'
 import { pollRuns, usualPauses, waitRuns } from './poll-runs.ts'
-import type { LivePlace, LiveQuery } from './live-cursor.ts'
+import type { LiveCursor, LiveQuery } from './live-cursor.ts'
 import { streamRuns } from './stream-runs.ts'
 import type { Transport } from './transports.ts'
 
 export interface LiveOptions extends LiveQuery {
-  /** `auto`: the best way that works. Any other value is used even if it does not work. */
+  /** `auto`: the best one that works. Any other value is used even if it does not work. */
   readonly transport: Transport | 'auto'
   readonly signal: AbortSignal | undefined
 }
@@ -21,33 +21,33 @@ const usualCrowdMs = 5_000
 const usefulMs = 30_000
 
 /**
- * The events after `place` as they come, for ever: in order, each once, in runs that say how far the reader is. It reconnects by itself.
- * Throws what no attempt can solve: an invalid place, a key that may not read, a service that stays away for all attempts of the client.
+ * The events after `cursor` as they come, for ever: in order, each once, in runs that say how far the reader is. It reconnects by itself.
+ * Throws what no attempt can solve: an invalid position, a key that may not read, a service that stays away for all attempts of the client.
  */
 export async function* liveRuns(
   connection: Connection,
-  place: LivePlace,
+  cursor: LiveCursor,
   options: LiveOptions,
 ): AsyncGenerator<EventRun, void, undefined> {
-  const { ways, retry, sleep, random } = connection
+  const { transports, retry, sleep, random } = connection
   const { transport, signal } = options
   const attempts = beginAttempts(connection, signal)
   const streams: Streams = { fruitless: 0 }
   let isCrowded = false
   for (;;) {
-    const way = isCrowded ? 'polls' : transport === 'auto' ? ways.best : transport
-    // One request if there is no room to wait; otherwise this way is used until there is a better one.
-    const isOver = (): boolean => isCrowded || (transport === 'auto' && ways.best !== way)
-    const answersBefore = place.answers
+    const current = isCrowded ? 'polls' : transport === 'auto' ? transports.best : transport
+    // One request if there is no room to wait; otherwise this transport is used until there is a better one.
+    const isOver = (): boolean => isCrowded || (transport === 'auto' && transports.best !== current)
+    const answersBefore = cursor.answers
     try {
-      yield* runsBy(way, connection, place, options, { streams, isOver })
+      yield* runsBy(current, connection, cursor, options, { streams, isOver })
       isCrowded = false
       attempts.renew()
     } catch (error) {
       isCrowded = false
-      if (way === 'wait' && isCutShort(error)) ways.shortenWait()
+      if (current === 'wait' && isCutShort(error)) transports.shortenWait()
       // An unusable answer may come again and again: what came before it is not progress.
-      if (place.answers > answersBefore && !(error instanceof InvalidAnswerError)) attempts.renew()
+      if (cursor.answers > answersBefore && !(error instanceof InvalidAnswerError)) attempts.renew()
       if (isTooCrowded(error) && transport === 'auto') {
         isCrowded = true
         const waitMs =
@@ -65,24 +65,24 @@ interface Streams {
 }
 
 async function* runsBy(
-  way: Transport,
+  current: Transport,
   connection: Connection,
-  place: LivePlace,
+  cursor: LiveCursor,
   options: LiveOptions,
   { streams, isOver }: { readonly streams: Streams; readonly isOver: () => boolean },
 ): AsyncGenerator<EventRun, void, undefined> {
   const { signal } = options
-  if (way === 'polls') yield* pollRuns(connection, place, options, isOver, signal)
-  else if (way === 'wait') yield* waitRuns(connection, place, options, isOver, signal)
+  if (current === 'polls') yield* pollRuns(connection, cursor, options, isOver, signal)
+  else if (current === 'wait') yield* waitRuns(connection, cursor, options, isOver, signal)
   else {
     const begunMs = connection.now()
-    const end = yield* streamRuns(connection, place, options, signal)
+    const end = yield* streamRuns(connection, cursor, options, signal)
     if (end.kind === 'ended') {
       const isFruitless = !end.hadEvents && connection.now() - begunMs < usefulMs
       streams.fruitless = isFruitless ? streams.fruitless + 1 : 0
       await connection.sleep(pauseAfter(end.retryMs, streams.fruitless, connection.random), signal)
     } else if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
-    else connection.ways.giveUpStreams()
+    else connection.transports.giveUpStreams()
   }
 }
 

@@ -1,9 +1,10 @@
 /** Follows a server of the contract alone: reads all its pages, or those of a time window, again and again. */
 import { createTenantCheck } from '../reading/answer-checks.ts'
 import type { Connection } from '../connection.ts'
+import { createdMsOf } from '../event.ts'
 import { requestPage } from '../reading/list.ts'
 import { ConflictError } from '../service-errors.ts'
-import { createdMsOf, forgettableBeforeMs, windowBound } from '../sync/plan.ts'
+import { forgettableBeforeMs, windowBound } from '../sync/plan.ts'
 import { walk } from '../sync/read-pages.ts'
 import { firstWalk } from '../sync/reading.ts'
 import type { PagesReading } from '../sync/reading.ts'
@@ -13,7 +14,7 @@ import { isOfTypes } from './live-cursor.ts'
 import type { LiveQuery } from './live-cursor.ts'
 
 /** How far reading has got. */
-export interface PagesPlace {
+export interface PagesCursor {
   reading: PagesReading | undefined
   /** Events of the first walk up to this number are not handed out; later this does not apply, because an event may appear late. */
   floor: number
@@ -25,7 +26,7 @@ export interface PagesPlace {
   readonly checkTenant: (events: readonly FeedEvent[]) => void
 }
 
-export function pagesPlace(after: number | 'head', tenant: string | undefined): PagesPlace {
+function pagesCursor(after: number | 'head', tenant: string | undefined): PagesCursor {
   const next = after === 'head' ? 0 : after
   // Everything in the first walk is old to a reader who begins at the head.
   const floor = after === 'head' ? Infinity : after
@@ -39,44 +40,44 @@ const overlapMs = 3_600_000
  * Every event once, by its id, as it becomes visible; those of a page by rising number. Such a server can show a greater number before a
  * smaller one. Throws a `ConflictError` with the code `epoch_changed` if the feed is another one.
  */
-export async function* pageRuns(
+async function* pageRuns(
   connection: Connection,
-  place: PagesPlace,
+  cursor: PagesCursor,
   { apiEventType, types, signal }: LiveQuery & { readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<EventRun, void, undefined> {
   const round = { apiEventType, pageSize: undefined, overlapMs, signal }
   let intervalMs = usualPauses.minIntervalMs
   for (;;) {
-    place.reading ??= place.floor === Infinity ? await fromNewest(connection, round) : firstWalk
-    const before = place.next
-    for await (const walked of walk(connection, place.reading, round)) {
+    cursor.reading ??= cursor.floor === Infinity ? await fromNewest(connection, round) : firstWalk
+    const before = cursor.next
+    for await (const walked of walk(connection, cursor.reading, round)) {
       if (walked.kind === 'startOver') throw anotherFeed()
-      place.checkTenant(walked.events)
-      const items = newOf(place, walked.events).filter((event) => isOfTypes(event, types))
-      place.reading = walked.reading
-      if (items.length > 0) yield runOf(place, items)
+      cursor.checkTenant(walked.events)
+      const items = newOf(cursor, walked.events).filter((event) => isOfTypes(event, types))
+      cursor.reading = walked.reading
+      if (items.length > 0) yield runOf(cursor, items)
     }
-    place.floor = -Infinity
-    const forgetMs = forgettableBeforeMs(place.reading, overlapMs)
-    for (const [id, createdMs] of place.known) if (createdMs < forgetMs) place.known.delete(id)
-    yield runOf(place, [])
-    intervalMs = nextPause(intervalMs, place.next > before, usualPauses)
+    cursor.floor = -Infinity
+    const forgetMs = forgettableBeforeMs(cursor.reading, overlapMs)
+    for (const [id, createdMs] of cursor.known) if (createdMs < forgetMs) cursor.known.delete(id)
+    yield runOf(cursor, [])
+    intervalMs = nextPause(intervalMs, cursor.next > before, usualPauses)
     await pause(connection, intervalMs, signal)
   }
 }
 
 /** The events that were not read before; a page and the last page, which is read with it, may share some. */
-function newOf(place: PagesPlace, events: readonly FeedEvent[]): readonly FeedEvent[] {
-  const fresh = new Map(events.filter(({ id }) => !place.known.has(id)).map((event) => [event.id, event]))
-  for (const [id, { createdDate }] of fresh) place.known.set(id, createdMsOf(createdDate))
+function newOf(cursor: PagesCursor, events: readonly FeedEvent[]): readonly FeedEvent[] {
+  const fresh = new Map(events.filter(({ id }) => !cursor.known.has(id)).map((event) => [event.id, event]))
+  for (const [id, { createdDate }] of fresh) cursor.known.set(id, createdMsOf(createdDate))
   return [...fresh.values()]
-    .filter(({ sequenceNumber }) => sequenceNumber > place.floor)
+    .filter(({ sequenceNumber }) => sequenceNumber > cursor.floor)
     .sort((one, other) => one.sequenceNumber - other.sequenceNumber)
 }
 
-function runOf(place: PagesPlace, items: readonly FeedEvent[]): EventRun {
-  place.next = Math.max(place.next, items.at(-1)?.sequenceNumber ?? 0)
-  return { items, next: place.next, head: place.next, epoch: '', revision: 0 }
+function runOf(cursor: PagesCursor, items: readonly FeedEvent[]): EventRun {
+  cursor.next = Math.max(cursor.next, items.at(-1)?.sequenceNumber ?? 0)
+  return { items, next: cursor.next, head: cursor.next, epoch: '', revision: 0 }
 }
 
 /** A window that begins an overlap before the newest event, which is on the first or on the last page. */
@@ -112,6 +113,6 @@ function anotherFeed(): ConflictError {
 }
 
 /** Given to `follow` where the server may be one of the contract alone. */
-export const byPages = { placeAt: pagesPlace, runs: pageRuns } as const
+export const byPages = { cursorAt: pagesCursor, runs: pageRuns } as const
 
 export type ByPages = typeof byPages

@@ -4,7 +4,7 @@ import { requestRun } from '../reading/get.ts'
 import { InvalidAnswerError } from '../errors.ts'
 import { feedPaths } from '../wire.ts'
 import type { EventRun } from '../wire.ts'
-import type { LivePlace, LiveQuery } from './live-cursor.ts'
+import type { LiveCursor, LiveQuery } from './live-cursor.ts'
 
 export interface Pauses {
   /** The pause after an answer with events; it doubles while there are none. */
@@ -26,22 +26,22 @@ export const tooSoonMs = 500
  */
 export async function* waitRuns(
   connection: Connection,
-  place: LivePlace,
+  cursor: LiveCursor,
   query: LiveQuery,
   isOver: () => boolean,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventRun, void, undefined> {
   let intervalMs = intervalAtFirst
   while (!isOver()) {
-    const before = place.after
-    const askedMs = connection.now()
-    const wait = place.answers === 0 ? undefined : connection.ways.waitSeconds
-    const run = await ask(connection, place, query, signal, wait)
-    const isTooSoon = wait !== undefined && connection.now() - askedMs < tooSoonMs
+    const before = cursor.after
+    const sentMs = connection.now()
+    const wait = cursor.answers === 0 ? undefined : connection.transports.waitSeconds
+    const run = await requestOnce(connection, cursor, query, signal, wait)
+    const isTooSoon = wait !== undefined && connection.now() - sentMs < tooSoonMs
     yield run
     const isFruitless = run.items.length === 0 && isTooSoon
     intervalMs =
-      isFruitless && place.after === before ? nextPause(intervalMs, false, usualPauses) : intervalAtFirst
+      isFruitless && cursor.after === before ? nextPause(intervalMs, false, usualPauses) : intervalAtFirst
     if (isFruitless) await pause(connection, Math.max(usualPauses.minIntervalMs, intervalMs), signal)
   }
 }
@@ -49,14 +49,14 @@ export async function* waitRuns(
 /** Requests with pauses between them, until `isOver` says so after everything has been read. */
 export async function* pollRuns(
   connection: Connection,
-  place: LivePlace,
+  cursor: LiveCursor,
   query: LiveQuery,
   isOver: () => boolean,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventRun, void, undefined> {
   let intervalMs = usualPauses.minIntervalMs
   for (;;) {
-    const run = await ask(connection, place, query, signal)
+    const run = await requestOnce(connection, cursor, query, signal)
     yield run
     if (run.next < run.head) continue
     if (isOver()) return
@@ -74,16 +74,16 @@ export function pause(connection: Connection, ms: number, signal: AbortSignal | 
   return connection.sleep(ms * (0.75 + connection.random() / 2), signal)
 }
 
-/** Makes one attempt: the caller repeats it, in whatever way is best then. */
-async function ask(
+/** Makes one attempt: the caller repeats it, over whatever transport is best then. */
+async function requestOnce(
   connection: Connection,
-  place: LivePlace,
+  cursor: LiveCursor,
   { apiEventType, types }: LiveQuery,
   signal: AbortSignal | undefined,
   wait?: number,
 ): Promise<EventRun> {
   const once = { ...connection, retry: { ...connection.retry, attempts: 1 } }
-  const { after, epoch } = place
+  const { after, epoch } = cursor
   const query = { after, epoch, apiEventType, types, wait }
   const run = await requestRun(once, feedPaths[connection.feed].events, query, signal)
   if (run.epoch !== epoch) {
@@ -91,8 +91,8 @@ async function ask(
       `The request was for epoch ${epoch}, and the answer is of epoch ${run.epoch}.`,
     )
   }
-  place.checkTenant(run.items)
-  place.after = Math.max(after, run.next)
-  place.answers += 1
+  cursor.checkTenant(run.items)
+  cursor.after = Math.max(after, run.next)
+  cursor.answers += 1
   return run
 }

@@ -9,10 +9,10 @@ import { feedPaths } from '../wire.ts'
 import type { EventRun, FeedEvent } from '../wire.ts'
 import { createEventStreamParser } from './event-stream.ts'
 import type { StreamMessage } from './event-stream.ts'
-import type { LivePlace, LiveQuery } from './live-cursor.ts'
+import type { LiveCursor, LiveQuery } from './live-cursor.ts'
 
 /** How a stream ended. */
-export type StreamEnd =
+type StreamEnd =
   /** It worked, and is over or was cut; the next one continues after it. */
   | { readonly kind: 'ended'; readonly retryMs: number; readonly hadEvents: boolean }
   /** No stream comes through here. */
@@ -26,26 +26,26 @@ const silenceMs = 35_000
 const usualRetryMs = 2_000
 
 /**
- * Reads a stream from `place` on and moves `place` along. Takes from the network only what the caller takes: a slow caller slows the
- * service down, and nothing piles up here. Throws what any request throws, for example for an invalid place.
+ * Reads a stream from `cursor` on and moves it along. Takes from the network only what the caller takes: a slow caller slows the
+ * service down, and nothing piles up here. Throws what any request throws, for example for an invalid position.
  */
 export async function* streamRuns(
   connection: Connection,
-  place: LivePlace,
+  cursor: LiveCursor,
   query: LiveQuery,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventRun, StreamEnd, undefined> {
-  const { answer, missing } = await open(connection, place, query, signal)
+  const { answer, missing } = await open(connection, cursor, query, signal)
   if (answer === undefined) return { kind: 'missing', reason: missing }
   const parser = createEventStreamParser()
   const reading: StreamReading = { mark: undefined, isOver: false }
   let hadEvents = false
   try {
     for await (const chunk of answer.chunks()) {
-      const run = take(reading, place, parser.push(chunk))
+      const run = take(reading, cursor, parser.push(chunk))
       if (run === undefined) continue
       answer.lift()
-      place.answers += 1
+      cursor.answers += 1
       hadEvents ||= run.items.length > 0
       yield run
       if (reading.isOver) break
@@ -67,12 +67,12 @@ type Opened =
 
 async function open(
   connection: Connection,
-  { after, epoch }: LivePlace,
+  { after, epoch }: LiveCursor,
   { apiEventType, types }: LiveQuery,
   signal: AbortSignal | undefined,
 ): Promise<Opened> {
   const path = feedPaths[connection.feed].stream
-  // The place is in the query, which means the same as `Last-Event-ID`; for that header browsers would need a preflight.
+  // The position is in the query, which means the same as `Last-Event-ID`; for that header browsers would need a preflight.
   const request = {
     method: 'GET',
     path,
@@ -114,15 +114,15 @@ interface Mark {
   readonly revision: number
 }
 
-/** The result of the messages; `undefined` if they have none yet. If it throws, `place` stays, and all of it is requested again. */
+/** The result of the messages; `undefined` if they have none yet. If it throws, `cursor` stays, and all of it is requested again. */
 function take(
   reading: StreamReading,
-  place: LivePlace,
+  cursor: LiveCursor,
   messages: readonly StreamMessage[],
 ): EventRun | undefined {
-  const { epoch } = place
+  const { epoch } = cursor
   const items: FeedEvent[] = []
-  let { after } = place
+  let { after } = cursor
   let hasNews = false
   for (const message of messages) {
     if (message.event === 'reset') {
@@ -142,8 +142,8 @@ function take(
   const { mark } = reading
   if (!hasNews) return undefined
   if (mark === undefined) throw new InvalidAnswerError('The stream does not begin with a mark.')
-  place.checkTenant(items)
-  place.after = after
+  cursor.checkTenant(items)
+  cursor.after = after
   return { items, next: after, head: Math.max(mark.head, after), epoch, revision: mark.revision }
 }
 

@@ -1,9 +1,9 @@
-/** The places of the tenants of a key, and which of them have to be read. No I/O. */
+/** How far each tenant of a key has been read, and which of them have to be read. No I/O. */
 import type { EventRun, FeedHead } from '../wire.ts'
-import type { FollowPlace } from './follow-options.ts'
+import type { FollowPosition } from './follow-options.ts'
 
-/** The place of a tenant. */
-export interface TenantPlace {
+/** How far a tenant has been read. */
+export interface TenantCursor {
   readonly tenantId: string
   after: number
   /** '' before the first answer, if none was given. */
@@ -12,67 +12,67 @@ export interface TenantPlace {
   revision: number
 }
 
-export interface ManyPlaces {
-  readonly tenants: Map<string, TenantPlace>
+export interface TenantCursors {
+  readonly tenants: Map<string, TenantCursor>
   /** Tenants that have moved and have not been read since. */
-  readonly unread: Set<TenantPlace>
+  readonly unread: Set<TenantCursor>
   /** Tenants that could not be read: they are tried again with the next heads. */
-  readonly failed: Set<TenantPlace>
+  readonly failed: Set<TenantCursor>
 }
 
-export function manyPlaces(given: Iterable<readonly [string, FollowPlace]> = []): ManyPlaces {
-  const tenants = new Map<string, TenantPlace>()
+export function tenantCursors(given: Iterable<readonly [string, FollowPosition]> = []): TenantCursors {
+  const tenants = new Map<string, TenantCursor>()
   for (const [tenantId, { after, epoch = '' }] of given) {
     tenants.set(tenantId.toLowerCase(), { tenantId, after, epoch, revision: -1 })
   }
   return { tenants, unread: new Set(), failed: new Set() }
 }
 
-/** Notes which tenants have moved. A tenant without a place begins at `beginning`. */
-export function noteHeads(places: ManyPlaces, heads: readonly FeedHead[], beginning: 0 | 'head'): void {
+/** Records which tenants have moved. A tenant without a position begins at `beginning`. */
+export function recordHeads(cursors: TenantCursors, heads: readonly FeedHead[], beginning: 0 | 'head'): void {
   for (const { tenantId, sequenceNumber, epoch, revision } of heads) {
     const begun = { tenantId, after: 0, epoch, revision: -1 }
-    const place =
-      places.tenants.get(tenantId.toLowerCase()) ??
+    const cursor =
+      cursors.tenants.get(tenantId.toLowerCase()) ??
       (beginning === 'head' ? { ...begun, after: sequenceNumber, revision } : begun)
-    places.tenants.set(tenantId.toLowerCase(), place)
-    if (place.epoch === '') place.epoch = epoch
-    const isThere = place.after === sequenceNumber && place.epoch === epoch && place.revision === revision
-    if (!isThere) places.unread.add(place)
+    cursors.tenants.set(tenantId.toLowerCase(), cursor)
+    if (cursor.epoch === '') cursor.epoch = epoch
+    const isThere = cursor.after === sequenceNumber && cursor.epoch === epoch && cursor.revision === revision
+    if (!isThere) cursors.unread.add(cursor)
   }
-  for (const place of places.failed) places.unread.add(place)
-  places.failed.clear()
+  for (const cursor of cursors.failed) cursors.unread.add(cursor)
+  cursors.failed.clear()
 }
 
 /** Takes the next tenants to read. One that has more to read is added again, after the others. */
-export function takeUnread({ unread }: ManyPlaces, count: number): readonly TenantPlace[] {
-  const taken: TenantPlace[] = []
-  for (const place of unread) {
+export function takeUnread({ unread }: TenantCursors, count: number): readonly TenantCursor[] {
+  const taken: TenantCursor[] = []
+  for (const cursor of unread) {
     if (taken.length === count) break
-    taken.push(place)
-    unread.delete(place)
+    taken.push(cursor)
+    unread.delete(cursor)
   }
   return taken
 }
 
 /** The events of a run have been handed out. */
-export function noteRun({ unread }: ManyPlaces, place: TenantPlace, run: EventRun): void {
-  place.after = Math.max(place.after, run.next)
-  place.epoch = run.epoch
-  place.revision = run.revision
-  if (run.next < run.head) unread.add(place)
+export function recordRun({ unread }: TenantCursors, cursor: TenantCursor, run: EventRun): void {
+  cursor.after = Math.max(cursor.after, run.next)
+  cursor.epoch = run.epoch
+  cursor.revision = run.revision
+  if (run.next < run.head) unread.add(cursor)
 }
 
 /** Numbers now mean other events: all of them are read. */
-export function beginAnew({ unread }: ManyPlaces, place: TenantPlace): void {
-  place.after = 0
-  place.epoch = ''
-  place.revision = -1
-  unread.add(place)
+export function beginAnew({ unread }: TenantCursors, cursor: TenantCursor): void {
+  cursor.after = 0
+  cursor.epoch = ''
+  cursor.revision = -1
+  unread.add(cursor)
 }
 
 /** No tenant can be read at present. */
-export function failAll({ unread, failed }: ManyPlaces): void {
-  for (const place of unread) failed.add(place)
+export function failAll({ unread, failed }: TenantCursors): void {
+  for (const cursor of unread) failed.add(cursor)
   unread.clear()
 }

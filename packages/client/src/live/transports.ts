@@ -1,10 +1,10 @@
-/** The ways to wait for events, and what a client has learnt about them on its way to the service. */
+/** The transports of events, and what a client has learnt about them on its way to the service. */
 
 /** A stream; waiting requests; requests with pauses between them. */
 export type Transport = 'stream' | 'wait' | 'polls'
 
-export interface Ways {
-  /** The way to use now. */
+export interface TransportState {
+  /** The transport to use now. */
   readonly best: 'stream' | 'wait'
   /** No stream comes through. It is tried again later, because a proxy can be corrected. */
   giveUpStreams(): void
@@ -19,7 +19,7 @@ const givenUpMs = 600_000
 const longestWaitSeconds = 25
 
 /** `now` as of the client. */
-export function createWays(now: () => number): Ways {
+export function createTransportState(now: () => number): TransportState {
   let givenUpAtMs = -Infinity
   let waitSeconds = longestWaitSeconds
   return {

@@ -177,13 +177,13 @@ const riskFields = {
 
 function readRisks(payload: JsonObject, report: ReportQuirk): Risks {
   const details = isObject(payload['details']) ? payload['details'] : {}
-  // By priority: the spec's place, RTDF's, and another one that some payloads use.
-  const places = [
+  // By priority: where the spec has them, where RTDF has them, and where some payloads have them.
+  const sources = [
     { pointer: '/risks', value: payload['risks'] },
     { pointer: '/details/risks', value: details['risks'] },
     { pointer: '/details', value: details },
   ]
-  const readings = places.map(({ pointer, value }) => ({
+  const readings = sources.map(({ pointer, value }) => ({
     pointer,
     risks: isObject(value) ? readMembers(riskFields, value, pointer, report) : undefined,
   }))
@@ -191,16 +191,16 @@ function readRisks(payload: JsonObject, report: ReportQuirk): Risks {
     name: string,
     of: (risks: Values<typeof riskFields>) => T | undefined,
   ): T | undefined => {
-    const said = readings.flatMap(({ pointer, risks }) => {
+    const found = readings.flatMap(({ pointer, risks }) => {
       const value = risks === undefined ? undefined : of(risks)
       return value === undefined ? [] : [{ pointer: `${pointer}/${name}`, value }]
     })
-    const first = said[0]
+    const first = found[0]
     if (first === undefined) return undefined
     if (!first.pointer.startsWith('/risks')) {
       report('flood_data_in_details', first.pointer, 'is in details; moved to risks')
     }
-    const other = said.find(({ value }) => JSON.stringify(value) !== JSON.stringify(first.value))
+    const other = found.find(({ value }) => JSON.stringify(value) !== JSON.stringify(first.value))
     if (other !== undefined) report('flood_data_differs', other.pointer, `differs from ${first.pointer}`)
     return first.value
   }

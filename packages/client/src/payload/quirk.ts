@@ -33,7 +33,7 @@ export interface Quirk {
   readonly code: QuirkCode
   /** RFC 6901 pointer into the payload. */
   readonly pointer: string
-  /** Names the place and the kind of fault, never the value: payloads of contacts are personal data. */
+  /** Names the pointer and the kind of fault, never the value: payloads of contacts are personal data. */
   readonly message: string
 }
 

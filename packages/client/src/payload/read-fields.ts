@@ -8,7 +8,7 @@ import type { ReportQuirk } from './quirk.ts'
 import { readDate } from './wall-time.ts'
 import type { WallTime } from './wall-time.ts'
 
-/** Reads the value at a place of a payload. */
+/** Reads the value at a pointer of a payload. */
 export type Read<T> = (value: unknown, pointer: string, report: ReportQuirk) => T
 
 /** Member name → how to read it. */

@@ -1,11 +1,9 @@
 /** Erases a property, a contact or one event, and reads receipts (PROTOCOL §5.7). */
-import type { Connection } from '../connection.ts'
+import type { CallOptions, Connection } from '../connection.ts'
 import { isObject, isWhole } from '../decode.ts'
-import type { CallOptions } from '../reading/get.ts'
-import { requestJson } from '../http/requests.ts'
-import { NotFoundError } from '../service-errors.ts'
 import { erasuresPath } from '../wire.ts'
 import type { Erasure, ErasureCount, ErasureRequest } from '../wire.ts'
+import { getResource, listResource, once, postResource, unlessAbsent } from './resource.ts'
 
 /**
  * Begins an erasure in the client's feed, and resolves with its present receipt. The request is sent once: without an answer, the erasure
@@ -16,7 +14,8 @@ export async function erase(
   request: ErasureRequest,
   options: CallOptions = {},
 ): Promise<Erasure> {
-  return post(connection, request, undefined, isErasure, options)
+  const body = { ...request, feed: connection.feed }
+  return postResource(once(connection), { path: erasuresPath, body }, isErasure, options)
 }
 
 /** How many events an erasure would reduce. Changes nothing. */
@@ -25,59 +24,24 @@ export async function countErased(
   request: ErasureRequest,
   options: CallOptions = {},
 ): Promise<ErasureCount> {
-  return post(connection, request, 'true', isCount, options)
-}
-
-async function post<T>(
-  connection: Connection,
-  request: ErasureRequest,
-  dryRun: string | undefined,
-  isAnswer: (value: unknown) => value is T,
-  { signal }: CallOptions,
-): Promise<T> {
-  const once: Connection = { ...connection, retry: { ...connection.retry, attempts: 1 } }
-  const body = JSON.stringify({ ...request, feed: connection.feed })
-  const asked = { method: 'POST', path: erasuresPath, query: { dryRun }, body } as const
-  const decode = (value: unknown) => (isAnswer(value) ? value : undefined)
-  return (await requestJson(once, { ...asked, contentType: 'application/json' }, decode, signal)).value
+  const body = { ...request, feed: connection.feed }
+  const query = { dryRun: 'true' }
+  return postResource(once(connection), { path: erasuresPath, query, body }, isCount, options)
 }
 
 /** The receipt of an erasure of either feed; `undefined` if there is none that the key may see. */
 export async function getErasure(
   connection: Connection,
   erasureId: string,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<Erasure | undefined> {
   const path = `${erasuresPath}/${encodeURIComponent(erasureId)}`
-  const decode = (value: unknown) => (isErasure(value) ? value : undefined)
-  try {
-    return (await requestJson(connection, { method: 'GET', path }, decode, signal)).value
-  } catch (error) {
-    if (error instanceof NotFoundError && error.code === 'erasure_not_found') return undefined
-    throw error
-  }
+  return unlessAbsent(getResource(connection, path, isErasure, options), 'erasure_not_found')
 }
 
 /** The receipts of both feeds that the key may see, the oldest first. */
-export async function* listErasures(
-  connection: Connection,
-  { signal }: CallOptions = {},
-): AsyncGenerator<Erasure> {
-  for (let after: string | undefined; ;) {
-    const request = { method: 'GET', path: erasuresPath, query: { after } } as const
-    const { value } = await requestJson(connection, request, decodeErasures, signal)
-    yield* value.erasures
-    if (value.next === undefined || value.next === after) return
-    after = value.next
-  }
-}
-
-function decodeErasures(value: unknown) {
-  if (!isObject(value) || !Array.isArray(value['erasures'])) return undefined
-  const erasures = value['erasures'].filter(isErasure)
-  const { next } = value
-  if (erasures.length !== value['erasures'].length) return undefined
-  return { erasures, next: typeof next === 'string' ? next : undefined }
+export function listErasures(connection: Connection, options: CallOptions = {}): AsyncGenerator<Erasure> {
+  return listResource(connection, erasuresPath, 'erasures', isErasure, options)
 }
 
 function isErasure(value: unknown): value is Erasure {

@@ -4,9 +4,7 @@
  */
 import type { Connection } from '../connection.ts'
 import { InvalidAnswerError } from '../errors.ts'
-import { readEventCode } from '../event.ts'
-import type { ListQuery } from './list.ts'
-import { createdMsOf } from '../sync/plan.ts'
+import { createdMsOf, readEventCode } from '../event.ts'
 import type { EventPage, FeedEvent, FeedName } from '../wire.ts'
 
 /** Waiting rarely mends a cache: three more tries, some seconds in all. */
@@ -23,7 +21,10 @@ export function otherAnswer(sentence: string): InvalidAnswerError {
 /** Throws `InvalidAnswerError` when the page cannot be the answer to this query. */
 export function checkPage(
   connection: Connection,
-  { page = 1, pageSize = 100 }: ListQuery,
+  {
+    page = 1,
+    pageSize = 100,
+  }: { readonly page?: number | undefined; readonly pageSize?: number | undefined },
   answer: EventPage,
 ): void {
   if (answer.page !== page) {
@@ -38,13 +39,13 @@ export function checkPage(
 }
 
 /** Throws `InvalidAnswerError` unless all events are of one tenant, and of the one that was asked for. */
-export function checkTenants(asked: string | undefined, events: readonly FeedEvent[]): void {
-  createTenantCheck(asked)(events)
+export function checkTenants(requested: string | undefined, events: readonly FeedEvent[]): void {
+  createTenantCheck(requested)(events)
 }
 
 /** The same over several answers. A server may leave the tenant out. */
-export function createTenantCheck(asked: string | undefined): (events: readonly FeedEvent[]) => void {
-  let tenant = asked?.toLowerCase() ?? ''
+export function createTenantCheck(requested: string | undefined): (events: readonly FeedEvent[]) => void {
+  let tenant = requested?.toLowerCase() ?? ''
   return (events) => {
     for (const { tenantId, sequenceNumber } of events) {
       const given = tenantId.toLowerCase()
@@ -67,11 +68,17 @@ function checkFeed(feed: FeedName, events: readonly FeedEvent[]): void {
   }
 }
 
+/** Bounds of `createdDate`, as they were asked for. */
+interface Window {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
 /**
  * Throws `InvalidAnswerError` when an event lies outside the window that was asked for. A walk does not ask for this: a server that reads
  * bounds as its local time would be refused, and more events than asked for do no harm there.
  */
-export function checkWindow({ from, to }: ListQuery, events: readonly FeedEvent[]): void {
+export function checkWindow({ from, to }: Window, events: readonly FeedEvent[]): void {
   const begins = boundOf(from)
   const ends = boundOf(to)
   if (begins === undefined && ends === undefined) return

@@ -1,18 +1,14 @@
 /** Reads one event, and one subject: the contract's get (spec §4.2), and the service's own reads (PROTOCOL §11). */
 import { checkTenants, otherAnswer } from './answer-checks.ts'
-import type { Connection } from '../connection.ts'
+import type { CallOptions, Connection } from '../connection.ts'
 import { decodeEvent, decodeHeads, decodeRun } from '../decode.ts'
 import { InvalidAnswerError } from '../errors.ts'
 import { requestJson } from '../http/requests.ts'
 import type { CodeOf } from '../codes.ts'
 import { NotFoundError } from '../service-errors.ts'
-import { namedSubject } from '../sync/subject.ts'
+import { namedSubject } from '../event.ts'
 import { feedPaths, headsPath } from '../wire.ts'
 import type { EventRun, FeedEvent, FeedHead, Heads } from '../wire.ts'
-
-export interface CallOptions {
-  readonly signal?: AbortSignal
-}
 
 /** The event with this id, or `undefined` if the feed has none. */
 export async function getEvent(
@@ -33,10 +29,10 @@ export async function getEvent(
 }
 
 /** Throws `InvalidAnswerError` for another event than the one that was asked for. */
-function checkOne({ tenant }: Connection, event: FeedEvent, asked: string, given: string): void {
+function checkOne({ tenant }: Connection, event: FeedEvent, requested: string, given: string): void {
   checkTenants(tenant, [event])
-  if (given.toLowerCase() === asked.toLowerCase()) return
-  throw otherAnswer(`The request was for ${asked}, and the answer is about ${given}.`)
+  if (given.toLowerCase() === requested.toLowerCase()) return
+  throw otherAnswer(`The request was for ${requested}, and the answer is about ${given}.`)
 }
 
 /** The latest event of a property or contact, or `undefined` if the feed has none. Needs a service with PROTOCOL §11. */
@@ -126,7 +122,7 @@ export async function requestRun(
 }
 
 /** For a request whose answer waits: silence counts from the time when it is due. */
-export function patientFor(connection: Connection, waitSeconds = 0): Connection {
+function patientFor(connection: Connection, waitSeconds = 0): Connection {
   const { attemptTimeoutMs, deadlineMs } = connection
   const waitMs = waitSeconds * 1_000
   const mostMs = 2 ** 31 - 1
@@ -175,9 +171,9 @@ function checkNumbers({ items, next }: EventRun): void {
   }
 }
 
-async function whenFound<T>(absent: CodeOf<'notFound'>, ask: () => Promise<T>): Promise<T | undefined> {
+async function whenFound<T>(absent: CodeOf<'notFound'>, request: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await ask()
+    return await request()
   } catch (error) {
     // A plain server sends 404 without a code. From a server with codes, a 404 without one may mean that the path does not exist, which
     // is something else.

@@ -6,8 +6,8 @@ import { InvalidAnswerError } from '../errors.ts'
 import { requestJson } from '../http/requests.ts'
 import type { Answer } from '../http/requests.ts'
 import { pageBytes } from '../http/size-limits.ts'
-import { createFalls } from './shrinking-total.ts'
-import type { Falls } from './shrinking-total.ts'
+import { createShrinkingTotal } from './shrinking-total.ts'
+import type { ShrinkingTotal } from './shrinking-total.ts'
 import { createWalkCheck, incomplete } from './walk-check.ts'
 import { feedPaths } from '../wire.ts'
 import type { EventPage, FeedEvent } from '../wire.ts'
@@ -51,31 +51,31 @@ export function list(connection: Connection, query: ListQuery = {}): EventList {
   const firstPage = query.page ?? 1
   const check = createWalkCheck(firstPage)
   const checkTenant = createTenantCheck(connection.tenant)
-  const ask = pageAsker(connection, query, (page) => {
+  const requestAt = pageRequester(connection, query, (page) => {
     checkWindow(query, page.items)
     checkTenant(page.items)
-    check.look(page)
+    check.check(page)
   })
-  const first = ask(firstPage)
+  const first = requestAt(firstPage)
   // Iteration reports a failure itself; without this, Node would end the program first, because of an unhandled
   // rejection.
   first.catch(() => undefined)
 
   async function* pages(): AsyncGenerator<EventPage> {
-    const falls = createFalls(connection, query.signal)
+    const shrinkingTotal = createShrinkingTotal(connection, query.signal)
     let page = await first
     for (let total = page.availableCount; ;) {
-      check.note(page)
+      check.add(page)
       total = Math.min(total, page.availableCount)
       const isGap = page.items.length === 0 && page.page < page.totalPages
       // The last page shows whether this is a gap or a total that is too large.
       const isOver =
-        page.page >= page.totalPages || (isGap && (await ask(page.totalPages)).items.length === 0)
+        page.page >= page.totalPages || (isGap && (await requestAt(page.totalPages)).items.length === 0)
       const missing = isOver ? check.missing(total, page) : 0
       if (missing > 0) throw incomplete(missing, total)
       if (page.items.length > 0) yield page
       if (isOver) return
-      page = await pageAfter(page, ask, falls)
+      page = await pageAfter(page, requestAt, shrinkingTotal)
     }
   }
   async function* events(): AsyncGenerator<FeedEvent> {
@@ -87,20 +87,20 @@ export function list(connection: Connection, query: ListQuery = {}): EventList {
 /** The next page. A smaller total than that of the page before is believed when that page reports it as well. */
 async function pageAfter(
   before: EventPage,
-  ask: (page: number) => Promise<EventPage>,
-  falls: Falls,
+  requestAt: (page: number) => Promise<EventPage>,
+  shrinkingTotal: ShrinkingTotal,
 ): Promise<EventPage> {
   for (;;) {
-    const page = await ask(before.page + 1)
+    const page = await requestAt(before.page + 1)
     const reading = { page: page.page, available: before.availableCount }
     if (page.availableCount >= before.availableCount) return page
-    if ((await ask(before.page)).availableCount <= page.availableCount) return page
-    await falls.look(reading, page)
+    if ((await requestAt(before.page)).availableCount <= page.availableCount) return page
+    await shrinkingTotal.judge(reading, page)
   }
 }
 
 /** All pages of a list of current events are as of one moment, which the service names. */
-function pageAsker(
+function pageRequester(
   connection: Connection,
   query: ListQuery,
   check: (page: EventPage) => void,
@@ -108,11 +108,11 @@ function pageAsker(
   let asOf: string | null | undefined
   return async (page) => {
     const { value, headers } = await requestPage(connection, { ...query, page }, check)
-    const said = headers.get('x-current-as-of')
-    asOf ??= said
-    if (said === asOf) return value
+    const reported = headers.get('x-current-as-of')
+    asOf ??= reported
+    if (reported === asOf) return value
     throw new InvalidAnswerError(
-      `Page ${page} is as of event ${said}, and the pages before it as of event ${asOf}: another list of current events was begun with this key. Begin again, and give each reader its own key.`,
+      `Page ${page} is as of event ${reported}, and the pages before it as of event ${asOf}: another list of current events was begun with this key. Begin again, and give each reader its own key.`,
     )
   }
 }

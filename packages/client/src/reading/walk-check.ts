@@ -5,20 +5,20 @@ import type { EventPage, FeedEvent } from '../wire.ts'
 /** So many neighbours in order show that a server orders its events by number; by chance that does not happen. */
 const convincing = 20
 
-export interface WalkCheck {
+interface WalkCheck {
   /** Throws `InvalidAnswerError` when the page cannot follow the page before it. Changes nothing. */
-  look(page: EventPage): void
+  check(page: EventPage): void
   /** The events of a page have been read. */
-  note(page: EventPage): void
+  add(page: EventPage): void
   /** Events that were read out of turn, such as those of the last page. */
-  noteEvents(events: readonly FeedEvent[]): void
+  addEvents(events: readonly FeedEvent[]): void
   /**
    * How many events of `total` no page has shown, given the walk's last page. Places that pages left empty do not count: some servers
    * leave out events after they have made their pages.
    */
   missing(total: number, last: EventPage): number
   /** The same pages are walked once more. */
-  again(): void
+  restart(): void
 }
 
 /** A walk that begins at a later page relies on an earlier one for the pages before. */
@@ -29,7 +29,7 @@ export function createWalkCheck(firstPage = 1): WalkCheck {
   let base: number | undefined
   let order: Order = { rising: 0, falling: 0 }
   return {
-    look(page) {
+    check(page) {
       if (before === undefined) return
       if (page.pageSize !== before.pageSize) {
         throw otherAnswer(
@@ -47,7 +47,7 @@ export function createWalkCheck(firstPage = 1): WalkCheck {
         `The answer for page ${page.page} does not continue page ${before.page}, which ended with number ${last}: it has number ${repeated[0]?.sequenceNumber}.`,
       )
     },
-    note(page) {
+    add(page) {
       base ??= (firstPage - 1) * page.pageSize
       order = addOrder(order, page.items)
       const expected = Math.min(page.pageSize, page.availableCount - (page.page - 1) * page.pageSize)
@@ -55,7 +55,7 @@ export function createWalkCheck(firstPage = 1): WalkCheck {
       for (const { id } of page.items) seen.add(id)
       before = page
     },
-    noteEvents(events) {
+    addEvents(events) {
       for (const { id } of events) seen.add(id)
     },
     missing(total, { page, pageSize, totalPages, availableCount }) {
@@ -64,7 +64,7 @@ export function createWalkCheck(firstPage = 1): WalkCheck {
       const notAsked = page < totalPages ? Math.max(0, availableCount - page * pageSize) : 0
       return Math.max(0, total - ((base ?? 0) + seen.size + left + notAsked))
     },
-    again() {
+    restart() {
       holes.clear()
       base = 0
       before = undefined

@@ -14,12 +14,12 @@ export interface BreakerOptions {
 /** The most that the copy held in each slice of the last window, by rising time; part of the checkpoint. A copy only shrinks by removals, so slices without any are left out. */
 export type RemovalWindow = readonly HeldSlice[]
 
-export type HeldSlice = readonly [sinceMs: number, mostHeld: number]
+type HeldSlice = readonly [sinceMs: number, mostHeld: number]
 
 /** A window of a day has slices of an hour: what was held counts for a day at least, and for an hour more at most. */
 const slicesPerWindow = 24
 
-export interface RemovalRequest {
+interface RemovalRequest {
   readonly window: RemovalWindow | undefined
   readonly nowMs: number
   /** Subjects the copy holds now. */
@@ -29,7 +29,7 @@ export interface RemovalRequest {
   readonly allow: boolean
 }
 
-export type RemovalCount =
+type RemovalCount =
   /** They are allowed; the window with them in it. */
   | { readonly kind: 'counted'; readonly window: RemovalWindow }
   /** Together with what the copy lost before within the window, they are more than the limit. */

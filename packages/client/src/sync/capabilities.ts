@@ -7,7 +7,7 @@ import { headsPath } from '../wire.ts'
 import type { FeedHead } from '../wire.ts'
 
 /** The head of the feed, and its tenant; `undefined` when the answer does not come from a Property Events service. */
-export async function askHead(
+export async function requestHead(
   connection: Connection,
   signal: AbortSignal | undefined,
 ): Promise<FeedHead | undefined> {
@@ -23,12 +23,12 @@ export async function askHead(
  * The same, and `undefined` also for a server that refuses the request. Use it only while nothing is known about the server: later, in
  * the middle of reading by numbers, a temporary fault must not be taken for a plain server.
  */
-export async function ownHead(
+export async function probeHead(
   connection: Connection,
   signal: AbortSignal | undefined,
 ): Promise<FeedHead | undefined> {
   try {
-    return await askHead(connection, signal)
+    return await requestHead(connection, signal)
   } catch (error) {
     if (error instanceof ServiceError && error.again !== 'operator') return undefined
     throw error

@@ -1,5 +1,5 @@
 /** Turns an event into a change of the copy. */
-import { readEventCode } from '../event.ts'
+import { readEventCode, subjectIn } from '../event.ts'
 import { readContactPayload } from '../payload/contact.ts'
 import type { Contact } from '../payload/contact.ts'
 import { readPropertyPayload } from '../payload/property.ts'
@@ -7,9 +7,8 @@ import type { Property } from '../payload/property.ts'
 import type { PayloadReading } from '../payload/read-payload.ts'
 import type { Quirk } from '../payload/quirk.ts'
 import type { FeedEvent, FeedName } from '../wire.ts'
-import { subjectIn } from './subject.ts'
 
-export interface PayloadOfFeed {
+interface PayloadOfFeed {
   readonly property: Property
   readonly contact: Contact
 }

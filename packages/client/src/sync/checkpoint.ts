@@ -4,7 +4,7 @@ import type { JsonObject } from '../decode.ts'
 import { CheckpointError } from '../errors.ts'
 import type { FeedName } from '../wire.ts'
 import type { RemovalWindow } from './breaker.ts'
-import type { Applied } from './latest-per-subject.ts'
+import type { AppliedNumber } from './latest-per-subject.ts'
 import { beginningOf, isTied } from './reading.ts'
 import type { Reading } from './reading.ts'
 
@@ -30,7 +30,7 @@ export interface Checkpoint {
   /** The next batch is the first of a read of the whole feed. */
   readonly opens: boolean
   /** Subjects whose number must be known: see `KnownNumbers`. */
-  readonly applied: Readonly<Record<string, Applied>>
+  readonly applied: Readonly<Record<string, AppliedNumber>>
   readonly pending: Readonly<Record<string, number>>
   readonly removals: RemovalWindow | null
 }
@@ -61,7 +61,7 @@ export function memoryCheckpoint(
   }
 }
 
-export interface CheckpointSource {
+interface CheckpointSource {
   readonly feed: FeedName
   readonly apiEventType: string | null
 }
@@ -84,7 +84,7 @@ export function newCheckpoint(source: CheckpointSource): Checkpoint {
  * The numbers to keep while a batch is being applied, together with those already kept. Numbers have a meaning in one
  * feed only. Before the first batch no kept checkpoint names the feed, so the present reading does.
  */
-export function announcing(
+export function withPending(
   kept: Checkpoint,
   now: Pick<Checkpoint, 'reading' | 'sweep' | 'tenantId'>,
   numbers: readonly (readonly [subjectId: string, sequenceNumber: number])[],
@@ -112,11 +112,11 @@ export function readCheckpoint(value: unknown): Checkpoint {
 
 /** Throws `CheckpointError` when the checkpoint is of another feed or filter: numbers would mean other events. */
 export function checkSource(checkpoint: Checkpoint, source: CheckpointSource): void {
-  const told = `${source.feed} feed, apiEventType ${source.apiEventType ?? '(all)'}`
+  const given = `${source.feed} feed, apiEventType ${source.apiEventType ?? '(all)'}`
   const kept = `${checkpoint.feed} feed, apiEventType ${checkpoint.apiEventType ?? '(all)'}`
-  if (told !== kept) {
+  if (given !== kept) {
     throw new CheckpointError(
-      `The checkpoint belongs to the ${kept}, this sync reads the ${told}. Use one checkpoint and one copy for each.`,
+      `The checkpoint belongs to the ${kept}, this sync reads the ${given}. Use one checkpoint and one copy for each.`,
     )
   }
 }

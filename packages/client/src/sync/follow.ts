@@ -8,12 +8,11 @@ import { liveRuns } from '../live/live-runs.ts'
 import type { Transport } from '../live/transports.ts'
 import { ServiceError } from '../service-errors.ts'
 import type { EventRun, FeedName } from '../wire.ts'
-import { afterCatchingUp } from './notify-caught-up.ts'
-import type { SyncOptions } from './options.ts'
-import { runRead } from './plan.ts'
+import { notifyCaughtUp } from './notify-caught-up.ts'
+import type { RoundOptions, SyncOptions } from './options.ts'
+import { stepAfterRun } from './plan.ts'
 import { resyncReasonOf } from './read-numbers.ts'
 import type { NumbersReading } from './reading.ts'
-import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
 
 export interface Following<F extends FeedName> {
@@ -51,7 +50,7 @@ export async function follow<F extends FeedName>(following: Following<F>): Promi
       failure = await failureOf(catchUp())
       intervalMs = nextPause(intervalMs, session.counts.changes > before, pauses)
       isToAsk = failure !== undefined
-      if (failure === undefined) await afterCatchingUp(following)
+      if (failure === undefined) await notifyCaughtUp(following)
     }
     if (failure === undefined) continue
     const { error } = failure
@@ -84,7 +83,7 @@ async function failureOf(work: Promise<unknown>): Promise<Failure | undefined> {
 }
 
 /**
- * Applies events as they come. Resolves with a failure of the feed, or with nothing if the feed has to be polled, because the place is
+ * Applies events as they come. Resolves with a failure of the feed, or with nothing if the feed has to be polled, because the position is
  * invalid or far from the head. Failures of the copy or of the caller reject.
  */
 async function readLive<F extends FeedName>(
@@ -103,13 +102,13 @@ async function readLive<F extends FeedName>(
       if ('error' in news) return resyncReasonOf(news.error) === undefined ? news : undefined
       const { reading } = session
       if (reading.kind !== 'numbers') return undefined
-      const step = runRead(reading, news)
+      const step = stepAfterRun(reading, news)
       const isFar = news.items.length === 0 && news.head - news.next > farFromHead
       if (step.kind === 'startOver' || isFar) return undefined
       session.gather(news.items, step.reading)
       round.report('new', step.reading.after, news.head)
       await session.finish(-Infinity)
-      if (step.kind === 'caughtUp') await afterCatchingUp({ connection, session, options })
+      if (step.kind === 'caughtUp') await notifyCaughtUp({ connection, session, options })
     }
   } finally {
     // Closes the connection, whatever ended the loop.

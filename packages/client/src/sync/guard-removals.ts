@@ -7,7 +7,7 @@ import type { CopyView } from './options.ts'
 /** Subjects in one question, so that a copy can ask its database with one parameter each. */
 const maxHoldsQuestion = 500
 
-export interface GuardedRemovals {
+interface GuardedRemovals {
   readonly copy: CopyView
   /** The removals of a batch, whether the copy holds them or not. Without repeats. */
   readonly subjectIds: readonly string[]
@@ -32,7 +32,7 @@ export async function guardRemovals(removals: GuardedRemovals): Promise<RemovalW
 /** The subjects that the copy holds. The copy only returns counts, so a part of which it holds some is asked for again in halves. */
 async function heldOf(copy: CopyView, subjectIds: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
-  // The part to look at next is the last one.
+  // The next part is the last one.
   const parts = questionsOf(subjectIds).toReversed()
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     const count = await copy.holds(part)

@@ -5,7 +5,7 @@
 import type { FeedEvent } from '../wire.ts'
 
 /** The state of the copy, as far as it must be known: number and time of the subject's event. */
-export type Applied = readonly [sequenceNumber: number, createdMs: number]
+export type AppliedNumber = readonly [sequenceNumber: number, createdMs: number]
 
 export interface LatestPerSubject {
   add(subjectId: string, event: FeedEvent): void
@@ -24,7 +24,7 @@ export interface LatestEvent {
 
 export interface KnownNumbers {
   /** Numbers that the copy certainly has: an event is news only if its number is greater. */
-  readonly applied: ReadonlyMap<string, Applied>
+  readonly applied: ReadonlyMap<string, AppliedNumber>
   /** Numbers that were being applied when the last run ended: an event with a smaller number is superseded. */
   readonly pending: ReadonlyMap<string, number>
 }

@@ -105,6 +105,15 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly signal?: AbortSignal
 }
 
+/** What the readers of one round use in addition to the connection and the session. */
+export interface RoundOptions {
+  readonly apiEventType: string | undefined
+  readonly pageSize: number | undefined
+  readonly overlapMs: number
+  readonly signal: AbortSignal | undefined
+  readonly report: (phase: SyncProgress['phase'], done: number, total: number) => void
+}
+
 export interface SyncResult {
   readonly ended: 'caughtUp' | 'aborted'
   /** How the feed was read: by the service's own reads, or by the contract's pages. */

@@ -6,6 +6,8 @@
  * cursor, or a feed that lost events it had shown, lead back to `start`. A greater revision does not: earlier events were
  * reduced (D17), and a copy of the latest of each subject holds none of them once it has their last event.
  */
+import { createdMsOf } from '../event.ts'
+import { vanishedBefore } from '../reading/shrinking-total.ts'
 import type { EventPage, EventRun, FeedEvent } from '../wire.ts'
 import type { NewestEvent, NumbersReading, PagesReading } from './reading.ts'
 
@@ -18,7 +20,7 @@ export type Step<R> =
   | { readonly kind: 'startOver'; readonly reason: ResyncReason }
 
 /** The effect of a run of events after a number. */
-export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersReading> {
+export function stepAfterRun(reading: NumbersReading, run: EventRun): Step<NumbersReading> {
   if (run.epoch !== reading.epoch) return { kind: 'startOver', reason: 'epoch_changed' }
   const next = { ...reading, revision: run.revision, after: Math.max(reading.after, run.next) }
   return run.next >= run.head ? { kind: 'caughtUp', reading: next } : { kind: 'more', reading: next }
@@ -34,7 +36,7 @@ export function wantsLastPage(reading: PagesReading, page: EventPage): boolean {
   return page.items.length === 0 || (reading.from === undefined && reading.page === 1)
 }
 
-export interface PageSeen {
+interface WalkedPage {
   readonly page: EventPage
   /** `epoch/revision` from the headers, if the service sends them. */
   readonly mark: string | undefined
@@ -48,7 +50,7 @@ function epochOf(mark: string | undefined): string | undefined {
 }
 
 /** The effect of a page of a walk. */
-export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReading> {
+export function stepAfterPage(reading: PagesReading, seen: WalkedPage): Step<PagesReading> {
   const { page, lastPage, overlapMs } = seen
   const mark = seen.mark ?? reading.mark
   if (reading.mark !== undefined && epochOf(mark) !== epochOf(reading.mark)) {
@@ -71,7 +73,7 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
   }
   const vanished = vanishedBefore(reading, page)
   if (vanished > 0) {
-    // Events of later pages have moved up by as many places: go back far enough to skip none of them.
+    // Events of later pages have moved up by as many positions: go back far enough to skip none of them.
     return { kind: 'more', reading: { ...walked, page: pageBefore(reading.page, vanished, page.pageSize) } }
   }
   if (events.length > 0 && reading.page < page.totalPages) {
@@ -83,15 +85,10 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
 
 /**
  * Where a walk of an earlier run continues, given the answer for its next page: at page 1 when the size of pages has
- * changed, because the same page number would be another place in the feed.
+ * changed, because the same page number would be another position in the feed.
  */
 export function resumedAt(reading: PagesReading, page: EventPage): PagesReading {
   return reading.page === 1 || reading.pageSize === page.pageSize ? reading : { ...reading, page: 1 }
-}
-
-/** How many events fewer the answer reports than the previous one of this walk. */
-export function vanishedBefore(reading: Pick<PagesReading, 'page' | 'available'>, page: EventPage): number {
-  return reading.page === 1 ? 0 : Math.max(0, (reading.available ?? 0) - page.availableCount)
 }
 
 function pageBefore(page: number, vanished: number, pageSize: number): number {
@@ -129,14 +126,6 @@ function newestOf(
     }
   }
   return newest
-}
-
-/** Milliseconds of a `createdDate`, rounded down; a text that is not a date is older than everything. */
-export function createdMsOf(createdDate: string): number {
-  const zoned = /(?:Z|[+-]\d\d:\d\d)$/.test(createdDate) ? createdDate : `${createdDate}Z`
-  // Date.parse of seven fraction digits works on all known platforms, but ECMA-262 promises only three.
-  const ms = Date.parse(zoned.replace(/(\.\d{3})\d+/, '$1'))
-  return Number.isNaN(ms) ? -Infinity : ms
 }
 
 /**

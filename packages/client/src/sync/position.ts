@@ -1,24 +1,24 @@
-/** The place of a copy in its feed as a record, and the steps that change it. No I/O: `session.ts` calls the copy and the store. */
+/** The position of a copy in its feed as a record, and the steps that change it. No I/O: `session.ts` calls the copy and the store. */
 import { CheckpointError } from '../errors.ts'
+import { createdMsOf } from '../event.ts'
 import type { RemovalWindow } from './breaker.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { Applied, KnownNumbers, LatestEvent } from './latest-per-subject.ts'
-import { createdMsOf } from './plan.ts'
+import type { AppliedNumber, KnownNumbers, LatestEvent } from './latest-per-subject.ts'
 import { beginningOf, isTied } from './reading.ts'
 import type { Reading } from './reading.ts'
 
 /** The part of a checkpoint that says how far reading is. */
-export type Place = Pick<Checkpoint, 'reading' | 'sweep' | 'opens' | 'tenantId' | 'removals'>
+export type CopyPosition = Pick<Checkpoint, 'reading' | 'sweep' | 'opens' | 'tenantId' | 'removals'>
 
 /**
  * Whether the first batch may have failed in its middle. If the feed has lost events of it since, no change will report that.
  */
-export function mayHoldRemains({ opens, sweep, reading }: Place): boolean {
+export function mayHoldRemains({ opens, sweep, reading }: CopyPosition): boolean {
   return opens && !sweep && reading.kind !== 'start'
 }
 
 /** Where a sync continues after it has loaded a checkpoint. `holdsRemains`: `mayHoldRemains` is true and the copy is not empty. */
-export function resumed(kept: Place, holdsRemains: boolean): Place {
+export function resume(kept: CopyPosition, holdsRemains: boolean): CopyPosition {
   const { reading, opens, tenantId, removals } = kept
   const sweep = kept.sweep || holdsRemains
   // The subjects that a sweep has seen are not kept, so the read of the whole feed begins again.
@@ -27,42 +27,42 @@ export function resumed(kept: Place, holdsRemains: boolean): Place {
 }
 
 /** A read of the whole feed begins. `holdsSomething`: the copy is not empty, so subjects may have to be removed at the end. */
-export function opened(place: Place, reading: Reading, holdsSomething: boolean): Place {
-  return { ...place, reading, sweep: holdsSomething, opens: true }
+export function openRead(position: CopyPosition, reading: Reading, holdsSomething: boolean): CopyPosition {
+  return { ...position, reading, sweep: holdsSomething, opens: true }
 }
 
 /** The progress of reading once the events of an answer are in the copy. */
-export function moved(place: Place, reading: Reading): Place {
-  return { ...place, reading }
+export function advance(position: CopyPosition, reading: Reading): CopyPosition {
+  return { ...position, reading }
 }
 
 /** A batch is about to be applied; `removals` is the breaker's window with its removals. */
-export function batched(place: Place, removals: RemovalWindow | null): Place {
-  return { ...place, opens: false, removals }
+export function beginBatch(position: CopyPosition, removals: RemovalWindow | null): CopyPosition {
+  return { ...position, opens: false, removals }
 }
 
 /** Subjects that the copy held before and the feed does not have were found. */
-export function swept(place: Place): Place {
-  return { ...place, sweep: false }
+export function endSweep(position: CopyPosition): CopyPosition {
+  return { ...position, sweep: false }
 }
 
 /** Reading begins again. */
-export function begunAnew(place: Place): Place {
-  return { ...place, reading: { kind: 'start' }, opens: true }
+export function beginAnew(position: CopyPosition): CopyPosition {
+  return { ...position, reading: { kind: 'start' }, opens: true }
 }
 
 /** The tenant of an event is known; '' if the event does not name one. Throws `CheckpointError` for another tenant. */
-export function ofTenant(place: Place, tenantId: string): Place {
-  if (tenantId === '' || place.tenantId?.toLowerCase() === tenantId.toLowerCase()) return place
-  if (place.tenantId === null) return { ...place, tenantId }
+export function bindTenant(position: CopyPosition, tenantId: string): CopyPosition {
+  if (tenantId === '' || position.tenantId?.toLowerCase() === tenantId.toLowerCase()) return position
+  if (position.tenantId === null) return { ...position, tenantId }
   throw new CheckpointError(
-    `The checkpoint belongs to tenant ${place.tenantId}, the key reads tenant ${tenantId}. Use one checkpoint and one copy for each.`,
+    `The checkpoint belongs to tenant ${position.tenantId}, the key reads tenant ${tenantId}. Use one checkpoint and one copy for each.`,
   )
 }
 
-/** Sequence numbers of subjects, as far as they must be known. There can be many, so the maps change in place. */
+/** Sequence numbers of subjects, as far as they must be known. There can be many, so the maps change in position. */
 export interface Numbers extends KnownNumbers {
-  readonly applied: Map<string, Applied>
+  readonly applied: Map<string, AppliedNumber>
   readonly pending: Map<string, number>
 }
 
@@ -74,8 +74,8 @@ export function numbersOf({ applied, pending, reading }: Checkpoint): Numbers {
   }
 }
 
-/** Remembers the numbers in the copy. Pages need it: an event can come again, and an older one after it. */
-export function noteLatest({ applied }: Numbers, latest: readonly LatestEvent[]): void {
+/** Records the numbers in the copy. Pages need it: an event can come again, and an older one after it. */
+export function recordLatest({ applied }: Numbers, latest: readonly LatestEvent[]): void {
   for (const { subjectId, event } of latest) {
     applied.set(subjectId, [event.sequenceNumber, Math.max(0, createdMsOf(event.createdDate))])
   }
@@ -91,11 +91,15 @@ export function settle({ pending }: Numbers, subjectId: string, sequenceNumber: 
   if ((pending.get(subjectId) ?? Infinity) <= sequenceNumber) pending.delete(subjectId)
 }
 
-/** The checkpoint to keep once everything up to this place is in the copy. */
-export function checkpointOf(kept: Checkpoint, place: Place, { applied, pending }: Numbers): Checkpoint {
+/** The checkpoint to keep once everything up to this position is in the copy. */
+export function checkpointOf(
+  kept: Checkpoint,
+  position: CopyPosition,
+  { applied, pending }: Numbers,
+): Checkpoint {
   return {
     ...kept,
-    ...place,
+    ...position,
     applied: Object.fromEntries(applied),
     pending: Object.fromEntries(pending),
   }

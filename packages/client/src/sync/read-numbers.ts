@@ -3,10 +3,10 @@ import type { Connection } from '../connection.ts'
 import { requestRun } from '../reading/get.ts'
 import { NotFoundError, ServiceError } from '../service-errors.ts'
 import { feedPaths } from '../wire.ts'
-import { runRead } from './plan.ts'
+import { stepAfterRun } from './plan.ts'
 import type { ResyncReason } from './plan.ts'
 import type { NumbersReading, SnapshotReading } from './reading.ts'
-import type { RoundOptions } from './round.ts'
+import type { RoundOptions } from './options.ts'
 import type { Session } from './session.ts'
 import { readSnapshot } from './snapshot.ts'
 
@@ -20,7 +20,7 @@ export async function takeSnapshot(
   let at: SnapshotReading = resume ?? { kind: 'snapshot', epoch: '', revision: 0, head: 0, after: 0 }
   const query = {
     apiEventType: round.apiEventType,
-    ...(resume === undefined ? {} : { resume: placeOf(resume) }),
+    ...(resume === undefined ? {} : { resume: positionOf(resume) }),
   }
   for await (const piece of readSnapshot(connection, query, round.signal)) {
     if (piece.kind === 'opened') {
@@ -44,7 +44,7 @@ export async function takeSnapshot(
   session.gather([], { kind: 'numbers', epoch, revision, after: head })
 }
 
-function placeOf({ after, head, epoch }: SnapshotReading) {
+function positionOf({ after, head, epoch }: SnapshotReading) {
   return { after, head, epoch }
 }
 
@@ -65,7 +65,7 @@ export async function readNumbers(
       apiEventType: round.apiEventType,
     }
     const run = await requestRun(connection, path, query, round.signal)
-    const step = runRead(reading, run)
+    const step = stepAfterRun(reading, run)
     if (step.kind === 'startOver') return step.reason
     session.gather(run.items, step.reading)
     round.report('new', step.reading.after, run.head)

@@ -3,15 +3,15 @@ import type { Connection } from '../connection.ts'
 import { requestPage } from '../reading/list.ts'
 import { createWalkCheck, incomplete } from '../reading/walk-check.ts'
 import type { EventPage, FeedEvent } from '../wire.ts'
-import { createFalls } from '../reading/shrinking-total.ts'
-import { forgettableBeforeMs, pageRead, resumedAt, wantsLastPage } from './plan.ts'
+import { createShrinkingTotal } from '../reading/shrinking-total.ts'
+import { forgettableBeforeMs, stepAfterPage, resumedAt, wantsLastPage } from './plan.ts'
 import type { ResyncReason } from './plan.ts'
 import type { PagesReading } from './reading.ts'
-import type { RoundOptions } from './round.ts'
+import type { RoundOptions } from './options.ts'
 import type { Session } from './session.ts'
 
 /** What a request of a walk brought. */
-export type Walked =
+type Walked =
   | {
       readonly kind: 'page'
       readonly page: EventPage
@@ -58,34 +58,34 @@ export async function* walk(
   let check = createWalkCheck(reading.page)
   /** Of a walk that is repeated because its pages lacked some: so many events it has to show. */
   let wanted: number | undefined
-  const ask = (page: number, bound: string | undefined) => {
+  const requestAt = (page: number, bound: string | undefined) => {
     const { pageSize, apiEventType, signal } = round
     return requestPage(connection, { page, pageSize, apiEventType, from: bound, signal }, (answer) =>
-      check.look(answer),
+      check.check(answer),
     )
   }
-  const falls = createFalls(connection, round.signal)
+  const shrinkingTotal = createShrinkingTotal(connection, round.signal)
   const begin = () => {
     wasBegunBefore = false
     wanted = undefined
     check = createWalkCheck()
-    falls.forget()
+    shrinkingTotal.reset()
   }
   for (;;) {
-    const { value: page, headers } = await ask(reading.page, reading.from)
+    const { value: page, headers } = await requestAt(reading.page, reading.from)
     if (wasBegunBefore && resumedAt(reading, page) !== reading) {
       reading = resumedAt(reading, page)
       begin()
       continue
     }
-    if ((await falls.look(reading, page)) === 'askAgain') continue
-    check.note(page)
+    if ((await shrinkingTotal.judge(reading, page)) === 'askAgain') continue
+    check.add(page)
     const lastPage: readonly FeedEvent[] = wantsLastPage(reading, page)
-      ? (await ask(page.totalPages, reading.from)).value.items
+      ? (await requestAt(page.totalPages, reading.from)).value.items
       : []
-    check.noteEvents(lastPage)
+    check.addEvents(lastPage)
     const events = [...page.items, ...lastPage]
-    const step = pageRead(reading, { page, mark: markOf(headers), lastPage, overlapMs: round.overlapMs })
+    const step = stepAfterPage(reading, { page, mark: markOf(headers), lastPage, overlapMs: round.overlapMs })
     if (step.kind === 'startOver') {
       yield step
       return
@@ -96,7 +96,7 @@ export async function* walk(
     if (missing > 0) {
       if (wanted !== undefined) throw incomplete(missing, total)
       wanted = total
-      check.again()
+      check.restart()
       reading = { ...reading, page: 1 }
       yield { kind: 'page', page, events, reading, isCaughtUp: false }
       continue

@@ -3,7 +3,7 @@
 export type Reading = StartReading | SnapshotReading | NumbersReading | PagesReading
 
 /** Nothing has been read: read everything. */
-export interface StartReading {
+interface StartReading {
   readonly kind: 'start'
 }
 

@@ -1,32 +1,32 @@
-/** One running sync: its place in the feed, the collected events, and the one way in which a batch gets into the copy. */
-import type { Applied } from '../acknowledge.ts'
+/** One running sync: its position in the feed, the collected events, and the one way in which a batch gets into the copy. */
+import type { AppliedPosition } from './acknowledgement-state.ts'
 import { changeOf } from './change.ts'
 import type { Change, OddEvent } from './change.ts'
-import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
+import { checkSource, newCheckpoint, readCheckpoint, withPending } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { guardRemovals } from './guard-removals.ts'
 import { createLatestPerSubject } from './latest-per-subject.ts'
 import type { LatestPerSubject } from './latest-per-subject.ts'
 import type { SyncOptions } from './options.ts'
 import {
-  batched,
-  begunAnew,
+  advance,
+  beginAnew,
+  beginBatch,
+  bindTenant,
   checkpointOf,
   forgetBefore,
+  endSweep,
   mayHoldRemains,
-  moved,
-  noteLatest,
   numbersOf,
-  ofTenant,
-  opened,
-  resumed,
+  openRead,
+  recordLatest,
+  resume,
   settle,
-  swept,
 } from './position.ts'
-import type { Numbers, Place } from './position.ts'
+import type { Numbers, CopyPosition } from './position.ts'
 import type { ResyncReason } from './plan.ts'
 import type { Reading } from './reading.ts'
-import { subjectOf } from './subject.ts'
+import { subjectOf } from '../event.ts'
 import type { FeedEvent, FeedName } from '../wire.ts'
 
 /** UTF-16 units of payload after which a batch is full, however few subjects it has: memory stays under about 50 MB. */
@@ -41,7 +41,7 @@ export interface Session {
    * How far the copy is, by the kept checkpoint; `undefined` if the feed was not read by its numbers, or the copy may still hold what the
    * feed does not have.
    */
-  readonly applied: Applied | undefined
+  readonly applied: AppliedPosition | undefined
   /**
    * Takes the events of one answer, and the progress of reading once they are in the copy. Throws `CheckpointError`, and takes none of
    * them, when one is another tenant's.
@@ -72,7 +72,7 @@ interface State<F extends FeedName> {
   readonly now: () => number
   /** The contents of the checkpoint store, as far as this sync knows. */
   kept: Checkpoint
-  place: Place
+  position: CopyPosition
   readonly numbers: Numbers
   readonly gathered: LatestPerSubject
   /**
@@ -91,7 +91,7 @@ export async function openSession<F extends FeedName>(
   const state = await load(feed, options, now)
   return {
     get reading() {
-      return state.place.reading
+      return state.position.reading
     },
     get broken() {
       return state.broken
@@ -107,11 +107,11 @@ export async function openSession<F extends FeedName>(
     flush: () => flush(state),
     finish: (forgetBeforeMs) => finish(state, forgetBeforeMs),
     checkTenant(tenantId) {
-      state.place = ofTenant(state.place, tenantId)
+      state.position = bindTenant(state.position, tenantId)
     },
     async open(reading) {
       const isFilled = await holdsSomething(options)
-      state.place = opened(state.place, reading, isFilled)
+      state.position = openRead(state.position, reading, isFilled)
       state.seen.clear()
     },
     startOver: (reason) => startOver(state, reason),
@@ -127,11 +127,11 @@ async function load<F extends FeedName>(
   const loaded = await options.checkpoint.load()
   const kept = loaded === undefined || loaded === null ? newCheckpoint(source) : readCheckpoint(loaded)
   checkSource(kept, source)
-  const place = resumed(kept, mayHoldRemains(kept) && (await holdsSomething(options)))
-  const numbers = numbersOf({ ...kept, ...place })
+  const position = resume(kept, mayHoldRemains(kept) && (await holdsSomething(options)))
+  const numbers = numbersOf({ ...kept, ...position })
   const gathered = createLatestPerSubject(numbers)
   const counts = { events: 0, changes: 0, removals: 0 }
-  return { feed, options, now, kept, place, numbers, gathered, seen: new Set(), broken: false, counts }
+  return { feed, options, now, kept, position, numbers, gathered, seen: new Set(), broken: false, counts }
 }
 
 async function holdsSomething<F extends FeedName>({ copy }: SyncOptions<F>): Promise<boolean> {
@@ -140,14 +140,14 @@ async function holdsSomething<F extends FeedName>({ copy }: SyncOptions<F>): Pro
 
 function gather<F extends FeedName>(state: State<F>, events: readonly FeedEvent[], reading: Reading): void {
   // Before any of them is taken: an event of another tenant must not come in among others.
-  for (const { tenantId } of events) state.place = ofTenant(state.place, tenantId)
+  for (const { tenantId } of events) state.position = bindTenant(state.position, tenantId)
   for (const event of events) {
     const subjectId = subjectOf(state.feed, event)
     state.gathered.add(subjectId, event)
-    if (state.place.sweep) state.seen.add(subjectId)
+    if (state.position.sweep) state.seen.add(subjectId)
   }
   state.counts.events += events.length
-  state.place = moved(state.place, reading)
+  state.position = advance(state.position, reading)
 }
 
 async function flushIfFull<F extends FeedName>(state: State<F>): Promise<void> {
@@ -158,11 +158,11 @@ async function flushIfFull<F extends FeedName>(state: State<F>): Promise<void> {
 }
 
 async function flush<F extends FeedName>(state: State<F>, forgetBeforeMs = -Infinity): Promise<void> {
-  const { feed, numbers, place, kept } = state
+  const { feed, numbers, position, kept } = state
   const latest = state.gathered.take()
-  if (place.reading.kind === 'pages') noteLatest(numbers, latest)
+  if (position.reading.kind === 'pages') recordLatest(numbers, latest)
   forgetBefore(numbers, forgetBeforeMs)
-  const hasMoved = place.opens || JSON.stringify(place.reading) !== JSON.stringify(kept.reading)
+  const hasMoved = position.opens || JSON.stringify(position.reading) !== JSON.stringify(kept.reading)
   if (latest.length === 0 && !hasMoved) return
   const changes: Change<F>[] = []
   const odd: OddEvent[] = []
@@ -175,10 +175,10 @@ async function flush<F extends FeedName>(state: State<F>, forgetBeforeMs = -Infi
 }
 
 async function finish<F extends FeedName>(state: State<F>, forgetBeforeMs: number): Promise<void> {
-  if (!state.place.sweep) return flush(state, forgetBeforeMs)
+  if (!state.position.sweep) return flush(state, forgetBeforeMs)
   await flush(state)
   const stale = await staleOf(state)
-  state.place = swept(state.place)
+  state.position = endSweep(state.position)
   state.seen.clear()
   forgetBefore(state.numbers, forgetBeforeMs)
   return applyBatch(state, stale)
@@ -206,19 +206,19 @@ async function applyBatch<F extends FeedName>(
   const { options, numbers, counts } = state
   const { checkpoint: store } = options
   state.broken = true
-  const startsOver = state.place.opens && options.copy === undefined
+  const startsOver = state.position.opens && options.copy === undefined
   const removals = await countRemovals(state, changes)
   const numbered = changes.filter(({ sequenceNumber }) => sequenceNumber > 0)
   if (store.save !== undefined && numbered.length > 0) {
     // Kept before it is done: after a crash in between, an older event of these subjects must not be applied.
     const underWay = numbered.map((change) => [change.subjectId, change.sequenceNumber] as const)
-    const { reading, sweep, tenantId } = state.place
-    await store.save(announcing(state.kept, { reading, sweep, tenantId }, underWay))
+    const { reading, sweep, tenantId } = state.position
+    await store.save(withPending(state.kept, { reading, sweep, tenantId }, underWay))
   }
-  state.place = batched(state.place, removals)
+  state.position = beginBatch(state.position, removals)
   for (const { subjectId, sequenceNumber } of [...numbered, ...odd])
     settle(numbers, subjectId, sequenceNumber)
-  const checkpoint = checkpointOf(state.kept, state.place, numbers)
+  const checkpoint = checkpointOf(state.kept, state.position, numbers)
   if (changes.length > 0 || startsOver || store.save === undefined) {
     await options.apply({ changes, startsOver, checkpoint })
   }
@@ -232,14 +232,14 @@ async function applyBatch<F extends FeedName>(
 
 /** The breaker's window with the removals of this batch in it. Throws `MassRemovalError` when they are too many. */
 async function countRemovals<F extends FeedName>(
-  { options, place, now }: State<F>,
+  { options, position, now }: State<F>,
   changes: readonly Change<F>[],
-): Promise<Place['removals']> {
+): Promise<CopyPosition['removals']> {
   const { copy, breaker, allowMassRemoval } = options
   const subjectIds = changes.filter(({ kind }) => kind === 'remove').map(({ subjectId }) => subjectId)
-  if (copy === undefined || subjectIds.length === 0) return place.removals
+  if (copy === undefined || subjectIds.length === 0) return position.removals
   const allow = allowMassRemoval === true
-  const window = place.removals ?? undefined
+  const window = position.removals ?? undefined
   return (await guardRemovals({ copy, subjectIds, window, nowMs: now(), allow, breaker })) ?? null
 }
 
@@ -247,7 +247,7 @@ function startOver<F extends FeedName>(state: State<F>, reason: ResyncReason): v
   state.gathered.take()
   state.numbers.applied.clear()
   state.numbers.pending.clear()
-  state.place = begunAnew(state.place)
-  state.kept = checkpointOf(state.kept, state.place, state.numbers)
+  state.position = beginAnew(state.position)
+  state.kept = checkpointOf(state.kept, state.position, state.numbers)
   state.options.onResync?.(reason)
 }

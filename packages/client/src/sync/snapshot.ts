@@ -13,20 +13,20 @@ import { maxLineLength, tooLong } from '../http/size-limits.ts'
 import { feedPaths } from '../wire.ts'
 import type { FeedEvent } from '../wire.ts'
 
-export interface SnapshotQuery {
+interface SnapshotQuery {
   readonly apiEventType?: string | undefined
   /** Continues a snapshot that was begun: after this number, as of the same head. */
   readonly resume?: { readonly after: number; readonly head: number; readonly epoch: string }
 }
 
-export interface SnapshotOpening {
+interface SnapshotOpening {
   readonly kind: 'opened'
   readonly head: number
   readonly epoch: string
   readonly revision: number
 }
 
-export type SnapshotPiece =
+type SnapshotPiece =
   | SnapshotOpening
   /** In ascending numbers. */
   | { readonly kind: 'events'; readonly events: readonly FeedEvent[] }

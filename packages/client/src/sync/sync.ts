@@ -3,15 +3,14 @@ import type { Connection } from '../connection.ts'
 import { AbortedError, InvalidAnswerError } from '../errors.ts'
 import { ServiceError } from '../service-errors.ts'
 import type { FeedName } from '../wire.ts'
-import { afterCatchingUp } from './notify-caught-up.ts'
+import { notifyCaughtUp } from './notify-caught-up.ts'
 import { follow } from './follow.ts'
-import type { SyncOptions, SyncResult } from './options.ts'
-import { askHead, ownHead } from './capabilities.ts'
+import type { RoundOptions, SyncOptions, SyncResult } from './options.ts'
+import { probeHead, requestHead } from './capabilities.ts'
 import { firstWalk } from './reading.ts'
 import type { ResyncReason } from './plan.ts'
 import { readNumbers, resyncReasonOf, takeSnapshot } from './read-numbers.ts'
 import { walkPages } from './read-pages.ts'
-import type { RoundOptions } from './round.ts'
 import { openSession } from './session.ts'
 import type { Session } from './session.ts'
 
@@ -48,7 +47,7 @@ export async function sync<F extends FeedName>(
   }
   try {
     await catchUp(connection, session, round)
-    await afterCatchingUp({ connection, session, options })
+    await notifyCaughtUp({ connection, session, options })
     if (options.follow === undefined || options.follow === false) return resultOf(session, 'caughtUp')
     await follow({ connection, session, round, options, catchUp: () => catchUp(connection, session, round) })
   } catch (error) {
@@ -62,23 +61,23 @@ export async function sync<F extends FeedName>(
 const maxResyncs = 3
 
 async function catchUp(connection: Connection, session: Session, round: RoundOptions): Promise<void> {
-  let ownReads: boolean | undefined
+  let isNumbered: boolean | undefined
   for (let resyncs = 0; ; resyncs += 1) {
     let reason: ResyncReason | undefined
     try {
-      ownReads ??= await hasOwnReads(connection, session, round.signal)
-      reason = await readOn(connection, session, ownReads, round)
+      isNumbered ??= await hasNumberedReads(connection, session, round.signal)
+      reason = await readOn(connection, session, isNumbered, round)
     } catch (error) {
       // Errors of the copy or its store are the caller's own, even if they look like one of ours.
       const isOurs = !session.broken && session.reading.kind !== 'pages'
       reason = isOurs ? resyncReasonOf(error) : undefined
       if (reason === undefined || resyncs >= maxResyncs) throw error
-      if (reason === 'server_changed') ownReads = undefined
+      if (reason === 'server_changed') isNumbered = undefined
     }
     if (reason === undefined) return
     if (resyncs >= maxResyncs) throw beginsAnew(resyncs + 1, reason)
     // Numbers that are no longer valid may be another tenant's, and the reading of its empty feed would empty the copy.
-    if (ownReads === true) await checkTenantAnew(connection, session, round.signal)
+    if (isNumbered === true) await checkTenantAnew(connection, session, round.signal)
     session.startOver(reason)
   }
 }
@@ -93,11 +92,11 @@ function beginsAnew(times: number, reason: ResyncReason): InvalidAnswerError {
 async function readOn(
   connection: Connection,
   session: Session,
-  ownReads: boolean,
+  isNumbered: boolean,
   round: RoundOptions,
 ): Promise<ResyncReason | undefined> {
   const { reading } = session
-  if (!ownReads) {
+  if (!isNumbered) {
     if (reading.kind === 'pages') return walkPages(connection, session, reading, round)
     if (reading.kind !== 'start') return 'server_changed'
     await session.open(firstWalk)
@@ -112,13 +111,13 @@ async function readOn(
 }
 
 /** Finds out whether the server has the reads of PROTOCOL §11. */
-async function hasOwnReads(
+async function hasNumberedReads(
   connection: Connection,
   session: Session,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   if (session.reading.kind === 'snapshot' || session.reading.kind === 'numbers') return true
-  const head = await ownHead(connection, signal)
+  const head = await probeHead(connection, signal)
   if (head !== undefined) session.checkTenant(head.tenantId)
   return head !== undefined
 }
@@ -133,7 +132,7 @@ async function checkTenantAnew(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
-    const head = await askHead(connection, signal)
+    const head = await requestHead(connection, signal)
     if (head !== undefined) session.checkTenant(head.tenantId)
   } catch (error) {
     // A permanent refusal says nothing about the tenant; after a temporary one the request can be repeated.

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { webAddresses } from '../../../protocol/test/payload/web-addresses.ts'
 import { listing } from '../../src/listing/index.ts'
-import { webAddressOf } from '../../src/listing/web-address.ts'
+import { webAddressOf } from '../../src/listing/media.ts'
 
 describe('the address of a photograph', () => {
   for (const { sent, shown } of webAddresses) {

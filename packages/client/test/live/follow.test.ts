@@ -15,7 +15,7 @@ import {
   NetworkError,
   createClient,
 } from '../../src/index.ts'
-import type { FollowMark, FollowPlace } from '../../src/index.ts'
+import type { FollowMark, FollowPosition } from '../../src/index.ts'
 import { clientOf, numbersOf, take, watched } from '../support/live.ts'
 
 const some = (count: number, more: Readonly<Record<string, unknown>> = {}) =>
@@ -36,7 +36,7 @@ describe('following a feed', () => {
   it('is one loop: events as they come, from now on, each with the position to continue from (L1)', async () => {
     const head = await headNow()
     const taking = take(clientOf(service).follow(), 3)
-    const places = new Set<FollowPlace>()
+    const positions = new Set<FollowPosition>()
     // Published until the loop has begun: what came before it is not for it.
     let isDone = false
     void taking.then(() => (isDone = true))
@@ -45,7 +45,7 @@ describe('following a feed', () => {
       return isDone
     })
     const events = await taking
-    for (const { checkpoint } of events) places.add(checkpoint)
+    for (const { checkpoint } of events) positions.add(checkpoint)
     assert.ok(events.every(({ sequenceNumber }) => sequenceNumber > head))
     const [first] = events
     assert.deepEqual(numbersOf(events), (await numbersAfter((first?.sequenceNumber ?? 0) - 1)).slice(0, 3))
@@ -73,8 +73,8 @@ describe('following a feed', () => {
   it('continues where it was left, with the same follower or with its checkpoint (L1)', async () => {
     const all = await numbersAfter(0)
     const follower = clientOf(service).follow({ after: 0 })
-    const placeBefore = follower.checkpoint
-    assert.equal(placeBefore, undefined)
+    const positionBefore = follower.checkpoint
+    assert.equal(positionBefore, undefined)
     const first = await take(follower, 2)
     assert.deepEqual(follower.checkpoint, first[1]?.checkpoint)
     const second = await take(follower, 2)

@@ -8,7 +8,7 @@ import { startTestService } from '../../../server/test/support/test-service.ts'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import { until, within } from '../../../server/test/support/until.ts'
 import { AccessError } from '../../src/index.ts'
-import type { FollowPlace, TenantMark } from '../../src/index.ts'
+import type { FollowPosition, TenantMark } from '../../src/index.ts'
 import { clientOf, watched } from '../support/live.ts'
 
 describe('following many tenants', () => {
@@ -51,7 +51,7 @@ describe('following many tenants', () => {
     inner?: typeof fetch,
   ) {
     const logs = new Map<string, number[]>()
-    const places = new Map<string, FollowPlace>()
+    const positions = new Map<string, FollowPosition>()
     const marks: TenantMark[] = []
     const ended = new AbortController()
     const { fetch, seen } = watched(inner)
@@ -61,13 +61,13 @@ describe('following many tenants', () => {
       const events = client.followMany({ onMark, ...query, signal: ended.signal })
       for await (const { tenantId, sequenceNumber, checkpoint } of events) {
         logs.set(tenantId, [...(logs.get(tenantId) ?? []), sequenceNumber])
-        places.set(tenantId, checkpoint)
+        positions.set(tenantId, checkpoint)
       }
     })()
     reading.catch(() => undefined)
     return {
       logs,
-      places,
+      positions,
       marks,
       seen,
       reading,
@@ -101,12 +101,12 @@ describe('following many tenants', () => {
     await until(() => first.count() >= 39)
     await first.stop()
     await publishFor(two, 2)
-    const second = following({ places: first.places })
+    const second = following({ positions: first.positions })
     await until(() => second.count() === 2)
     await second.stop()
     assert.deepEqual([...second.logs.keys()], [two])
-    assert.equal(second.places.get(two)?.after, 6)
-    assert.ok(first.places.has(one))
+    assert.equal(second.positions.get(two)?.after, 6)
+    assert.ok(first.positions.has(one))
     assert.ok(second.seen.filter(({ path }) => path.includes('-events')).length <= 14)
   })
 

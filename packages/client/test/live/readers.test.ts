@@ -1,4 +1,4 @@
-/** The model: readers that stop, are cut, are slow and come back with old places, while the feed changes. Each log is the feed. */
+/** The model: readers that stop, are cut, are slow and come back with old positions, while the feed changes. Each log is the feed. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
@@ -9,7 +9,7 @@ import { isLongRun } from '../../../server/test/support/on-engines.ts'
 import { startTestService, testEngines } from '../../../server/test/support/test-service.ts'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import { until } from '../../../server/test/support/until.ts'
-import type { Client, FeedEvent, FollowPlace, Transport } from '../../src/index.ts'
+import type { Client, FeedEvent, FollowPosition, Transport } from '../../src/index.ts'
 import { clientOf } from '../support/live.ts'
 import { startProxy } from '../support/proxy.ts'
 import { pick, randomOf } from '../support/random.ts'
@@ -21,7 +21,7 @@ const readersOfEach = isLongRun ? 4 : 2
 
 interface Entry {
   readonly event: FeedEvent
-  readonly place: FollowPlace
+  readonly position: FollowPosition
 }
 
 interface Reader {
@@ -54,15 +54,15 @@ function startReader(
       if (run.next >= run.head) break
     }
     const byNumber = new Map(fresh.map((event) => [event.sequenceNumber, event]))
-    log = log.map(({ event, place }) => ({ event: byNumber.get(event.sequenceNumber) ?? event, place }))
+    log = log.map(({ event, position }) => ({ event: byNumber.get(event.sequenceNumber) ?? event, position }))
     revision = to
   }
 
   async function readOn(): Promise<void> {
-    const place = log.at(-1)?.place
+    const position = log.at(-1)?.position
     const follower = client.follow({
       after: 0,
-      ...place,
+      ...position,
       apiEventType,
       transport,
       signal,
@@ -75,9 +75,9 @@ function startReader(
       },
     })
     for await (const { checkpoint, ...event } of follower) {
-      log.push({ event, place: checkpoint })
+      log.push({ event, position: checkpoint })
       const fate = feed.isStill ? 1 : random()
-      // Slow; stopped; back with an old place.
+      // Slow; stopped; back with an old position.
       if (fate < 0.05) await delay(pick(random, 15))
       else if (fate < 0.08) return
       else if (fate < 0.1) {

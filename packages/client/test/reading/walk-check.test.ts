@@ -10,14 +10,14 @@ it('counts no place twice that the first walk found empty, when the feed has bec
   const first = eventsOf(2)
   const note = (page: number, items: EventPage['items'], availableCount: number): EventPage => {
     const noted = { items, page, pageSize: 2, availableCount, totalPages: availableCount / 2 }
-    check.note(noted)
+    check.add(noted)
     return noted
   }
   // The second page is the first once more, as a cache gives it.
   note(1, first, 6)
   note(2, first, 6)
   assert.equal(check.missing(6, note(3, [], 6)), 2)
-  check.again()
+  check.restart()
   note(1, first, 4)
   assert.equal(check.missing(4, note(2, first, 4)), 2)
 })
@@ -32,8 +32,8 @@ it('refuses a page that begins with one event of the page before, unless one has
     totalPages: Math.ceil(availableCount / 30),
   })
   const check = createWalkCheck()
-  check.note(pageOf(1, 0, 60))
-  check.look(pageOf(2, 30, 60))
-  check.look(pageOf(2, 29, 61))
-  assert.throws(() => check.look(pageOf(2, 29, 60)), /ended with number 30: it has number 30/)
+  check.add(pageOf(1, 0, 60))
+  check.check(pageOf(2, 30, 60))
+  check.check(pageOf(2, 29, 61))
+  assert.throws(() => check.check(pageOf(2, 29, 60)), /ended with number 30: it has number 30/)
 })

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { EventPage, FeedEvent } from '../../src/index.ts'
+import { createdMsOf } from '../../src/event.ts'
 import {
-  createdMsOf,
   forgettableBeforeMs,
-  pageRead,
-  runRead,
+  stepAfterPage,
+  stepAfterRun,
   wantsLastPage,
   windowBound,
 } from '../../src/sync/plan.ts'
@@ -32,7 +32,7 @@ function pageOf(
 }
 
 function read(reading: PagesReading, page: EventPage, lastPage: readonly FeedEvent[] = [], mark?: string) {
-  return pageRead(reading, { page, lastPage, mark, overlapMs })
+  return stepAfterPage(reading, { page, lastPage, mark, overlapMs })
 }
 
 describe('the plan of a walk over pages', () => {
@@ -110,8 +110,8 @@ describe('the plan of reading by numbers', () => {
   const run = { items: [], next: 7, head: 9, epoch: 'a', revision: 2 }
 
   it('continues after the run, up to the head', () => {
-    assert.deepEqual(runRead(reading, run), { kind: 'more', reading: { ...reading, after: 7 } })
-    assert.deepEqual(runRead(reading, { ...run, next: 9 }), {
+    assert.deepEqual(stepAfterRun(reading, run), { kind: 'more', reading: { ...reading, after: 7 } })
+    assert.deepEqual(stepAfterRun(reading, { ...run, next: 9 }), {
       kind: 'caughtUp',
       reading: { ...reading, after: 9 },
     })
@@ -121,17 +121,20 @@ describe('the plan of reading by numbers', () => {
     const reading = { kind: 'numbers', epoch: 'a', revision: 0, after: 40 } as const
     for (const next of [0, 7, 39, 40]) {
       for (const head of [next, 40, 90]) {
-        const step = runRead(reading, { items: [], next, head, epoch: 'a', revision: 0 })
+        const step = stepAfterRun(reading, { items: [], next, head, epoch: 'a', revision: 0 })
         assert.ok(step.kind !== 'startOver' && step.reading.after === 40, `${next} of ${head}`)
       }
     }
-    const on = runRead(reading, { items: [], next: 41, head: 90, epoch: 'a', revision: 0 })
+    const on = stepAfterRun(reading, { items: [], next: 41, head: 90, epoch: 'a', revision: 0 })
     assert.ok(on.kind === 'more' && on.reading.after === 41)
   })
 
   it('starts over in another epoch, and continues in another revision (D13, D17)', () => {
-    assert.deepEqual(runRead(reading, { ...run, epoch: 'b' }), { kind: 'startOver', reason: 'epoch_changed' })
-    assert.deepEqual(runRead(reading, { ...run, revision: 3 }), {
+    assert.deepEqual(stepAfterRun(reading, { ...run, epoch: 'b' }), {
+      kind: 'startOver',
+      reason: 'epoch_changed',
+    })
+    assert.deepEqual(stepAfterRun(reading, { ...run, revision: 3 }), {
       kind: 'more',
       reading: { ...reading, revision: 3, after: 7 },
     })

@@ -7,7 +7,7 @@ const highestPort = 65_535
 
 /**
  * Whether our listings show an address that keeps the contract: its host and port can exist. The client, which imports nothing, has the
- * same rule (`listing/web-address.ts`), and so has PHP; one table of addresses is tried with all of them.
+ * same rule (`listing/media.ts`), and so has PHP; one table of addresses is tried with all of them.
  */
 export function isShownAddress(address: string): boolean {
   const [, host = '', port = ''] = origin.exec(address.trimEnd()) ?? []
