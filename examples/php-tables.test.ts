@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { after, before, describe, it } from 'node:test'
 import { createClient } from '@property-events/client'
-import type { Publication } from '@property-events/client'
+import type { PropertyPayload, Publication } from '@property-events/client'
 import { pick, randomOf } from '../packages/client/test/support/random.ts'
 import type { Random } from '../packages/client/test/support/random.ts'
 import { startTestService } from '../packages/server/test/support/test-service.ts'
@@ -340,7 +340,7 @@ function casesOf(place: Place): void {
     const media = [{ media_type: 1, media_url: 'https://photos.example/no.jpg', caption: 'not taken' }]
     const refused = [refs[0] ?? '', refs[30] ?? '']
     const all = [...refs.slice(0, 12), ...refused].map((agentRef): Publication => {
-      const { payload } = shown(agentRef, random) as { readonly payload: object }
+      const { payload } = shown(agentRef, random) as { readonly payload: PropertyPayload }
       return { payload: refused.includes(agentRef) ? { ...payload, media } : payload }
     })
     await publish(...all)

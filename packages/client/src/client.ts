@@ -14,7 +14,7 @@ import { byPages } from './live/page-runs.ts'
 import { followMany } from './live/follow-many.ts'
 import type { EventFollower, FollowedEvent, FollowManyQuery, FollowQuery } from './live/follow-options.ts'
 import { publish, publishText } from './publish.ts'
-import type { PublishOptions, PublishTextOptions } from './publish.ts'
+import type { Publication, PublishOptions, PublishTextOptions } from './publish.ts'
 import { endRestriction, getRestriction, listRestrictions, restrictContact } from './privacy/restrictions.ts'
 import type { AppliedPosition } from './sync/acknowledgement-state.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
@@ -31,7 +31,6 @@ import type {
   Heads,
   Hold,
   HoldRequest,
-  Publication,
   PublishReceipt,
   Restriction,
   RestrictionRequest,
@@ -59,9 +58,12 @@ export interface Client<F extends FeedName = 'property'> {
   sync(options: SyncOptions<F>): Promise<SyncResult>
   /** Finds out where a copy differs from its feed, in a few requests and without reading an event. Needs PROTOCOL §14. */
   compare(options: CompareOptions): Promise<Comparison>
-  /** Publishes events in batches; repeats within the call publish nothing twice. */
+  /**
+   * Publishes events in batches; repeats within the call publish nothing twice. The compiler checks the known members of payloads, and
+   * lets others pass.
+   */
   publish(
-    publications: Publication | readonly Publication[],
+    publications: Publication<F> | readonly Publication<F>[],
     options?: PublishOptions,
   ): Promise<PublishReceipt>
   /**

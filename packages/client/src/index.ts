@@ -31,11 +31,12 @@ export type { Contact } from './payload/contact.ts'
 export { readPropertyPayload } from './payload/property.ts'
 export type { PriceInformation, PropertyAddress } from './payload/address-and-price.ts'
 export type { Obligations, Property, PropertyDetails, PropertyMedia, Risks } from './payload/property.ts'
+export type { ContactPayload, PropertyPayload } from './payload/payload-types.ts'
 export type { Quirk, QuirkCode } from './payload/quirk.ts'
 export type { PayloadReading } from './payload/read-payload.ts'
 export { readWallTime } from './payload/wall-time.ts'
 export type { WallTime } from './payload/wall-time.ts'
-export type { PublishOptions, PublishTextOptions } from './publish.ts'
+export type { PayloadPublication, Publication, PublishOptions, PublishTextOptions } from './publish.ts'
 export type { RetryOptions, Sleep } from './http/retry.ts'
 export {
   AccessError,
@@ -65,9 +66,7 @@ export type {
   FeedName,
   Hold,
   HoldRequest,
-  PayloadPublication,
   ProblemFault,
-  Publication,
   PublishReceipt,
   PublishWarning,
   ReceiptEvent,

@@ -4,8 +4,33 @@ import { isReceipt } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
 import { requestJson } from './http/requests.ts'
 import type { Request } from './http/requests.ts'
+import type { ContactPayload, PropertyPayload } from './payload/payload-types.ts'
 import { feedPaths } from './wire.ts'
-import type { ProblemFault, Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
+import type {
+  FeedName,
+  PayloadPublication as WirePublication,
+  ProblemFault,
+  PublishReceipt,
+  PublishWarning,
+  ReceiptEvent,
+  RemovalPublication,
+} from './wire.ts'
+
+/** One event to publish (PROTOCOL §4): a payload or, in the property feed, the removal of a property. */
+export type Publication<F extends FeedName = 'property'> = Publications[F]
+
+interface Publications {
+  readonly property: PayloadPublication<PropertyPayload> | RemovalPublication
+  readonly contact: PayloadPublication<ContactPayload>
+}
+
+/** The compiler checks the members that consumers know. A payload may have others; one of another type is given as text. */
+export interface PayloadPublication<Payload> extends Omit<WirePublication, 'payload'> {
+  /** An object, or JSON text, which is kept byte for byte. */
+  readonly payload: Payload | string
+}
+
+type AnyPublication = Publication<FeedName>
 
 export interface PublishTextOptions {
   /** Reports what would happen; stores nothing. */
@@ -35,7 +60,7 @@ export interface PublishOptions extends PublishTextOptions {
  */
 export async function publish(
   connection: Connection,
-  publications: Publication | readonly Publication[],
+  publications: AnyPublication | readonly AnyPublication[],
   options: PublishOptions = {},
 ): Promise<PublishReceipt> {
   const all = isList(publications) ? publications : [publications]
@@ -102,7 +127,7 @@ export function shiftPointer(start: number, fault: ProblemFault): ProblemFault {
   return pointer === undefined ? fault : { ...fault, pointer }
 }
 
-function isList(value: Publication | readonly Publication[]): value is readonly Publication[] {
+function isList(value: AnyPublication | readonly AnyPublication[]): value is readonly AnyPublication[] {
   return Array.isArray(value)
 }
 

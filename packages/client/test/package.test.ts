@@ -168,6 +168,54 @@ describe('the published package', () => {
     assert.deepEqual(faults.flat(), [])
   })
 
+  it('refuses to compile a payload whose known member has another type, and lets unknown ones pass (PROTOCOL §4)', async () => {
+    const source = `
+      import { createClient } from '@property-events/client'
+      import type { Publication } from '@property-events/client'
+      const homes = createClient({ baseUrl: 'https://feed.example', key: 'k' })
+      const people = createClient({ baseUrl: 'https://feed.example', key: 'k', feed: 'contact' })
+      const agent_ref = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
+      const contact_ref = '5f2d8a34-7c1b-4e0a-9d56-2b3c4d5e6f70'
+      interface OfOurs { agent_ref: string; published: boolean; golygfa: string; details: { bedrooms: number; boiler: string } }
+      declare const ours: OfOurs
+      export async function main(): Promise<void> {
+        await homes.publish({ payload: { agent_ref, published: true, golygfa: 'môr', details: { bedrooms: 3, boiler: '£' } } })
+        await homes.publish({ payload: { agent_ref, published: null, media: [null, { media_type: 1, rating: 5 }], status: undefined } })
+        await homes.publish([{ payload: ours, category: 'sales' }, { remove: { agentRef: agent_ref } }, { payload: '{}' }])
+        await people.publish({ payload: { contact_ref, roles: ['vendor'], mascot: 'draig' }, eventType: 'ContactErased' })
+        const drafts: Publication<'contact'>[] = [{ payload: { contact_ref } }]
+        await people.publish(drafts)
+        // @ts-expect-error a flag, not a text
+        await homes.publish({ payload: { agent_ref, published: 'yes' } })
+        // @ts-expect-error the same in a list, and with a member of one's own
+        await homes.publish([{ payload: { agent_ref, published: 'yes', golygfa: 'môr' } }])
+        // @ts-expect-error prices are numbers
+        await homes.publish({ payload: { agent_ref, published: true, price_information: { price: '450000' } } })
+        // @ts-expect-error codes of details are numbers, beside members of one's own too
+        await homes.publish({ payload: { agent_ref, details: { heating: ['gas'], boiler: 1 } } })
+        // @ts-expect-error of a medium
+        await homes.publish({ payload: { agent_ref, media: [{ media_type: 'photograph' }] } })
+        // @ts-expect-error every payload names its subject
+        await homes.publish({ payload: { published: true } })
+        // @ts-expect-error a contact in the feed of properties
+        await homes.publish({ payload: { contact_ref } })
+        // @ts-expect-error contacts are not removed but erased
+        await people.publish({ remove: { agentRef: agent_ref } })
+        // @ts-expect-error one of two words
+        await homes.publish({ payload: { agent_ref }, category: 'auction' })
+      }
+    `
+    writeFileSync(join(consumer, 'publish.ts'), source)
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2023,dom', '--types', '']
+    const nodenext = ['--module', 'nodenext', '--exactOptionalPropertyTypes']
+    const checking = run(process.execPath, [compiler, ...options, ...nodenext, 'publish.ts'], {
+      cwd: consumer,
+    })
+    const { stdout } = await checking.catch((error: { stdout: string }) => error)
+    assert.equal(stdout, '')
+  })
+
   it('is the same for import and for require, in each of its parts', async () => {
     const names = (load: string) => `
       const show = (module) => Object.keys(module).filter((name) => name !== 'default').sort()

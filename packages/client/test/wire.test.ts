@@ -4,7 +4,13 @@ import { describe, it } from 'node:test'
 import * as protocol from '@property-events/protocol'
 import { ContactPayload, PropertyPayload } from '@property-events/protocol/schemas'
 import { readContactPayload, readPropertyPayload } from '../src/index.ts'
-import type { EventPage, FeedEvent, PublishReceipt } from '../src/index.ts'
+import type {
+  ContactPayload as PublishedContact,
+  EventPage,
+  FeedEvent,
+  PropertyPayload as PublishedProperty,
+  PublishReceipt,
+} from '../src/index.ts'
 import { readEventCode } from '../src/event.ts'
 import { feedPaths } from '../src/wire.ts'
 
@@ -13,6 +19,8 @@ type Same<A, B> = [A] extends [B] ? true : false
 const sameEvent: Same<protocol.FeedEvent, FeedEvent> = true
 const samePage: Same<protocol.EventPage, EventPage> = true
 const sameReceipt: Same<protocol.PublishReceipt, PublishReceipt> = true
+const sameProperty: Same<protocol.PropertyPayload, PublishedProperty> = true
+const sameContact: Same<protocol.ContactPayload, PublishedContact> = true
 
 /** Every path of members in a JSON Schema, such as `details.sizing.minimum`. */
 function pathsOf(schema: object, prefix = ''): readonly string[] {
@@ -57,7 +65,7 @@ describe('the client’s description of the wire', () => {
   })
 
   it('is what the protocol package says: types and paths', () => {
-    assert.ok(sameEvent && samePage && sameReceipt)
+    assert.ok(sameEvent && samePage && sameReceipt && sameProperty && sameContact)
     for (const name of protocol.feedNames) {
       const { eventsPath, publishPath, subjectsPath } = protocol.feeds[name]
       assert.deepEqual(feedPaths[name], {

@@ -27,10 +27,8 @@ export const scopes = [
 /** What a key may do with one tenant's feeds (D11). */
 export type Scope = (typeof scopes)[number]
 
-export const tenantScopes = ['tenant:inspect', 'tenant:manage'] as const
-
 /** What a key may do to one tenant, through the routes of administration (D11). */
-type TenantScope = (typeof tenantScopes)[number]
+export const tenantScopes = ['tenant:inspect', 'tenant:manage'] as const
 
 /** Everything that a grant may hold. */
 export const grantScopes = [...scopes, ...tenantScopes] as const

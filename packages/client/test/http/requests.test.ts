@@ -263,7 +263,7 @@ describe('a request that fails', () => {
       { code: 1, message: '' },
     ]
     const { client } = answering([() => Response.json({ code: 'invalid_body', errors }, { status: 400 })])
-    await assert.rejects(client.publish({ payload: {} }), (error) => {
+    await assert.rejects(client.publish({ payload: '{}' }), (error) => {
       assert.ok(error instanceof InvalidRequestError && error.code === 'invalid_body', String(error))
       assert.deepEqual(error.faults, [{ code: 'odd', message: 'No.' }])
       return true
@@ -418,7 +418,8 @@ describe('a client of the service', () => {
   })
 
   it('counts the places of faults from the first event given, and says how many had been published (PROTOCOL §4.7)', async () => {
-    const bad: Publication = { payload: { agent_ref: randomUUID(), published: true, status: 'x' } }
+    const wrong = { agent_ref: randomUUID(), published: true, status: 'x' }
+    const bad: Publication = { payload: JSON.stringify(wrong) }
     const given = [propertyOf(), propertyOf(), propertyOf(), bad, propertyOf()]
     const before = (await reader().list()).availableCount
     for (const { dryRun, said } of [

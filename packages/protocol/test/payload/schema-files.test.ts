@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { codeNamesModule, codeNamesPhp, payloadCheckFiles, payloadSchemaFiles } from '../../src/schemas.ts'
+import {
+  codeNamesModule,
+  codeNamesPhp,
+  payloadCheckFiles,
+  payloadSchemaFiles,
+  payloadTypesModule,
+} from '../../src/schemas.ts'
 
 const folder = new URL('../../schemas/', import.meta.url)
 
@@ -37,6 +43,13 @@ describe('the names of codes, for consumers', () => {
       assert.equal(readFileSync(new URL(name, folder), 'utf8'), text, 'Stale: run `npm run openapi`')
     })
   }
+})
+
+describe('the types of payloads, for publishers', () => {
+  it('are those of the schema today', () => {
+    const committed = readFileSync(new URL('../../client/src/payload/payload-types.ts', folder), 'utf8')
+    assert.equal(committed, payloadTypesModule(), 'Stale: run `npm run openapi`')
+  })
 })
 
 describe('JSON Schema files of the payloads', () => {
