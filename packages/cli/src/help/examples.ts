@@ -18,7 +18,7 @@ const database = '--database postgres://feed@db.example.com/feed'
 /** By the words of the command; the program's own under the empty text. */
 export const examples: Readonly<Record<string, readonly Example[]>> = {
   '': [
-    ['a service with a made-up market, its keys and a curl that works', 'demo'],
+    ['a service with an invented market, a console link, keys and a ready-made curl command', 'demo'],
     ['a JSON file for each property, kept in step', 'sync ./properties --follow'],
     ['what a command does, and its options', 'help sync'],
   ],
@@ -131,7 +131,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   reference: [
     ['for a property that the agency calls REF-1', `reference REF-1 --tenant ${tenantId} --channel sales`],
   ],
-  generate: [['fifty homes that nobody has built', 'generate --events 50']],
+  generate: [
+    ['a nightly file of fifty invented homes', 'generate --properties 50'],
+    ['their history: price changes, sales, removals', 'generate --events 500'],
+  ],
   'events list': [
     ['the first page', 'events list'],
     ['sales since a given day', 'events list --type salesproperty --from 2026-01-31'],

@@ -441,6 +441,27 @@ describe('generate', () => {
     assert.deepEqual(totals(JSON.parse(published.stdout) as Summary), [300, 0, 0, 0])
   })
 
+  it('prints a nightly file: each property on the market once, and a second night stores nothing', async () => {
+    const { code, stdout } = await run(['generate', '--properties', '60', '--seed', 'night'])
+    assert.equal(code, 0)
+    const lines = stdout.trimEnd().split('\n')
+    const payloads = lines.map((line) => (JSON.parse(line) as { payload: Record<string, unknown> }).payload)
+    assert.equal(new Set(payloads.map((payload) => payload['agent_ref'])).size, 60)
+    assert.ok(payloads.every((payload) => payload['published'] === true))
+    const night = () => run(['publish', '-', '--json'], { environment, input: stdout })
+    assert.deepEqual(totals(JSON.parse((await night()).stdout) as Summary), [60, 0, 0, 0])
+    const [stored] = totals(JSON.parse((await night()).stdout) as Summary)
+    assert.equal(stored, 0)
+  })
+
+  it('makes a nightly file or a history, and says so where neither or both are asked for', async () => {
+    for (const args of [[], ['--events', '2', '--properties', '2']]) {
+      const { code, stderr } = await run(['generate', ...args])
+      assert.equal(code, 1)
+      assert.match(stderr, /Give --properties or --events, and not both/)
+    }
+  })
+
   it('ends without a word when its reader has seen enough', async () => {
     const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
     const child = spawn(process.execPath, [door, 'generate', '--events', '1000000'], {

@@ -19,6 +19,11 @@ export interface GenerateOptions {
   readonly averageBytes?: number
 }
 
+export interface GeneratePropertiesOptions extends Omit<GenerateOptions, 'events'> {
+  /** The number of homes, and of lines. */
+  readonly properties: number
+}
+
 /** Names the properties of generated streams; a random UUID. */
 const namespace = '9d0c5b1e-62f7-4c1a-8a39-f04be7d25163'
 
@@ -31,10 +36,7 @@ const openStories = 1_000
  * `events` is not a whole number of at least 0 or `averageBytes` is out of range.
  */
 export function* generate({ events, seed, averageBytes }: GenerateOptions): Generator<string> {
-  if (!Number.isSafeInteger(events) || events < 0) {
-    throw new RangeError(`events is ${events}; it must be a whole number, 0 or more`)
-  }
-  const size = averageBytes === undefined ? defaultSize : sizeFor(averageBytes)
+  const size = checkedSize('events', events, averageBytes)
   const random = randomOf(seed)
   const open: Generator<StoryUpdate<PropertyBody>>[] = []
   let started = 0
@@ -50,6 +52,26 @@ export function* generate({ events, seed, averageBytes }: GenerateOptions): Gene
       chapter = story.next()
     }
     yield JSON.stringify(chapter.value.body)
+  }
+}
+
+/**
+ * Yields a line for each of `properties` homes on the market, as it is tonight: what an agency's nightly file of everything holds. Each is a
+ * body as those of `generate`, and throws as that does.
+ */
+export function* generateProperties(options: GeneratePropertiesOptions): Generator<string> {
+  const { properties, seed, averageBytes } = options
+  const size = checkedSize('properties', properties, averageBytes)
+  for (let index = 0; index < properties; index += 1) {
+    // Some have just been listed, others have been edited a few times.
+    let left = randomOf(`${seed}/${index}/tonight`).integer(1, 4)
+    let tonight: PropertyBody | undefined
+    for (const { body } of updatesOf(endlessStory(seed, index, size))) {
+      if ('payload' in body && body.payload.published === true) tonight = body
+      left -= 1
+      if (left === 0) break
+    }
+    yield JSON.stringify(tonight)
   }
 }
 
@@ -82,6 +104,12 @@ function stepsOf(
   return random.chance(0.8)
     ? saleStory(random, home, size, { end: 'sold', deedMs, pricePaid })
     : saleStory(random, home, size, { end: 'unsold', listedMs: deedMs, value: pricePaid })
+}
+
+function checkedSize(name: string, number: number, averageBytes: number | undefined): ListingSize {
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new RangeError(`${name} is ${number}; it must be a whole number, 0 or more`)
+  return averageBytes === undefined ? defaultSize : sizeFor(averageBytes)
 }
 
 /** Bytes of a line without description and media, and of one item of media: means of 5,000 lines. */
