@@ -1,6 +1,6 @@
 /**
  * Writes what is generated and committed: the payloads' JSON Schemas and checks, the named schemas of the OpenAPI document,
- * `openapi.json`, asked of the service itself, and the page that is made of it.
+ * `openapi.json`, asked of the service itself, and what is made of it: the page at `/docs` and the collection for HTTP clients.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,6 +31,8 @@ await storage.close()
 
 // What it shows is what has just been written.
 const { referenceFiles } = await import('./reference/index.ts')
+const { collectionText } = await import('./reference/collection.ts')
+writeFileSync(join(root, 'docs/property-events.collection.json'), collectionText(text))
 const { html, policy } = referenceFiles(text)
 const folder = join(root, 'packages/server/src/http/openapi/reference')
 writeFileSync(join(folder, 'page.html'), html)
