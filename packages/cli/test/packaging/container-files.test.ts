@@ -1,4 +1,4 @@
-/** The container file and the compose files: what can be held without a container runtime. container-build.test.ts carries the first one out. */
+/** The container file and the compose files: what can be held without a container runtime. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

@@ -87,6 +87,28 @@ describe('the units for systemd', () => {
     assert.equal(stderr, '')
     assert.equal(status, 0)
   })
+
+  it('are sandboxed, as systemd measures it', { skip: needsSystemd }, () => {
+    for (const path of services) {
+      const file = join(folder, basename(path).replace('@.', '@8081.'))
+      writeFileSync(file, readFileSync(path))
+      // 100 is a service without a sandbox.
+      const args = ['security', '--no-pager', '--offline=true', '--threshold=80', file]
+      const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+      assert.equal(status, 0, stdout)
+    }
+  })
+
+  it('are those that the guide enables, starts and restarts', () => {
+    const names = new Set(units.map((path) => basename(path, '.service')))
+    const used = documents.flatMap((document) =>
+      [...textOf(document).matchAll(/^ *systemctl (?:[a-z-]+ )+(?:--now )?(property-events.*)$/gm)].flatMap(
+        ([, said = '']) => said.split(' '),
+      ),
+    )
+    assert.ok(used.length >= 8)
+    for (const unit of used) assert.ok(names.has(unit.replace(/\.service$/, '').replace(/@.*$/, '@')), unit)
+  })
 })
 
 describe('the proxies', () => {

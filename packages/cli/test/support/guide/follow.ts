@@ -2,23 +2,21 @@
  * Follows the operating guide as an operator does: every block of docs/operating/ that is marked `root`, as it stands, one after
  * the other. To be started as root in namespaces of its own (operating-guide.test.ts), because it installs, makes users and roles,
  * and listens on the ports of the guide. In place of the machine's own are only: `git clone` and `npm ci`, which take what is here,
- * and `systemctl` (systemctl.ts). PostgreSQL is the machine's own, of the version of its `pg_dump`, in a
+ * and `systemctl`, which does nothing, as no systemd runs here: this program starts the nodes before the block that enables them
+ * (deploy-files.test.ts has systemd look at the units). PostgreSQL is the machine's own, of the version of its `pg_dump`, in a
  * cluster that is made here, at the usual place.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { launchPostgres } from '../../../../server/test/postgres/launch-postgres.ts'
 import { installedPostgresFolders } from '../../../../server/test/postgres/postgres-programs.ts'
-import { until } from '../../../../server/test/support/until.ts'
 import { blocksIn, root, textOf } from '../documents.ts'
-import { availableCount, client, startLoad } from './load.ts'
-import type { Keys } from './load.ts'
 
-const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
-const shortDrain = 'PROPERTY_EVENTS_DRAIN=1s'
 /** A block that waits for what never comes is ended. */
 const patienceMs = 120_000
 const startedMs = performance.now()
@@ -59,7 +57,7 @@ function run(block: string): string {
     encoding: 'utf8',
     timeout: patienceMs,
   })
-  if (status !== 0) throw new Error(`ended with ${status}:\n${block}\n${stdout}\n${stderr}\n${logs()}`)
+  if (status !== 0) throw new Error(`ended with ${status}:\n${block}\n${stdout}\n${stderr}`)
   const pairs = readFileSync(environmentFile, 'utf8').split('\0')
   environment = Object.fromEntries(
     pairs
@@ -69,13 +67,50 @@ function run(block: string): string {
   return stdout
 }
 
-function logs(): string {
-  const folder = '/run/units'
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.log')) : []
-  return names.map((name) => `${name}:\n${readFileSync(join(folder, name), 'utf8').slice(-2_000)}`).join('\n')
+const nodes: ChildProcess[] = []
+
+/** A node as its unit starts it: as the service's user, with these settings and no others. */
+function startNode(settings: Readonly<Record<string, string>>): void {
+  const { PROPERTY_EVENTS_DATA: data = '' } = settings
+  const folder = spawnSync('install', [
+    '-d',
+    '-m',
+    '0700',
+    '-o',
+    'property-events',
+    '/var/lib/property-events',
+    data,
+  ])
+  assert.equal(folder.status, 0, String(folder.stderr))
+  const variables = Object.entries({
+    PATH: '/usr/bin:/bin',
+    PROPERTY_EVENTS_TRUSTED_PROXIES: '1',
+    ...settings,
+  })
+  const user = ['--reuid=property-events', '--regid=property-events', '--clear-groups']
+  const program = ['node_modules/.bin/node', 'packages/cli/bin/property-events.mjs'].map((path) =>
+    join('/opt/property-events', path),
+  )
+  const words = [
+    ...user,
+    'env',
+    '-i',
+    ...variables.map((pair) => pair.join('=')),
+    ...program,
+    'serve',
+    '--drain',
+    '0',
+  ]
+  nodes.push(spawn('setpriv', words, { cwd: '/', stdio: ['ignore', 'ignore', 'inherit'] }))
 }
 
-function keysIn(output: string): Keys {
+async function stopNodes(): Promise<void> {
+  const ended = nodes.map((node) => (node.exitCode === null ? once(node, 'exit') : undefined))
+  for (const node of nodes.splice(0)) node.kill('SIGTERM')
+  await Promise.all(ended)
+}
+
+function keysIn(output: string): { readonly publish: string; readonly read: string } {
   const [publish = '', read = ''] = output.match(/pev_\w+/g) ?? []
   assert.ok(read !== '', `two keys in ${output}`)
   return { publish, read }
@@ -103,7 +138,7 @@ function standIn(name: string, script: string): void {
 }
 
 function prepareMachine(): void {
-  standIn('systemctl', `exec ${process.execPath} ${join(import.meta.dirname, 'systemctl.ts')} "$@"`)
+  standIn('systemctl', 'if [ "$*" = "reload-or-restart nginx" ]; then nginx; fi')
   const copied = ['packages', 'deploy', 'docs', 'scripts', 'package.json', 'package-lock.json']
   standIn(
     'git',
@@ -120,25 +155,32 @@ function prepareMachine(): void {
 async function followFirstStart(): Promise<void> {
   const [install = '', ...blocks] = blocksOf('first-start.md')
   run(install)
-  // The drain is a wait and nothing else.
-  if (!isLong) writeFileSync('/etc/property-events/node.env', `${shortDrain}\n`)
+  startNode({ PROPERTY_EVENTS_DATA: '/var/lib/property-events' })
   const output = blocks.map(run).join('\n')
   assert.doesNotMatch(output, /^fail /m)
   const keys = keysIn(output)
+  await publishTwenty('http://127.0.0.1:8080', keys.publish)
+  blocksOf('backup-and-restore.md', 'Back up a folder').map(run)
+  // What the service of the backup does.
+  run(
+    'runuser -u property-events -- property-events backup /var/backups/property-events/one.db --data /var/lib/property-events',
+  )
+  const drill = blocksOf('backup-and-restore.md', 'Restore drill').map(run).join('\n')
+  assert.doesNotMatch(drill, /^fail /m)
+  assertSameHeads(drill)
+  say('the restored folder has every event')
+  await stopNodes()
+}
+
+async function publishTwenty(url: string, key: string): Promise<void> {
   for (let n = 0; n < 20; n += 1) {
-    const answer = await fetch('http://127.0.0.1:8080/v1/property-events', {
+    const answer = await fetch(`${url}/v1/property-events`, {
       method: 'POST',
-      headers: { 'x-api-key': keys.publish, 'content-type': 'application/json' },
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
       body: JSON.stringify({ payload: { agent_ref: randomUUID(), published: true } }),
     })
     assert.equal(answer.status, 201, await answer.text())
   }
-  blocksOf('backup-and-restore.md', 'Back up a folder').map(run)
-  const drill = blocksOf('backup-and-restore.md', 'Try a restore').map(run).join('\n')
-  assert.doesNotMatch(drill, /^fail /m)
-  assertSameHeads(drill)
-  say('the restored folder has every event')
-  run('systemctl stop property-events')
 }
 
 async function followNodesAndProxy(): Promise<void> {
@@ -146,82 +188,62 @@ async function followNodesAndProxy(): Promise<void> {
   assert.deepEqual(more, [], 'every block has its place here')
   run(roles ?? '')
   run(migrate ?? '')
-  if (!isLong) {
-    for (const node of [8081, 8082])
-      writeFileSync(`/opt/property-events/deploy/etc/${node}.env`, `${shortDrain}\n`, {
-        flag: 'a',
-      })
-  }
+  startNodes({ DATABASE: 'database', KEY_PEPPER: 'pepper' })
   run(units ?? '')
   const output = run(commands ?? '')
   assert.doesNotMatch(output, /^fail /m)
   const keys = keysIn(output)
   run(proxy ?? '')
-  const ask = client(readFileSync('/etc/property-events/tls/fullchain.pem', 'utf8'))
-  await restartUnderLoad(ask, keys, restart ?? '')
-  // Two more restarts of each node.
-  if (isLong) await replacePepper(ask, keys)
+  run(restart ?? '')
+  await publishTwenty('http://127.0.0.1:8082', keys.publish)
+  const heads = `curl -fsS --cacert /etc/property-events/tls/fullchain.pem --resolve feed.example.com:443:127.0.0.1 \
+    -H 'x-api-key: ${keys.read}' https://feed.example.com/v1/heads`
+  assert.match(run(heads), /"sequenceNumber":20/)
+  await replacePepper()
   const drill = blocksOf('backup-and-restore.md', 'Back up PostgreSQL').map(run).join('\n')
   assert.doesNotMatch(drill, /^fail /m)
   assertSameHeads(drill)
   say('the restored database has every event')
 }
 
-async function replacePepper(ask: ReturnType<typeof client>, keys: Keys): Promise<void> {
+/** The nodes of the guide, with these secrets: files of /etc/property-events. */
+function startNodes(secrets: Readonly<Record<string, string>>): void {
+  const read = Object.entries(secrets).map(([name, file]) => {
+    return [
+      `PROPERTY_EVENTS_${name}`,
+      readFileSync(join('/etc/property-events', file), 'utf8').trim(),
+    ] as const
+  })
+  for (const node of [8081, 8082]) {
+    startNode({
+      ...variablesIn(`/opt/property-events/deploy/etc/${node}.env`),
+      ...Object.fromEntries(read),
+      PROPERTY_EVENTS_DATA: `/var/lib/property-events/${node}`,
+    })
+  }
+}
+
+async function replacePepper(): Promise<void> {
   const [prepare = '', finish = '', tidy = '', ...more] = blocksOf('keys.md')
   assert.deepEqual(more, [])
   run(prepare)
-  await availableCount(ask, keys.read)
+  await stopNodes()
+  startNodes({ DATABASE: 'database', KEY_PEPPER: 'pepper', OLD_KEY_PEPPER: 'old-pepper' })
+  run(
+    'until curl -fsS http://127.0.0.1:9481/readyz && curl -fsS http://127.0.0.1:9482/readyz; do sleep 1; done',
+  )
   run(finish)
-  const isHashedAnew = async (): Promise<boolean> => {
-    await availableCount(ask, keys.read)
-    await ask({ path: '/v1/property-events', key: keys.publish, body: '{}' })
-    const { peppers } = JSON.parse(run('property-events pepper status --json')) as {
-      peppers: { isCurrent: boolean; keys: number }[]
-    }
-    return peppers.every(({ isCurrent, keys: left }) => isCurrent || left === 0)
-  }
-  await until(isHashedAnew, { what: 'keys that need the new pepper alone', timeoutMs: 60_000, everyMs: 500 })
   run(tidy)
-  await availableCount(ask, keys.read)
-  say('the pepper is replaced, and both keys work')
+  say('the pepper is replaced')
 }
 
-/** The block restarts both nodes; a longer run does it more often. */
-async function restartUnderLoad(ask: ReturnType<typeof client>, keys: Keys, restart: string): Promise<void> {
-  const load = startLoad(ask, keys)
-  const goesOn = () => {
-    const before = load.counts()
-    const isFurther = () => {
-      const { published, read } = load.counts()
-      return published > before.published + 10 && read > before.read + 10
-    }
-    return until(isFurther, { what: 'a load that goes on', timeoutMs: 60_000 })
-  }
-  await goesOn()
-  for (let times = 0; times < (isLong ? 10 : 1); times += 1) {
-    await inBackground(restart)
-    await goesOn()
-  }
-  await load.stop()
-  assert.deepEqual(load.lost, [], logs())
-  const { published, read } = load.counts()
-  assert.equal(await availableCount(ask, keys.read), published, 'each stored once')
-  say(`${published} publications and ${read} reads while nodes were restarted, none lost`)
-}
-
-/** A block beside the load, which this process makes. */
-async function inBackground(block: string): Promise<void> {
-  say(`$ ${block.split('\n')[0] ?? ''} …`)
-  const child = spawn('/bin/sh', ['-euc', block], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: patienceMs,
-  })
-  let said = ''
-  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (text) => (said += String(text)))
-  const code = await new Promise((resolve) => child.on('close', resolve))
-  assert.equal(code, 0, `${said}\n${logs()}`)
+/** As systemd reads them. */
+function variablesIn(path: string): Readonly<Record<string, string>> {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  const pairs = lines.map((line) => /^(\w+)=(.*)$/.exec(line)?.slice(1) ?? [])
+  return Object.fromEntries(
+    pairs.flatMap(([name, value = '']) => (name === undefined ? [] : [[name, value]])),
+  )
 }
 
 prepareMachine()
@@ -240,7 +262,7 @@ try {
   await followNodesAndProxy()
   say('followed to its end')
 } finally {
-  run('systemctl stop property-events property-events@8081 property-events@8082')
+  await stopNodes()
   spawnSync('nginx', ['-s', 'stop'])
   await postgres[Symbol.asyncDispose]()
   rmSync(environmentFile, { force: true })

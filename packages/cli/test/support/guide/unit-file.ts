@@ -8,12 +8,10 @@ export interface Unit {
   last(section: string, key: string): string | undefined
 }
 
-/** `dropIns`: files that add to it, in their order. */
-export function readUnit(path: string, dropIns: readonly string[] = []): Unit {
+export function readUnit(path: string): Unit {
   const values = new Map<string, string[]>()
   let section = ''
-  const lines = [path, ...dropIns].flatMap((file) => readFileSync(file, 'utf8').split('\n'))
-  for (const line of lines) {
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
     if (line === '' || line.startsWith('#')) continue
     const [, heading] = /^\[(\w+)\]$/.exec(line) ?? []
     if (heading !== undefined) {
@@ -27,19 +25,6 @@ export function readUnit(path: string, dropIns: readonly string[] = []): Unit {
   }
   const all = (of: string, key: string) => values.get(`${of}.${key}`) ?? []
   return { all, last: (of, key) => all(of, key).at(-1) }
-}
-
-/** `%i`: the instance; `%d`: the folder of credentials; `%%`: a per cent sign. Any other specifier is refused. */
-export function specified(
-  text: string,
-  given: { readonly instance: string; readonly credentials: string },
-): string {
-  return text.replaceAll(/%(.)/g, (_, letter: string) => {
-    if (letter === 'i') return given.instance
-    if (letter === 'd') return given.credentials
-    if (letter === '%') return '%'
-    throw new Error(`%${letter} is not known here`)
-  })
 }
 
 /** A command line in words, with quotes taken off and `$$` for a dollar sign. Variables are refused: no unit uses them. */
