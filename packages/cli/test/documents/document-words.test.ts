@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { documents, textOf } from '../support/documents.ts'
+import { run } from '../support/program.ts'
 
 /** The paragraphs, list items and table rows of a document, each on one line. */
 function paragraphsOf(document: string): readonly string[] {
@@ -13,17 +14,29 @@ function paragraphsOf(document: string): readonly string[] {
 
 describe('the documents', () => {
   it('say what published-0 is for before a store is made, because it cannot be changed later (D12)', () => {
-    for (const [document, start] of [
-      ['README.md', /npx property-events serve/],
-      ['docs/operating.md', /ExecStart|enable --now|npx property-events tenants/],
-    ] as const) {
-      const text = textOf(document)
-      const first = text.search(start)
-      assert(first > 0, `${document} has ${start.source}`)
-      const before = text.slice(0, first).replaceAll(/\s+/g, ' ')
-      assert.match(before, /--catalogue published-0/, document)
-      assert.match(before, /WordPress/, document)
-      assert.match(before, /before the first start/i, document)
+    const text = textOf('docs/operating.md')
+    const first = text.search(/ExecStart|enable --now|npx property-events tenants/)
+    assert(first > 0)
+    const before = text.slice(0, first).replaceAll(/\s+/g, ' ')
+    for (const words of [/--catalogue published-0/, /WordPress/, /before the first start/i])
+      assert.match(before, words)
+    assert.match(textOf('README.md'), /\(docs\/operating\.md#before-the-first-start\)/)
+  })
+
+  it('say of each command for data protection whether it opens the store, or needs an address and a key (D17)', async () => {
+    const rows = [
+      ...textOf('docs/privacy.md').matchAll(/^\| [^|]* \| (`[^|]*) \| (at the store|over HTTP) \|/gm),
+    ]
+    const commands = rows.flatMap(([, names = '', where = '']) =>
+      [...names.matchAll(/`([a-z ]+?)(?: --[^`]*)?`/g)].map(([, name = '']) => [name, where] as const),
+    )
+    assert.ok(commands.length >= 18)
+    for (const [name, where] of commands) {
+      const { stdout } = await run([...name.split(' '), '--help'])
+      const option =
+        where === 'over HTTP' ? /--url <url>[^]*--key <key>|--key <key>[^]*--url <url>/ : /--data <folder>/
+      assert.match(stdout, option, name)
+      if (where === 'at the store') assert.doesNotMatch(stdout, /--url <url>/, name)
     }
   })
 
@@ -57,8 +70,7 @@ describe('the documents', () => {
   })
 
   it('can be searched for WordPress, and say what to do for it (D12, D15)', () => {
-    const section =
-      /^## An importer that is already there\n(.*)/ms.exec(textOf('docs/wordpress.md'))?.[1] ?? ''
+    const section = /^## An existing importer plugin\n(.*)/ms.exec(textOf('docs/wordpress.md'))?.[1] ?? ''
     for (const word of ['--event-types published-0', 'transactionId', 'price_information', 'property:read'])
       assert(section.includes(word), word)
     for (const document of ['README.md', 'docs/operating.md', 'docs/consuming.md', 'docs/README.md'])

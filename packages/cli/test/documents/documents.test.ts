@@ -33,8 +33,16 @@ function blocksOf(document: string): readonly Block[] {
   }))
 }
 
-/** Commands that are run elsewhere (`npm …`, by whoever runs this), need another machine, or do not end by themselves. */
-const runElsewhere = /^(npm |npx property-events (serve|demo)\b)/
+/** Commands that are run elsewhere: `npm …` by whoever runs this, `git clone …` by tutorial.test.ts. */
+const runElsewhere = /^(?:npm |git clone |npx property-events demo\b)/
+
+/** A service that does not end by itself runs beside the commands after it, on free ports. */
+function besides(line: string): string {
+  if (!line.startsWith('npx property-events serve ')) return line
+  return `${line} --port 0 --metrics-port 0 --drain 0 --log-level error --json > serving & serving=$!
+trap 'kill $serving; wait $serving || true' EXIT
+until [ -s serving ]; do kill -0 $serving; sleep 0.1; done`
+}
 
 /** As those who show Markdown make them of headings: lower case, spaces as hyphens, no punctuation. */
 function anchorsOf(path: string): ReadonlySet<string> {
@@ -63,7 +71,7 @@ describe('the documents', () => {
     for (const block of blocksOf(document)) {
       if (block.language === 'sh') {
         const commands = block.text.split('\n').filter((line) => !runElsewhere.test(line))
-        const script = commands.join('\n').trim()
+        const script = commands.map(besides).join('\n').trim()
         if (script === '') continue
         it(`${document}:${block.line} runs as it stands`, async () => {
           const { code, output } = await shell.run(script)

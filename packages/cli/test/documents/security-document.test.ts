@@ -58,8 +58,8 @@ function faultOfClaim({ state, why }: Row): string | undefined {
 
 const text = textOf('SECURITY.md')
 const owasp = textOf('docs/owasp.md')
-const topTen = claimsIn(sectionOf(owasp, 'Beside the OWASP API Security Top 10'))
-const asvs = claimsIn(sectionOf(owasp, 'Beside the OWASP ASVS'))
+const topTen = claimsIn(sectionOf(owasp, 'OWASP API Security Top 10'))
+const asvs = claimsIn(sectionOf(owasp, 'OWASP ASVS'))
 
 describe('SECURITY.md', () => {
   it('names the test or file that makes each claim on security true', () => {

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { commandsOf, examples } from '../../src/help/examples.ts'
 import { buildProgram } from '../../src/main.ts'
 import { columnsOf, hasColours } from '../../src/terminal-style.ts'
+import { blocksIn, documents, textOf } from '../support/documents.ts'
 import { run } from '../support/program.ts'
 
 const build = (name?: string): Promise<Command> =>
@@ -14,6 +15,20 @@ const build = (name?: string): Promise<Command> =>
 /** As a shell divides a line whose only quotation marks are double ones. */
 function wordsIn(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
+}
+
+/** The commands of ours in a document's blocks: from the name of the program to where the shell goes on. */
+function commandsIn(document: string): readonly string[] {
+  const shells = blocksIn(document, textOf(document)).filter(({ language }) => /^(?:sh|text)$/.test(language))
+  const lines = shells.flatMap(({ text }) => text.replaceAll(/\\\n\s*/g, ' ').split('\n'))
+  return lines.flatMap((line) => {
+    const [, words = ''] =
+      /(?:^|npx |-- |\| |&& |feed |PROPERTY_EVENTS_\w+=\S+ )property-events ([a-z].*)$/.exec(line) ?? []
+    const command = words
+      .replace(/\s+(?:\||>|<|&&|#|2>).*$/, '')
+      .replace(/["')]*$/, (end) => (end === '"' ? end : ''))
+    return words === '' ? [] : [command]
+  })
 }
 
 /** Reads the line and runs nothing. */
@@ -51,6 +66,18 @@ describe('the examples of the help', () => {
       }
     }
     await assert.rejects(parse('sync ./properties --folow'), /unknown option/)
+  })
+})
+
+describe('the commands in the documents', () => {
+  it('are lines that the program accepts, run by a test or not', async () => {
+    const lines = documents.flatMap((document) =>
+      commandsIn(document).map((line) => [document, line] as const),
+    )
+    assert.ok(lines.length > 100)
+    for (const [document, line] of lines) {
+      await assert.doesNotReject(parse(line), `${document}: property-events ${line}`)
+    }
   })
 })
 

@@ -196,7 +196,7 @@ describe('the runbooks', () => {
       const parts = [...runbookOf(alert).matchAll(/^\*\*(.*?)\*\* (.*)$/gm)]
       assert.deepEqual(
         parts.map(([, name]) => name),
-        ['Seen.', 'Do.', 'Wake somebody?'],
+        ['Symptom.', 'Fix.', 'Wake somebody?'],
         alert,
       )
       const [, , wake] = parts.map(([, , text]) => text ?? '')

@@ -67,6 +67,7 @@ export async function openDocumentShell(): Promise<DocumentShell> {
     PROPERTY_EVENTS_PUBLISH_KEY: tenant?.publishKey,
     TENANT: tenant?.tenantId,
     DATA: data,
+    STORE: join(folder, 'store'),
   }
   return {
     async run(script) {
