@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { collectionText } from '../../../scripts/reference/collection.ts'
-import { publish } from '../../server/test/support/http-client.ts'
-import { property } from '../../server/test/support/property.ts'
-import { startTestService } from '../../server/test/support/test-service.ts'
-import { root } from './support/documents.ts'
+import { collectionText } from '../../../../scripts/reference/collection.ts'
+import { publish } from '../../../server/test/support/http-client.ts'
+import { property } from '../../../server/test/support/property.ts'
+import { startTestService } from '../../../server/test/support/test-service.ts'
+import { root } from '../support/documents.ts'
 
 interface Item {
   readonly name: string
