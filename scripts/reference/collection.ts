@@ -44,7 +44,7 @@ function requestOf(document: OpenApi, operation: Operation) {
     .split('/')
   const asked = parametersIn(parameters, 'query').map(({ name, description: text, example }) => ({
     key: name,
-    value: query[name] ?? String(example ?? ''),
+    value: query[name] ?? textOf(example),
     description: text,
     ...(Object.hasOwn(query, name) ? {} : { disabled: true }),
   }))
@@ -77,6 +77,11 @@ function requestOf(document: OpenApi, operation: Operation) {
           }),
     },
   }
+}
+
+/** Examples of parameters are texts, numbers and booleans. */
+function textOf(example: unknown): string {
+  return typeof example === 'string' ? example : example === undefined ? '' : JSON.stringify(example)
 }
 
 function parametersIn(parameters: readonly Parameter[], place: Parameter['in']): readonly Parameter[] {

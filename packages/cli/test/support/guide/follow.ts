@@ -105,9 +105,9 @@ function startNode(settings: Readonly<Record<string, string>>): void {
 }
 
 async function stopNodes(): Promise<void> {
-  const ended = nodes.map((node) => (node.exitCode === null ? once(node, 'exit') : undefined))
-  for (const node of nodes.splice(0)) node.kill('SIGTERM')
-  await Promise.all(ended)
+  for (const node of nodes.splice(0)) {
+    if (node.exitCode === null && node.kill('SIGTERM')) await once(node, 'exit')
+  }
 }
 
 function keysIn(output: string): { readonly publish: string; readonly read: string } {
