@@ -1,7 +1,7 @@
 /**
  * How long an event takes to the last of many readers that wait for it, what a waiting reader holds in memory, and what waiting costs at
  * rest; beside Nchan and the server of Durable Streams. Rest begins 25 s after all have connected: until then the service tidies up after
- * that (packages/server/src/runtime/memory/collect-at-rest.ts). It lasts a minute. The server has core 0, the load core 1. Writes `bench/results/live-<readers>.json`.
+ * that (packages/server/src/runtime/memory/thread-memory.ts). It lasts a minute. The server has core 0, the load core 1. Writes `bench/results/live-<readers>.json`.
  *
  *     node bench/live.ts [readers] [rounds] [folder of results]
  */

@@ -4,8 +4,7 @@
  */
 export { logLevels } from './runtime/log/log-levels.ts'
 export type { LogLevel } from './runtime/log/log-levels.ts'
-export { takeFileLock } from './sql/sqlite/file-lock.ts'
+export { takeFileLock, makeFolder } from './sql/sqlite/file-lock.ts'
 export type { FileLock } from './sql/sqlite/file-lock.ts'
-export { makeFolder } from './sql/sqlite/make-folder.ts'
-export { uuidV5 } from './runtime/uuid-v5.ts'
-export { draftPathOf, writeWhole } from './runtime/write-whole.ts'
+export { uuidV5 } from './runtime/hashes.ts'
+export { draftPathOf, writeWhole } from './runtime/files.ts'

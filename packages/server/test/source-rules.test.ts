@@ -36,15 +36,14 @@ function filesWith(pattern: RegExp, allowed: readonly string[] = []): readonly s
 
 /** What repeats outside the loop of the background, and why: none asks the store for as long as it runs. */
 const repeatsElsewhere: Readonly<Record<string, string>> = {
-  'server/src/runtime/memory/collect-at-rest.ts': 'looks at the memory of its own process',
+  'server/src/runtime/memory/process-memory.ts': 'looks at the memory of its own process',
+  'server/src/runtime/memory/thread-memory.ts': 'looks at the memory of its own process',
   'server/src/privacy/contact-expiry/worker.ts': 'the parts of one step of a worker',
   'server/src/live/tail.ts': 'only while readers follow a feed, and only to wake the worker that looks',
-  'server/src/runtime/memory/crowded-memory.ts': 'looks at the memory of its own process',
   'server/src/keys/key-recheck.ts': 'only while requests wait, whose keys it checks',
   'server/src/http/transport/index.ts': 'closes idle connections while the service stops',
   'server/src/http/transport/stalled-readers.ts': 'only while answers are being sent',
   'server/src/runtime/log/outage.ts': 'only during an outage, which it ends',
-  'server/src/runtime/memory/relieve-memory.ts': 'looks at the memory of its own process',
   'server/src/events/time-reservation.ts': 'only while requests ask for open windows',
   'server/src/transfer/compare.ts': 'only while a command copies a store or moves a tenant',
 }
@@ -62,7 +61,7 @@ describe('the sources of a service', () => {
 
   it('call the C library by one function alone, which takes nothing that was sent', () => {
     assert.deepEqual(filesWith(/node:ffi|process\.(?:dlopen|binding)\(/), [
-      'server/src/runtime/memory/trim-memory.ts',
+      'server/src/runtime/memory/process-memory.ts',
     ])
   })
 

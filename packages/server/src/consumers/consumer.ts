@@ -1,8 +1,8 @@
 /** The port's part for who has seen what (D28): what each consumer was sent, what it reports about that, and what it was refused. */
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import { joinRanges } from './number-ranges.ts'
-import type { NumberRange } from './number-ranges.ts'
+import { joinRanges } from '../runtime/number-ranges.ts'
+import type { NumberRange } from '../runtime/number-ranges.ts'
 
 /** A key, or one of several uses of a key, which gives its own name; `defaultConsumer` is the key itself. */
 export interface ConsumerName {

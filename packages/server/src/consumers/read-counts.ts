@@ -5,7 +5,7 @@
  */
 import { mostSentRows } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from './consumer.ts'
-import { addInParts } from '../runtime/add-in-parts.ts'
+import { addInParts } from '../sql/add-in-parts.ts'
 import type { Notes } from '../runtime/flushing.ts'
 import { consumerText, minuteMs, notedParts, readingOf } from './read-ranges.ts'
 import type { Told } from './read-ranges.ts'

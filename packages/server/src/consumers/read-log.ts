@@ -5,7 +5,7 @@ import type { StoreAccess, Transaction } from '../sql/database.ts'
 import { defaultConsumer, joinedReading, namedConsumersPerFeed } from './consumer.ts'
 import type { ConsumerName, ConsumerStore, KeptReading, NotedReading } from './consumer.ts'
 import type { ReadPart, ReadRoute, SentMinute, TidyRequest } from './consumer.ts'
-import { joinRanges, rangesOf } from './number-ranges.ts'
+import { joinRanges, rangesOf } from '../runtime/number-ranges.ts'
 
 const consumer = 'tenant, feed, key_id, name'
 const part = `${consumer}, view, space, epoch`

@@ -1,6 +1,6 @@
 /** What consumers were sent, in memory: a part for each consumer, view and kind of number. */
-import { numberRanges } from './number-ranges.ts'
-import type { NumberRange, NumberRanges } from './number-ranges.ts'
+import { numberRanges } from '../runtime/number-ranges.ts'
+import type { NumberRange, NumberRanges } from '../runtime/number-ranges.ts'
 import { keptRanges, defaultConsumer, namedConsumersPerFeed } from './consumer.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { ConsumerName, NotedReading, ReadPart, ReadRoute } from './consumer.ts'

@@ -1,5 +1,5 @@
 import type { FeedEvent } from '@property-events/protocol'
-import type { PlannedEvent } from './append/plan-append.ts'
+import type { PlannedEvent } from './append/append-plan.ts'
 import type { FeedKey } from './feed-key.ts'
 
 /**

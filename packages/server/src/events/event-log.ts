@@ -4,7 +4,7 @@ import type { AppendBatch, AppendOutcome } from './append/append-batch.ts'
 import type { FeedView } from './branches/branch-view.ts'
 import type { LiveQuery, LiveStep } from './live-subjects.ts'
 import type { FeedKey } from './feed-key.ts'
-import type { NumberRange } from '../consumers/number-ranges.ts'
+import type { NumberRange } from '../runtime/number-ranges.ts'
 
 /** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
 export interface Head {

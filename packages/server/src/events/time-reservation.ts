@@ -7,6 +7,7 @@ import type { Ticks } from '@property-events/protocol'
 import { reported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { StorageFailure } from '../sql/storage-errors.ts'
+import type { LocateQuery, Located } from './event-log.ts'
 
 /** How far from the clock the store moves the reservation. */
 export const reservedAheadTicks: Ticks = 10_000n * ticksPerMillisecond
@@ -119,4 +120,12 @@ export function timeReservation({ renew, patienceMs, report }: TimeReservationOp
       clearTimeout(timer)
     },
   }
+}
+
+/** Whether an event that is not visible yet could still fall into the query's window (P3). */
+export function isOpenWindow(query: LocateQuery, { head }: Pick<Located, 'head'>): boolean {
+  if (query.from === undefined && query.to === undefined) return false
+  const { created } = head
+  // Stamps of a feed rise, so the last event is the only one with its stamp.
+  return query.to === undefined || created === undefined || query.to > created + 1n
 }

@@ -2,10 +2,9 @@
  * Limits the bytes of requests and answers that are in memory at the same time: one budget for the node, of which each key has a share.
  * It counts bodies from their first byte until the publication is answered (including what gzip unpacks to), and answers that their
  * readers have not taken yet. Pages in the memory of `--page-memory-bytes` are not counted: that has a limit of its own. While resident
- * memory is above what all of this may come to (crowded-memory.ts), nothing large is accepted either.
+ * memory is above what all of this may come to (runtime/memory), nothing large is accepted either.
  */
-import type { InFlightState } from '../runtime/metrics/in-flight-metrics.ts'
-import { recentResidentBytes } from '../runtime/memory/resident-memory.ts'
+import { recentResidentBytes } from '../runtime/memory/process-memory.ts'
 import type { Refusal } from './problem/problem.ts'
 
 export interface InFlightLimits {
@@ -52,6 +51,13 @@ export interface BytesInFlight {
   state(): InFlightState
 }
 
+export interface InFlightState {
+  readonly bytes: number
+  /** Of resident memory of the process: the same in every thread. 0: none. */
+  readonly limitBytes: number
+  readonly refused: Readonly<Record<string, number>>
+}
+
 /** What a node counts, of all its requests together. */
 export interface NodeCounts {
   /** Kibibytes in flight. */
@@ -59,7 +65,7 @@ export interface NodeCounts {
   connections: number
   /** Requests that wait for events. */
   waiting: number
-  /** Resident memory from which on nothing large is accepted (crowded-memory.ts); 0: no limit. */
+  /** Resident memory from which on nothing large is accepted (runtime/memory); 0: no limit. */
   memoryLimitBytes: number
 }
 

@@ -22,8 +22,7 @@ import type { Publisher } from '../publishing/publish.ts'
 import type { PageReader } from '../reading/page-cache/index.ts'
 import type { KeyIssuer, KeyVerifier } from '../keys/index.ts'
 import type { NodeState } from '../nodes/announce-node.ts'
-import type { Metrics } from '../runtime/metrics/metrics.ts'
-import type { Outages } from '../runtime/log/outages.ts'
+import type { FailureObserver, RequestObserver } from './observer.ts'
 import type { RequestLines } from '../runtime/log/request-lines.ts'
 import type { AuditStore } from '../audit/audit.ts'
 import type { DeletionStore } from '../tenants/deletion/deletion.ts'
@@ -126,9 +125,9 @@ export interface HttpContext {
   readonly limits: ServiceLimits
   readonly inFlight: BytesInFlight
   readonly log: Logger
-  readonly metrics: Metrics
+  readonly metrics: RequestObserver
   /** Where failures are reported: not directly to the log, which would grow by megabytes. */
-  readonly outages: Outages
+  readonly outages: FailureObserver
   readonly requestLines: RequestLines
   /** Which web pages of other origins may read answers. */
   readonly crossOrigin: CrossOrigin

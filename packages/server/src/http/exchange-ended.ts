@@ -16,7 +16,7 @@ export function exchangeEnded(
   reportExchange(context, exchange, aborted)
   const { answer } = exchange
   if (!aborted && answer.kind === 'pieces' && answer.committedMs !== undefined) {
-    context.metrics.live.told('long_poll', (Date.now() - answer.committedMs) / 1_000)
+    context.metrics.live.delivered('long_poll', (Date.now() - answer.committedMs) / 1_000)
   }
   noteReading(context, exchange, aborted)
 }

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { oldPepperFileName, pepperFileName } from '../runtime/data-folder.ts'
+import { oldPepperFileName, pepperFileName } from '../runtime/files.ts'
 
 export interface Pepper {
   /** A short hash of the pepper, stored with every key that is made with it. */

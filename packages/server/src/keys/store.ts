@@ -1,6 +1,6 @@
 /** Keys and their grants in a database. */
 import { setsOfGrants, viewsBeingMade } from '../events/branches/branch-view-store.ts'
-import { branchSetsReady } from '../events/branches/branch-sets-ready.ts'
+import { branchSetsReady } from '../events/log-statements.ts'
 import {
   expirySet,
   keyChanged,

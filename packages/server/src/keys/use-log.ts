@@ -1,4 +1,4 @@
-import { addInParts } from '../runtime/add-in-parts.ts'
+import { addInParts } from '../sql/add-in-parts.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { startFlushing } from '../runtime/flushing.ts'
 import type { Flushing } from '../runtime/flushing.ts'

@@ -1,6 +1,6 @@
 /** What one thread knows about all feeds' marks, and in which order it learnt of their changes (docs/decisions/0035). */
 import { crc32 } from 'node:zlib'
-import { epochWeight } from '../events/epoch-weight.ts'
+import { epochWeight } from '../events/epochs.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedMark, MarksTotal } from '../events/event-log.ts'

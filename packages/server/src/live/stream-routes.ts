@@ -196,7 +196,7 @@ function partsOf(
       reads.add(reading)
       return reading
     },
-    told: (ms) => metrics.live.told('stream', (Date.now() - ms) / 1_000),
+    told: (ms) => metrics.live.delivered('stream', (Date.now() - ms) / 1_000),
     taken(from, next, events) {
       const told = toldAfter({ key, view, after: from, route: 'stream', isPart: types !== undefined })
       const run = { events, next, head: { sequenceNumber: from === next ? next : Infinity } }

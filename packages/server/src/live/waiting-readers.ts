@@ -1,5 +1,5 @@
 /** Counts the requests that wait for events at the same time: for each key, and for a node. */
-import type { WaitingKind } from '../runtime/metrics/live-metrics.ts'
+import type { WaitingKind } from '../http/observer.ts'
 import { BoundedMap } from '../runtime/bounded-map.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { NodeCounts } from '../http/bytes-in-flight.ts'

@@ -1,7 +1,7 @@
 /** Turns one item of a publication into a draft: its members, the payload's own text, the feed's contract. */
 import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, JsonReading, ProblemError } from '@property-events/protocol'
-import { sha256 } from '../runtime/sha256.ts'
+import { sha256 } from '../runtime/hashes.ts'
 import type { EventDraft, PayloadContent, RemovalContent } from '../events/append/append-batch.ts'
 import { contentHashOf } from '../events/append/content-hash.ts'
 import { updateDateHashOf } from '../events/append/subject-identity.ts'

@@ -5,7 +5,7 @@
  * and again; on PostgreSQL each page was a query.
  */
 import { BoundedMap } from '../runtime/bounded-map.ts'
-import { isOpenWindow } from '../events/open-window.ts'
+import { isOpenWindow } from '../events/time-reservation.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { Head, LocateQuery, Located, ViewRange } from '../events/event-log.ts'
 

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem/problem.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { createServer } from '../runtime/node-http.ts'
-import type { Metrics } from '../runtime/metrics/metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { Readiness } from './readiness.ts'
 import { versionHeaders } from '../runtime/version.ts'
-import type { SlowRequest } from '../runtime/metrics/slowest-requests.ts'
+import type { SlowRequest } from './metrics/slowest-requests.ts'
 
 export interface OperationsServerOptions {
   readonly host: string

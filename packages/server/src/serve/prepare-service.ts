@@ -19,12 +19,11 @@ import { createKeyIssuer, createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
 import { loneNode } from '../nodes/announce-node.ts'
 import type { NodeState } from '../nodes/announce-node.ts'
-import { createMetrics } from '../runtime/metrics/metrics.ts'
-import type { Metrics } from '../runtime/metrics/metrics.ts'
-import { createOutages } from '../runtime/log/outages.ts'
-import type { Outages } from '../runtime/log/outages.ts'
-import { reportLoss } from '../runtime/log/report-loss.ts'
-import { maintenanceReporter } from '../runtime/log/report-maintenance.ts'
+import { createMetrics } from './metrics/metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { createOutages } from './outages.ts'
+import type { Outages } from './outages.ts'
+import { maintenanceReporter, reportLoss } from './reports.ts'
 import { requestLines } from '../runtime/log/request-lines.ts'
 import type { PageReader, SealedPagesOptions } from '../reading/page-cache/index.ts'
 import type { FeedKey } from '../events/feed-key.ts'
@@ -190,13 +189,18 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   }
 }
 
+interface Observers {
+  readonly metrics: Metrics
+  readonly outages: Outages
+}
+
 /** The parts that answer requests. */
 function contextOf(
   options: ServiceParts & { readonly basePath: string },
   stopping: () => boolean,
   ledger: SentLedger,
   counts: NodeCounts,
-): HttpContext {
+): HttpContext & Observers {
   const { storage, peppers, log, clock = Date.now, trustedProxies = 0, testKeys = false } = options
   const { events, keys, nodes, settings, tenants } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }

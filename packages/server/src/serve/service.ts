@@ -1,10 +1,9 @@
 /** The running service: listening, watched by its operator, and stopped without losing an answer. */
-import { collectAtRest } from '../runtime/memory/collect-at-rest.ts'
-import { collectWhenTold } from '../runtime/memory/relieve-memory.ts'
+import { tendThreadMemory } from '../runtime/memory/thread-memory.ts'
 import { carryOutDeletions } from '../tenants/deletion/worker.ts'
 import { carryOutErasures } from '../privacy/erasure/worker.ts'
 import { ageNotes } from '../usage/worker.ts'
-import { forgetSkippedIds } from '../events/skipped-ids-worker.ts'
+import { forgetSkippedIds } from '../events/skipped-ids.ts'
 import { reportExpiredHolds } from '../privacy/hold/worker.ts'
 import { fillBranchViews } from '../events/branches/branch-view-worker.ts'
 import { carryOutRetention } from '../privacy/retention/worker.ts'
@@ -14,10 +13,13 @@ import { watchSilence } from '../consumers/silence/worker.ts'
 import { announceNode } from '../nodes/announce-node.ts'
 import type { Publisher } from '../publishing/publish.ts'
 import { startOperationsServer } from './operations-server.ts'
-import { silenceReporter } from '../runtime/log/report-silence.ts'
+import { silenceReporter } from './reports.ts'
 import { stoppingReadiness, storeReadiness } from './readiness.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import { boundMemory } from '../runtime/memory/bound-memory.ts'
+import { defaultLimits } from '../http/limits.ts'
+import { defaultPages } from './reading-parts.ts'
+import { boundMemory } from '../runtime/memory/process-memory.ts'
+import type { AllowedMemory } from '../runtime/memory/process-memory.ts'
 import { prepareService } from './prepare-service.ts'
 import { addressUrl } from './service-address.ts'
 import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
@@ -76,12 +78,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const tasks = [
       ...backgroundTasks(options, prepared, announcing.nodeId),
       announcing,
-      boundMemory(options, prepared.counts),
+      boundMemory(allowedMemory(options), prepared.counts),
     ]
-    const stopCollecting = [collectAtRest(), collectWhenTold()]
+    const stopTending = tendThreadMemory()
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
-      for (const stop of stopCollecting) stop()
+      stopTending()
       await prepared.close()
       for (const task of tasks) await task.close()
       await operations?.close()
@@ -98,6 +100,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await prepared.close()
     metrics.close()
     throw error
+  }
+}
+
+function allowedMemory({
+  pages = defaultPages,
+  limits,
+}: Pick<ServiceOptions, 'limits' | 'pages'>): AllowedMemory {
+  return {
+    pageMemoryBytes: pages === 'off' ? 0 : pages.memoryBytes,
+    inFlightBytes: limits?.inFlightBytes ?? defaultLimits.inFlightBytes,
   }
 }
 

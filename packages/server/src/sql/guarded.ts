@@ -1,9 +1,5 @@
 /** Every verb of an engine on disk runs under a guard: a closed store refuses it, and every error becomes one of the port's. */
-import type { Thinning } from '../privacy/retention/retention.ts'
 import { StorageFailure } from './storage-errors.ts'
-import type { BranchViewStore } from '../events/branches/branch-view-store.ts'
-import type { Erasing } from '../privacy/erasure/erasure.ts'
-import type { Restricting } from '../privacy/restriction/restriction.ts'
 import type { StorageRefusal } from './storage-errors.ts'
 
 /** Runs a verb, unless the store is closed. Rejects only with a `StorageFailure` or a `StorageRefusal`. */
@@ -74,42 +70,14 @@ export function countedRuns(guarded: Guard): CountedRuns {
   }
 }
 
-/** A part of the port in an engine: each verb returns at once or with a promise. */
-export type Unguarded<Part> = {
-  readonly [Verb in keyof Part]: Part[Verb] extends (...given: infer Given) => Promise<infer Answer>
-    ? (...given: Given) => Answer | Promise<Answer>
-    : never
-}
-
-export function guardedRestricting(verbs: Unguarded<Restricting>, guard: Guard): Restricting {
-  return {
-    begin: (request) => guard(() => verbs.begin(request)),
-    lift: (request) => guard(() => verbs.lift(request)),
-    step: (restrictionId, limit) => guard(() => verbs.step(restrictionId, limit)),
-    kept: (query) => guard(() => verbs.kept(query)),
-  }
-}
-
-export function guardedErasing(verbs: Unguarded<Erasing>, guard: Guard): Erasing {
-  return {
-    begin: (request) => guard(() => verbs.begin(request)),
-    beginUnchanged: (request, position) => guard(() => verbs.beginUnchanged(request, position)),
-    count: (key, target) => guard(() => verbs.count(key, target)),
-    reduce: (erasureId, limit) => guard(() => verbs.reduce(erasureId, limit)),
-  }
-}
-
-export function guardedThinning(verbs: Unguarded<Thinning>, guard: Guard): Thinning {
-  return {
-    thin: (span, limit, nodeId) => guard(() => verbs.thin(span, limit, nodeId)),
-    countDue: (span, limit, progress) => guard(() => verbs.countDue(span, limit, progress)),
-  }
-}
-
-export function guardedBranchViews(verbs: Unguarded<BranchViewStore>, guard: Guard): BranchViewStore {
-  return {
-    sets: () => guard(() => verbs.sets()),
-    due: () => guard(() => verbs.due()),
-    step: (of, limit) => guard(() => verbs.step(of, limit)),
-  }
+/** A part of the port, each of its verbs under the guard. */
+export function guardedPart<Part extends object>(part: Part, guard: Guard): Part {
+  return new Proxy(part, {
+    get(of, name) {
+      const verb: unknown = Reflect.get(of, name)
+      return typeof verb === 'function'
+        ? (...given: readonly unknown[]) => guard<unknown>(() => Reflect.apply(verb, of, given))
+        : verb
+    },
+  })
 }

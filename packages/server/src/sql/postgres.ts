@@ -1,12 +1,11 @@
 /** Runs on PostgreSQL what features ask of a database. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
-import { auditRows } from '../audit/changes.ts'
-import { insertAudit } from '../audit/store.ts'
 import { refusalOf } from '../events/feed.ts'
 import type { FeedState } from '../events/feed.ts'
 import type { Guard } from './guarded.ts'
-import type { Database, Row, Session, Statement, Value } from './postgres/connection.ts'
+import type { Database } from './postgres/connection.ts'
+import type { Row, Session, Statement, Value } from './postgres/session.ts'
 import type { AuditChange } from '../audit/audit.ts'
 import type { Actor } from '../audit/actor.ts'
 import type { FeedKey } from '../events/feed-key.ts'
@@ -26,16 +25,6 @@ const lockCounter: Statement = {
 
 /** Notes changes in the audit; called in the transaction that makes them. */
 export type NoteChanges = (session: Session, changes: readonly AuditChange[], actor: Actor) => Promise<void>
-
-/** `given`: replaces the node's clock, for tests. */
-export function changeNoter(given: () => Ticks | undefined): NoteChanges {
-  return async (session, changes, actor) => {
-    if (changes.length === 0) return
-    const ticks = given()
-    const nowMs = ticks === undefined ? Date.now() : millisecondsOfTicks(ticks)
-    await sqlOn(session).rows(insertAudit(auditRows(changes, actor, nowMs)))
-  }
-}
 
 /** What a database's features need beside it. */
 export interface AccessParts {

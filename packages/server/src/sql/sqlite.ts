@@ -1,27 +1,41 @@
 /** Runs on SQLite what features ask of a database: reads on the thread that serves, writes on the writer's. */
 import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
-import { auditRows } from '../audit/changes.ts'
-import { insertAudit } from '../audit/store.ts'
 import { refusalOf } from '../events/feed.ts'
+import type { FeedState } from '../events/feed.ts'
 import { readClock } from '../runtime/clock.ts'
 import type { SharedClock } from '../runtime/clock.ts'
 import type { Guard } from './guarded.ts'
 import type { Connection } from './sqlite/connection.ts'
-import { feedReader } from '../events/sqlite/feed-row.ts'
-import type { WriterLink } from '../events/sqlite/writer/writer-link.ts'
-import type { ChangeCounts } from '../events/change-counts.ts'
 import type { AuditChange } from '../audit/audit.ts'
 import type { Actor } from '../audit/actor.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { Watchers } from '../events/watchers.ts'
 import type { Query, Sql, StatementText, StoreAccess, Transaction, Value, Write } from './database.ts'
 
-/** The thread that serves. */
+/** The thread that writes, as the others know it. */
+export interface Writer {
+  /** Runs a write of a feature, which the writer finds by its name. Rejects as verbs `OnWriter` do. */
+  run<Args extends readonly unknown[], Answer>(
+    write: Write<Args, Answer>,
+    args: Args,
+  ): Promise<Written<Answer>>
+}
+
+/**
+ * Verbs of the writer's thread, as the others call them. They reject with a `StorageFailure`: what SQLite refused, or
+ * `storage_unavailable` if the writer died meanwhile.
+ */
+export type OnWriter<Verbs> = {
+  readonly [Verb in keyof Verbs]: Verbs[Verb] extends (...args: infer Args) => infer Answer
+    ? (...args: Args) => Promise<Awaited<Answer>>
+    : never
+}
+
+/** The thread that serves. `onChanged`: called after a commit with each feed that it has changed. */
 export function sqliteAccess(
   db: Connection,
   clock: SharedClock | undefined,
-  link: Pick<WriterLink, 'run'>,
-  watching: Pick<Watchers, 'tell'>,
+  writer: Writer,
+  onChanged: (key: FeedKey) => void,
   guarded: Guard,
 ): StoreAccess {
   const run = statementRunner(db)
@@ -32,8 +46,8 @@ export function sqliteAccess(
     },
     write: (write, ...args) =>
       guarded(async () => {
-        const { answer, changed } = await link.run(write, args)
-        for (const key of changed) watching.tell(key)
+        const { answer, changed } = await writer.run(write, args)
+        for (const key of changed) onChanged(key)
         return answer
       }),
   }
@@ -41,13 +55,6 @@ export function sqliteAccess(
 
 /** Notes changes in the audit; called in the transaction that makes them. */
 export type NoteChanges = (changes: readonly AuditChange[], actor: Actor) => void
-
-export function changeNoter(db: Connection, clock: SharedClock | undefined): NoteChanges {
-  const run = statementRunner(db)
-  return (changes, actor) => {
-    if (changes.length > 0) run(insertAudit(auditRows(changes, actor, millisecondsOfTicks(readClock(clock)))))
-  }
-}
 
 /** What a write has answered, and the feeds that it has changed. */
 export interface Written<Answer> {
@@ -65,15 +72,17 @@ export function writeRunner(
   db: Connection,
   clock: SharedClock | undefined,
   note: NoteChanges,
-  counts: Pick<ChangeCounts, 'raise'>,
+  onChanged: (key: FeedKey) => void,
 ): RunWrite {
   const sql = sqlOver(db, clock)
-  const feedOf = feedReader(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
-  const lockFeed: Transaction['lockFeed'] = async (key) =>
-    refusalOf(feedOf(key), 'nothing') ?? { kind: 'open' }
+  const feedOf = db.prepare<[string, string], Pick<FeedState, 'closedBy'>>(
+    'SELECT move AS closedBy FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)',
+  )
+  const lockFeed: Transaction['lockFeed'] = async ({ tenantId, feed }) =>
+    refusalOf(feedOf.get(tenantId, feed), 'nothing') ?? { kind: 'open' }
   return async (write, args) => {
     begin.run()
     try {
@@ -88,7 +97,7 @@ export function writeRunner(
       }
       const answer = await write.run(tx, ...args)
       commit.run()
-      for (const key of changed) counts.raise(key)
+      for (const key of changed) onChanged(key)
       return { answer, changed }
     } catch (error) {
       // A full disk ends a transaction by itself.

@@ -55,3 +55,8 @@ export function madeBefore(place: string, empty: string): StorageRefusal {
     `The store in ${place} was made before 0.1.0; begin a new one. Name an empty ${empty} for it, or remove the old store.`,
   )
 }
+
+/** The code of an error of any class: an error from another thread has lost its class. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

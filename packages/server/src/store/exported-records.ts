@@ -10,7 +10,7 @@ import {
   restrictionsOfFeed,
 } from '../privacy/restriction/store.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import { eventAt } from '../events/postgres/event-at.ts'
+import { eventAt } from '../events/log-statements.ts'
 import { recordsPerPiece, reductionRecords, thinningRecords } from './store-records.ts'
 import type { ExpiringRecord, HoldRecord, RestrictionRecord, StoreRecord } from './store-records.ts'
 

@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs'
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { codeOf } from '../sql/error-code.ts'
-import { StorageRefusal } from '../sql/storage-errors.ts'
+import { codeOf, StorageRefusal } from '../sql/storage-errors.ts'
 
 /** The suffix of a file that is being written. No other program names files like this, so a leftover can be removed without checking. */
 const partialSuffix = '.property-events-partial'

@@ -6,6 +6,11 @@ import type { WantedSettings } from './settings.ts'
 import { openSqlite } from './sqlite/engine.ts'
 import type { SqliteOptions } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
+import { join } from 'node:path'
+import { StorageRefusal } from '../sql/storage-errors.ts'
+import { failureOf } from '../sql/sqlite/failure.ts'
+import { takeFileLock, makeFolder } from '../sql/sqlite/file-lock.ts'
+import type { FileLock } from '../sql/sqlite/file-lock.ts'
 
 export type { DatabaseInspection, InspectedStore, ReachedDatabase } from './postgres/inspect-database.ts'
 export { inspectStore } from './sqlite/inspect-store.ts'
@@ -14,10 +19,8 @@ export { storeFileOf } from '../sql/sqlite/connection.ts'
 export { backUpStore } from './sqlite/backup.ts'
 export { checkEvents } from './sqlite/check-events.ts'
 export type { EventsCheck } from './sqlite/check-events.ts'
-export { makeFolder } from '../sql/sqlite/make-folder.ts'
-export { takeFileLock } from '../sql/sqlite/file-lock.ts'
+export { makeFolder, takeFileLock } from '../sql/sqlite/file-lock.ts'
 export type { FileLock } from '../sql/sqlite/file-lock.ts'
-export { acquireServingLock } from './sqlite/serving-lock.ts'
 
 export type OpenStorageOptions = (SqliteOptions | PostgresOptions) & WantedSettings & CommonOptions
 
@@ -56,4 +59,24 @@ export async function openStorage(options: OpenStorageOptions): Promise<StorageE
 export async function inspectDatabase(url: string): Promise<DatabaseInspection> {
   const { inspectDatabase: inspect } = await import('./postgres/inspect-database.ts')
   return inspect(url)
+}
+
+/**
+ * Takes the folder for serving, or returns why not (`in_use`). Commands that make keys or backups do not take it. Throws a
+ * `StorageFailure` if the folder cannot be written.
+ */
+export function acquireServingLock(dataFolder: string): FileLock | StorageRefusal {
+  try {
+    makeFolder(dataFolder)
+    return takeFileLock(join(dataFolder, 'serve.lock'), 0o600) ?? inUse(dataFolder)
+  } catch (error) {
+    throw failureOf(error)
+  }
+}
+
+function inUse(dataFolder: string): StorageRefusal {
+  return new StorageRefusal(
+    'in_use',
+    `Another process is serving the data folder ${dataFolder}. Stop it first, or name another folder with --data.`,
+  )
 }

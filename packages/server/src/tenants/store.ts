@@ -1,5 +1,5 @@
 /** Tenants in a database. */
-import { insertNewFeeds } from '../events/new-feeds.ts'
+import { insertNewFeeds } from '../events/log-statements.ts'
 import { insertKeys } from '../keys/key-rows.ts'
 import { among, defineWrite, rowsFrom, statement } from '../sql/database.ts'
 import type { Query, StoreAccess, Transaction } from '../sql/database.ts'

@@ -3,7 +3,7 @@
  * look-up in a map and two additions if it is like the key's last one, and two more look-ups if it is not. Counters are made with the
  * first request of their kind, and reused as long as such requests come.
  */
-import { addInParts } from '../runtime/add-in-parts.ts'
+import { addInParts } from '../sql/add-in-parts.ts'
 import type { Notes } from '../runtime/flushing.ts'
 import { usagePerCommit } from './usage.ts'
 import type { UsageCount, UsageStore } from './usage.ts'

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defaultLimits } from '../../src/index.ts'
-import { memoryTrimmer } from '../../src/runtime/memory/trim-memory.ts'
+import { memoryTrimmer } from '../../src/runtime/memory/process-memory.ts'
 import type { Setting } from './attacked-service.ts'
 import { faultsOf, tableOf, talliesOf } from './check-siege.ts'
 import { adversaries, phases } from './adversaries.ts'
@@ -39,7 +39,7 @@ const budgetBytes = defaultLimits.inFlightBytes
 /** What else it may take, at rest and beside what is counted. */
 const besideBytes = 200 * mebibyte
 const boundBytes = pageMemoryBytes + budgetBytes + besideBytes
-/** Without what gives memory back (trim-memory.ts), and in the short form, where nobody waits for it, it is bounded as before. */
+/** Without what gives memory back (runtime/memory/process-memory.ts), and in the short form, where nobody waits for it, it is bounded as before. */
 const comesBack = isLong && memoryTrimmer() !== undefined
 const backBytesOf = ({ beforeBytes }: SiegeReport): number =>
   comesBack ? comesBackTo(beforeBytes) : boundBytes

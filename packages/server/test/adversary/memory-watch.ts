@@ -13,7 +13,7 @@ export interface MemoryWatch extends Disposable {
 
 const sampleMs = 50
 
-/** A service collects its garbage after 15 to 20 s of rest (collect-at-rest.ts), and gives back what was freed up to 5 s later. */
+/** A service collects its garbage after 15 to 20 s of rest (runtime/memory/thread-memory.ts), and gives back what was freed up to 5 s later. */
 const untilCollectedMs = 26_000
 const lookMs = 1_000
 /** This many looks in a row, of which the largest is no more than 2 % above the smallest. */

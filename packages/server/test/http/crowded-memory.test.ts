@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createBytesInFlight, nodeCounts } from '../../src/http/bytes-in-flight.ts'
 import type { FlightUse } from '../../src/http/bytes-in-flight.ts'
-import { limitMemory } from '../../src/runtime/memory/crowded-memory.ts'
+import { limitMemory } from '../../src/runtime/memory/process-memory.ts'
 
 const mebibyte = 2 ** 20
 const allowed = { pageMemoryBytes: 64 * mebibyte, inFlightBytes: 256 * mebibyte, threads: 1 }

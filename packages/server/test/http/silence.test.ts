@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { silenceLook } from '../../src/consumers/silence/worker.ts'
-import { silenceReporter } from '../../src/runtime/log/report-silence.ts'
+import { silenceReporter } from '../../src/serve/reports.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'

@@ -30,7 +30,7 @@ import { createSegmentMemory } from '../../src/reading/page-cache/segments/segme
 import type { SegmentMemory } from '../../src/reading/page-cache/segments/segment-memory.ts'
 import { createSegmentStore } from '../../src/reading/page-cache/segments/segment-store.ts'
 import { sealSegment } from '../../src/reading/page-cache/segments/segment.ts'
-import { payloadState } from '../../src/events/payload-state.ts'
+import { payloadState } from '../../src/events/append/reduced-event.ts'
 import type { ViewRange } from '../../src/events/event-log.ts'
 import { temporaryFolder } from '../store/support/temporary-folder.ts'
 import { rangeReads, whole } from '../support/range-reads.ts'

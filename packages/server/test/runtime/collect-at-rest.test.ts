@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { collectAtRest } from '../../src/runtime/memory/collect-at-rest.ts'
+import { collectAtRest } from '../../src/runtime/memory/thread-memory.ts'
 import { until } from '../support/until.ts'
 
 function work(ms: number): void {
@@ -18,7 +18,7 @@ it('garbage is collected once after a burst, and not while nothing was done sinc
       told.push(isOver)
     },
     trim: () => undefined,
-    lookMs: 50,
+    everyMs: 50,
     burstMs: 200,
   })
   for (let part = 0; part < 8; part += 1) {

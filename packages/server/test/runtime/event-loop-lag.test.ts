@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createMetrics } from '../../src/runtime/metrics/metrics.ts'
+import { createMetrics } from '../../src/serve/metrics/metrics.ts'
 import { until } from '../support/until.ts'
 
 describe('the lag of the event loop', () => {

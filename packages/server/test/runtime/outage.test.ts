@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { createLogger, StorageFailure } from '../../src/index.ts'
 import { createOutage } from '../../src/runtime/log/outage.ts'
-import { createOutages } from '../../src/runtime/log/outages.ts'
+import { createOutages } from '../../src/serve/outages.ts'
 
 function logged() {
   const lines: Record<string, unknown>[] = []

@@ -1,7 +1,7 @@
 /** Memory is given back under load once it has reached what is allowed, not before, and seldom where that is of no use. */
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
-import { relieveMemory } from '../../src/runtime/memory/relieve-memory.ts'
+import { relieveMemory } from '../../src/runtime/memory/process-memory.ts'
 
 const mebibyte = 2 ** 20
 /** As with the default settings and one thread. */
@@ -19,7 +19,7 @@ function doneFor(sizes: readonly number[], given = { trim: 0, collect: 0 }, limi
   const [trimmed, collected]: [number[], number[]] = [[], []]
   let [look, freed] = [0, 0]
   const stop = relieveMemory(() => limitMiB * mebibyte, {
-    lookMs: 500,
+    everyMs: 500,
     residentBytes: () => ((sizes[look] ?? 0) - freed) * mebibyte,
     trim() {
       trimmed.push(look)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { it } from 'node:test'
-import { memoryTrimmer } from '../../src/runtime/memory/trim-memory.ts'
+import { memoryTrimmer } from '../../src/runtime/memory/process-memory.ts'
 
 /** Frees nine of ten blocks, each too short for the C library to give back by itself, and says what is resident. */
 const burst = `
@@ -20,7 +20,7 @@ const burst = `
 const skip = memoryTrimmer() === undefined ? 'this C library, or this Node, cannot be asked to' : false
 
 it('what the C library keeps of a burst is given back to the system (P5)', { skip }, () => {
-  const script = new URL('../../src/runtime/memory/trim-memory.ts', import.meta.url).href
+  const script = new URL('../../src/runtime/memory/process-memory.ts', import.meta.url).href
   const settings = ['--expose-gc', '--disable-warning=ExperimentalWarning']
   const output = execFileSync(process.execPath, [...settings, '--input-type=module', '-e', burst, script], {
     env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '8388608' },

@@ -14,11 +14,10 @@ import { openStorage } from '../../src/store/open-storage.ts'
 import { commitLine } from '../../src/events/sqlite/commit-line.ts'
 import { openStore } from '../../src/store/sqlite/open-store.ts'
 import { appendThrough } from '../../src/events/sqlite/append/packed-append.ts'
-import { hostWriter } from '../../src/events/sqlite/writer/writer-host.ts'
-import type { WriterHost } from '../../src/events/sqlite/writer/writer-host.ts'
-import { linkWriter } from '../../src/events/sqlite/writer/writer-link.ts'
-import type { WriterLink } from '../../src/events/sqlite/writer/writer-link.ts'
-import { watchers } from '../../src/events/watchers.ts'
+import { hostWriter } from '../../src/store/sqlite/writer/writer-host.ts'
+import type { WriterHost } from '../../src/store/sqlite/writer/writer-host.ts'
+import { linkWriter } from '../../src/store/sqlite/writer/writer-link.ts'
+import type { WriterLink } from '../../src/store/sqlite/writer/writer-link.ts'
 import { tenantStore } from '../../src/tenants/store.ts'
 import { batch, draft, tenantA } from './support/drafts.ts'
 import { list, numbers, receipt } from './support/read-back.ts'
@@ -38,14 +37,22 @@ async function linkTo(folder: string): Promise<Linked> {
   const host = hostWriter({ ...options, changes: changeCounts().memory }, commitLine())
   const link = linkWriter(host)
   const db = new Database(file, { readonly: true })
-  const tenants = tenantStore(sqliteAccess(db, undefined, link, watchers(), async (run) => run()))
+  const tenants = tenantStore(
+    sqliteAccess(
+      db,
+      undefined,
+      link,
+      () => undefined,
+      async (run) => run(),
+    ),
+  )
   await tenants.createTenant({ tenantId: tenantA, name: 'A', createdMs: 0, suspended: false }, 'cli:test')
   db.close()
   return { link, host, file }
 }
 
 async function end({ link, host }: Linked): Promise<void> {
-  await link.call('close')
+  await link.close()
   await host.ended()
 }
 
@@ -63,7 +70,7 @@ describe('the writer', () => {
   it('commits in WAL mode with a flush before each acknowledgement (P7)', async () => {
     using folder = temporaryFolder()
     const linked = await linkTo(folder.path)
-    assert.deepEqual(await linked.link.call('durability'), { journalMode: 'wal', synchronous: 2 })
+    assert.deepEqual(await linked.link.durability(), { journalMode: 'wal', synchronous: 2 })
     await end(linked)
   })
 

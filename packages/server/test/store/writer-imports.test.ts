@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const writer = fileURLToPath(import.meta.resolve('../../src/events/sqlite/writer/writer-thread.ts'))
+const writer = fileURLToPath(import.meta.resolve('../../src/store/sqlite/writer/writer-thread.ts'))
 
 describe("the writer's thread", () => {
   it('loads only the database from outside, and no schemas, so that it starts at once', () => {

@@ -1,6 +1,6 @@
 /** A program of its own, with a low limit of open files: looks at its resident memory before and after the last descriptor is gone. */
 import { closeSync, openSync } from 'node:fs'
-import { residentBytes } from '../../src/runtime/memory/resident-memory.ts'
+import { residentBytes } from '../../src/runtime/memory/process-memory.ts'
 
 const before = residentBytes()
 const files: number[] = []

@@ -1,9 +1,8 @@
 /** What a repeat of an event's id has to have in common with the event (D14), and whether a payload is the same by value. */
-import { sha256 } from '../../runtime/sha256.ts'
+import { sha256 } from '../../runtime/hashes.ts'
 import { sameJson } from './same-json.ts'
 import type { DraftContent, EventDraft } from './append-batch.ts'
-import type { SubjectState } from './subject-state.ts'
-import { sameBytes } from './same-bytes.ts'
+import { sameBytes } from './subject-identity.ts'
 
 /** What was sent around a payload or a removal. */
 export type SentAround = Pick<EventDraft, 'subjectId' | 'eventTypeShortCode' | 'transactionId' | 'category'>
@@ -42,7 +41,7 @@ export function isRepeat(draft: EventDraft, contentHash: Uint8Array | null, payl
 /** The content hash of a draft that is unchanged: of the spelling that is stored, which any other is compared with. */
 export function hashBeside(
   draft: EventDraft,
-  { payloadHash }: Pick<SubjectState, 'payloadHash'>,
+  { payloadHash }: { readonly payloadHash: Uint8Array | null },
 ): Uint8Array {
   const { content, contentHash } = draft
   if (content.kind !== 'payload' || payloadHash === null || sameBytes(content.hash, payloadHash))

@@ -5,7 +5,7 @@
 import { formatTicks } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { planAppend } from './plan-append.ts'
-import type { AppendLookups, AppendPlan, PlannedEvent } from './plan-append.ts'
+import type { AppendLookups, AppendPlan, PlannedEvent } from './append-plan.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent } from './append-batch.ts'
 
 /** A feed's counter row, read under its lock. */

@@ -5,69 +5,17 @@
  */
 import { hash } from 'node:crypto'
 import { eventTypeNumber, setMembers, standardCode } from '@property-events/protocol/plain'
-import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
-import { uuidV5 } from '../../runtime/uuid-v5.ts'
-import { remarksOf } from './append-remarks.ts'
+import type { EventTypeCatalogue, FeedEvent, FeedName } from '@property-events/protocol'
+import { uuidV5 } from '../../runtime/hashes.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
-import {
-  restrictedEvent,
-  stateToPlanFrom,
-  withRestriction,
-} from '../../privacy/restriction/plan-restricted.ts'
+import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from '../branches/plan-branches.ts'
-import type { SubjectRefusal } from '../branches/plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
-import { firstSpelling, spelled } from './subject-identity.ts'
+import { firstSpelling, spelled, keepsUpdateDate } from './subject-identity.ts'
 import { derivedCode, isUnchanged, leavesAView, stateAfter } from './subject-state.ts'
 import type { StateAfter, SubjectState } from './subject-state.ts'
-import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './append-batch.ts'
-
-/** What the planner reads, all of it under the feed's lock. */
-export interface AppendLookups {
-  /** What an id resolves to: an event's position, and the content hash it came with (`null`: not to be repeated). */
-  idTaken(id: string): { readonly position: number; readonly contentHash: Uint8Array | null } | undefined
-  subject(subjectId: string): (SubjectState & { readonly position: number }) | undefined
-  event(position: number): FeedEvent
-}
-
-/** An event that will be appended: everything except its number and time. */
-export interface PlannedEvent {
-  readonly id: string
-  readonly subjectId: string
-  readonly transactionId: string
-  readonly eventType: number
-  readonly state: SubjectState
-  readonly payload: string
-  /** `erased`: the event never has a payload (D17). `restricted`: its payload is in `kept`, and not shown. */
-  readonly payloadState: 'full' | 'erased' | 'restricted'
-  /** The payload that is put aside; the one in `payload` is shown. */
-  readonly kept?: string
-  readonly contentHash: Uint8Array | null
-  readonly wishedCreated: Ticks | undefined
-  readonly remarks: readonly AppendRemark[]
-}
-
-/** One line of the future receipt. `existing` names a stored event; `pending` an earlier one in this plan. */
-export type PlanStep =
-  | {
-      readonly kind: 'append'
-      readonly index: number
-      readonly derived: boolean
-      readonly event: PlannedEvent
-    }
-  | { readonly kind: 'repeated'; readonly index: number; readonly position: number }
-  | {
-      readonly kind: 'unchanged'
-      readonly index: number
-      readonly of: number | PlannedEvent
-      /** An id that stays taken, so that sending it again later has no effect. */
-      readonly reserve: { readonly id: string; readonly contentHash: Uint8Array } | undefined
-    }
-
-export type AppendPlan =
-  | { readonly kind: 'plan'; readonly steps: readonly PlanStep[] }
-  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string; readonly isGone?: true }
-  | SubjectRefusal
+import type { AppendBatch, DraftContent, EventDraft, AppendRemark } from './append-batch.ts'
+import type { AppendLookups, AppendPlan, PlanStep, PlannedEvent } from './append-plan.ts'
 
 /** The latest event of a subject while a plan grows: stored, or planned earlier in the same batch. */
 interface Latest {
@@ -266,4 +214,35 @@ function numberOf(catalogue: EventTypeCatalogue, feed: FeedName, code: string): 
   const number = eventTypeNumber(catalogue, feed, code)
   if (number === undefined) throw new Error(`the catalogue has no ${feed} event type ${code}`)
   return number
+}
+
+/** `transactionId` and `state` are those of the event; `before` is the subject's state before it. */
+export function remarksOf(
+  draft: EventDraft,
+  { transactionId, spelling, state }: Described,
+  before: SubjectState | undefined,
+): readonly AppendRemark[] {
+  const remarks: AppendRemark[] = []
+  const against = againstPrice(draft, state)
+  if (against !== undefined) remarks.push(against)
+  if (transactionId !== spelling && transactionId.toLowerCase() === draft.subjectId) {
+    remarks.push('otherSpelling')
+  }
+  if (before !== undefined && keepsUpdateDate(before, state)) remarks.push('updateDateUnchanged')
+  return remarks
+}
+
+interface Described {
+  readonly transactionId: string
+  /** The subject as its first event spells it. */
+  readonly spelling: string
+  readonly state: SubjectState
+}
+
+/** A derived category decides who is shown the property, so the publisher hears of one that is probably wrong (D23). */
+function againstPrice({ category, content }: EventDraft, state: SubjectState): AppendRemark | undefined {
+  if (category !== undefined || content.kind !== 'payload' || content.priceLooksLike === undefined)
+    return undefined
+  if (state.category === content.priceLooksLike) return undefined
+  return state.category === 'sales' ? 'salesAgainstPrice' : 'lettingsAgainstPrice'
 }

@@ -3,6 +3,7 @@ import { feeds } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { eventJsonOf, parseEventJson } from '../event-json.ts'
 import { payloadMember } from './subject-identity.ts'
+import type { Head } from '../event-log.ts'
 
 /** Why a payload is gone: it was erased, or a later event had superseded it for long enough. */
 export type ReducedState = 'erased' | 'thinned'
@@ -45,4 +46,12 @@ export function isReducedPayload(payload: string): boolean {
     isErasedPayload(payload) ||
     (payload.length < 200 && payload.endsWith(',"published":false,"thinned":true}'))
   )
+}
+
+/**
+ * Identifies which payloads of a feed's events are gone: the text changes whenever one more is lost (D17). While nothing has been thinned
+ * it is the revision alone.
+ */
+export function payloadState({ revision, thinned }: Pick<Head, 'revision' | 'thinned'>): string {
+  return thinned === 0 ? String(revision) : `${revision}.${thinned}`
 }

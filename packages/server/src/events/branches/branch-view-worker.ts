@@ -8,7 +8,7 @@ import type { BranchViewStore } from './branch-view-store.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import { unlessBroken } from '../../runtime/isolate-failure.ts'
+import { unlessBroken } from '../../sql/isolate-failure.ts'
 
 /** How often it checks whether keys have changed: one row. */
 const lookEveryMs = 1_000

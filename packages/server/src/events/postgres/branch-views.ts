@@ -5,7 +5,8 @@ import { scopeOfViews } from '../branches/branch-view-store.ts'
 import type { BranchSetState, BranchViewStore } from '../branches/branch-view-store.ts'
 import { branchSetId, storedBranches, viewNames, viewOfBranchSet } from '../branches/branch-view.ts'
 import { texts } from '../../sql/postgres/array.ts'
-import type { Database, Row, Session, Statement } from '../../sql/postgres/connection.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Row, Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
 /** Sets are of properties alone. */

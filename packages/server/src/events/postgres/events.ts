@@ -8,8 +8,7 @@ import { appendedFeeds } from '../watchers.ts'
 import { readsOf } from '../../sql/postgres/connection.ts'
 import type { Reads } from '../../sql/postgres/connection.ts'
 import { readCounts, readNewest, tally } from './read/counts.ts'
-import type { EngineParts } from './engine-parts.ts'
-import type { InFeedLines } from './feed-queues.ts'
+import type { LogParts, InFeedLines } from './log-parts.ts'
 import { positionFinder } from './read/find-positions.ts'
 import { earlierPositions, latestPositions } from './read/latest-positions.ts'
 import { readLiveSubjects } from './read/live-subjects.ts'
@@ -24,7 +23,7 @@ import { settledLocator } from './read/settled-locate.ts'
 /** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
 const previews = 'previews'
 
-export interface DatabaseEventsParts extends EngineParts {
+export interface DatabaseEventsParts extends LogParts {
   readonly appendsAtOnce: number
   readonly inFeedLines: InFeedLines
   readonly guarded: Guard

@@ -7,7 +7,8 @@ import { StorageFailure } from '../../sql/storage-errors.ts'
 import { feedName } from '../feed-key.ts'
 import type { FeedKey } from '../feed-key.ts'
 import type { Reserved, TimeReservation } from '../time-reservation.ts'
-import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
 const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($1, $2, $3) AS moment' }

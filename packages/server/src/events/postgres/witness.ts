@@ -9,7 +9,7 @@ import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
 import { feedName } from '../feed-key.ts'
 import type { LostNumbers } from '../epochs.ts'
 import { bigints, smallints, uuids } from '../../sql/postgres/array.ts'
-import type { Session, Statement } from '../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
 export interface Witness {

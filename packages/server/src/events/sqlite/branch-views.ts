@@ -17,13 +17,12 @@ import {
 import type { BranchSetId, FeedView } from '../branches/branch-view.ts'
 import { readClock } from '../../runtime/clock.ts'
 import type { SharedClock } from '../../runtime/clock.ts'
-import type { Unguarded } from '../../sql/guarded.ts'
+import type { OnWriter } from '../../sql/sqlite.ts'
 import { StorageFailure } from '../../sql/storage-errors.ts'
 import type { FeedKey } from '../feed-key.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { branchViewEnterer } from './append/enter-branch-views.ts'
 import { feedReader } from './feed-row.ts'
-import type { WriterLink } from './writer/writer-link.ts'
 
 type SetName = Pick<BranchSet, 'tenantId' | 'set'>
 /** In the form of a grant. */
@@ -62,8 +61,8 @@ export const branchSetStatements = {
 export function fileBranchViews(
   db: Connection,
   clock: SharedClock | undefined,
-  link: WriterLink,
-): Unguarded<BranchViewStore> {
+  writer: OnWriter<BranchViewWrites>,
+): BranchViewStore {
   const nowMs = (): number => millisecondsOfTicks(readClock(clock))
   const selectAll = db.prepare<[], SetRow & { readonly tenant: string }>(
     `SELECT tenant, branch_set, branches, state, filled FROM branch_set CROSS JOIN feed USING (feed_no) ORDER BY tenant, branch_set`,
@@ -71,16 +70,16 @@ export function fileBranchViews(
   const selectNew = db.prepare<{ now: number }, WantedSet>(branchSetStatements.wanted)
   const selectDue = db.prepare<{ now: number }, SetName>(branchSetStatements.due)
   return {
-    sets: () =>
+    sets: async () =>
       selectAll.all().map(({ tenant, branch_set, branches, state, filled }) => {
         return { tenantId: tenant, set: branch_set, branches: storedBranches(branches), state, filled }
       }),
     async due() {
       const wanted = selectNew.all({ now: nowMs() })
-      if (wanted.length > 0) await link.call('beginBranchSets', wanted)
+      if (wanted.length > 0) await writer.beginBranchSets(wanted)
       return selectDue.all({ now: nowMs() })
     },
-    step: (of, limit) => link.call('stepBranchSet', of, limit),
+    step: (of, limit) => writer.stepBranchSet(of, limit),
   }
 }
 

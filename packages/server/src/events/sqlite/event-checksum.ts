@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { StorageFailure } from '../../sql/storage-errors.ts'
+import type { StoredEvent } from '../event-log.ts'
 
 /** The CRC-32 of an event's bytes, seeded with its position, so that bytes in the wrong place do not pass either. */
 export function eventChecksum(position: number, json: Uint8Array): number {
@@ -31,4 +32,19 @@ export function damagedAt(position: number): StorageFailure {
         'restore the last backup, and check the disk',
     ),
   )
+}
+
+export interface EventRow extends CheckedRow {
+  readonly sequence: number
+  readonly json: Buffer
+}
+
+/** The columns of an `EventRow`. */
+export const eventColumns =
+  'event.place & 0xffffffffff AS position, event.sequence, event.json, event.checksum'
+
+/** The event in the port's form. Throws a `StorageFailure` if its bytes are not those that were stored. */
+export function storedEventOf(row: EventRow): StoredEvent {
+  assertUndamaged(row, row.json)
+  return { sequenceNumber: row.sequence, json: row.json }
 }

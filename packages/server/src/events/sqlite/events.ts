@@ -17,13 +17,15 @@ import { rangeMeasurer, rangeReader } from './read/read-range.ts'
 import { latestReader, subjectReader } from './read/read-subject.ts'
 import { placesReader, subjectsReader } from './read/subject-positions.ts'
 import { appendThrough } from './append/packed-append.ts'
+import type { PackedAppend } from './append/packed-append.ts'
 import { previewThrough } from './append/preview-through.ts'
+import type { PreviewWrites } from './append/preview-through.ts'
 import type { SettledLocator } from './read/settled-locate.ts'
-import type { WriterLink } from './writer/writer-link.ts'
+import type { OnWriter } from '../../sql/sqlite.ts'
 
 export interface FileEventsParts {
   readonly db: Connection
-  readonly link: WriterLink
+  readonly writer: OnWriter<PackedAppend & PreviewWrites>
   readonly changes: ChangeCounts
   readonly locator: SettledLocator
   readonly guard: StoreGuard
@@ -31,7 +33,7 @@ export interface FileEventsParts {
 }
 
 export function fileEvents(parts: FileEventsParts): EventStore {
-  const { db, link, changes, watching } = parts
+  const { db, writer, changes, watching } = parts
   const { guarded, guardedAtOnce } = parts.guard
   const shown = shownNumbers(changes)
   const readRange = rangeReader(db)
@@ -46,12 +48,12 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const placesOf = placesReader(db)
   const subjectsIn = subjectsReader(db)
   const counts = countsReader(db)
-  const preview = previewThrough(link)
+  const preview = previewThrough(writer)
   return {
     appendsAtOnce: 1,
     append: (batches) =>
       guarded(async () => {
-        const outcomes = await appendThrough(link, batches)
+        const outcomes = await appendThrough(writer, batches)
         shown.noteAppended(batches, outcomes)
         return watching.tellAppended(batches, outcomes)
       }),

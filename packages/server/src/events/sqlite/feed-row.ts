@@ -1,7 +1,7 @@
 /** A feed's counter row, with which every verb begins. */
 import type { FeedName, Ticks } from '@property-events/protocol'
 import type { FeedState } from '../feed.ts'
-import { epochWeightSql } from '../epoch-weight.ts'
+import { epochWeightSql } from '../epochs.ts'
 import type { FeedKey } from '../feed-key.ts'
 import type { FeedMark, Head, MarksTotal } from '../event-log.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'

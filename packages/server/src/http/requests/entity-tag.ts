@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../reading/list.ts'
 import type { ReaderForm } from '../../reading/representation/representation.ts'
-import { payloadState } from '../../events/payload-state.ts'
+import { payloadState } from '../../events/append/reduced-event.ts'
 import type { Head } from '../../events/event-log.ts'
 import type { ContentCoding } from '../../reading/page-cache/index.ts'
 

@@ -4,13 +4,13 @@
  * recorded in the store shows which.
  */
 import { randomUUID } from 'node:crypto'
-import { numberRanges } from '../../consumers/number-ranges.ts'
-import type { NumberRanges } from '../../consumers/number-ranges.ts'
+import { numberRanges } from '../../runtime/number-ranges.ts'
+import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { feedName } from '../../events/feed-key.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { LedgerStore, NumberRange, SentPiece, SentView } from './disclosure.ts'
-import { addInParts } from '../../runtime/add-in-parts.ts'
+import { addInParts } from '../../sql/add-in-parts.ts'
 import { unreported } from '../../runtime/background-task.ts'
 import { startFlushing } from '../../runtime/flushing.ts'
 import type { Sent } from './sent.ts'

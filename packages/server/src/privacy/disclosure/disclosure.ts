@@ -1,7 +1,7 @@
 /** The port's part for what was sent to whom: for each key, which events of a feed its answers contained (D28). */
 import type { FeedView } from '../../events/branches/branch-view.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { NumberRange } from '../../consumers/number-ranges.ts'
+import type { NumberRange } from '../../runtime/number-ranges.ts'
 
 export type { NumberRange }
 

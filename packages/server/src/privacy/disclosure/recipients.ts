@@ -1,7 +1,7 @@
 /** Which keys were sent given events, as far as it is recorded: for receipts of erasures, and for what is held about a contact (D28). */
 import type { KeyStore } from '../../keys/key.ts'
-import { numberRanges } from '../../consumers/number-ranges.ts'
-import type { NumberRanges } from '../../consumers/number-ranges.ts'
+import { numberRanges } from '../../runtime/number-ranges.ts'
+import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { PlacedEvent, EventStore } from '../../events/event-log.ts'

@@ -8,7 +8,7 @@ import {
   statement,
 } from '../../sql/database.ts'
 import type { StatementText, StoreAccess } from '../../sql/database.ts'
-import { joinRanges, rangesOf } from '../../consumers/number-ranges.ts'
+import { joinRanges, rangesOf } from '../../runtime/number-ranges.ts'
 import { runSilenceMs } from './disclosure.ts'
 import type { LedgerStore, SentPiece, SentRun } from './disclosure.ts'
 

@@ -1,5 +1,5 @@
 /** What keys had been sent of a feed when an erasure became unreachable (D28). */
-import { rangesOf } from '../../consumers/number-ranges.ts'
+import { rangesOf } from '../../runtime/number-ranges.ts'
 import { statement, uuidOf } from '../../sql/database.ts'
 import type { Dialect, Sql } from '../../sql/database.ts'
 import { numbersPerBlock, runLagMs } from '../disclosure/disclosure.ts'

@@ -1,6 +1,6 @@
 /** Holds in a database. */
 import { holdGrounds } from '@property-events/protocol/plain'
-import { subjectExists } from '../../events/subject-exists.ts'
+import { subjectExists } from '../../events/log-statements.ts'
 import { holdAdded, holdEnded, holdsExpired } from '../../audit/changes.ts'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, Sql, StoreAccess, StoredLogId } from '../../sql/database.ts'

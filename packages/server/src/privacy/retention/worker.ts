@@ -13,7 +13,7 @@ import { feedName } from '../../events/feed-key.ts'
 import { expireContacts } from '../contact-expiry/worker.ts'
 import { beginningOfDay, retainedFeeds, tenantRules } from './rules.ts'
 import type { RetainedFeed, RetentionDefaults } from './rules.ts'
-import { unlessBroken } from '../../runtime/isolate-failure.ts'
+import { unlessBroken } from '../../sql/isolate-failure.ts'
 
 /** How often it checks whether a day has begun, or a rule has changed: one read of a small table. */
 const lookEveryMs = 60_000

@@ -1,6 +1,6 @@
 /** The port's part for what was published, by whom and how successfully: numbers and codes, and nothing of any payload (PROTOCOL §14). */
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { NumberRange } from '../../consumers/number-ranges.ts'
+import type { NumberRange } from '../../runtime/number-ranges.ts'
 
 /** Identifies counts that are added together: those of a key, a feed and a minute. */
 export interface PublishedMinuteName {

@@ -4,7 +4,7 @@
  */
 import { knownFieldNames } from '@property-events/protocol'
 import type { FeedName, ProblemError, PublishReceipt } from '@property-events/protocol'
-import { addInParts } from '../../runtime/add-in-parts.ts'
+import { addInParts } from '../../sql/add-in-parts.ts'
 import type { Notes } from '../../runtime/flushing.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import {

@@ -3,7 +3,7 @@
  * `request-durations.ts` names: prom-client builds a text from the labels with every call.
  */
 import { bucketOf, histogramSamples } from './histogram-samples.ts'
-import type { MetricJson, MetricSample } from './metric-json.ts'
+import type { MetricJson, MetricSample } from './histogram-samples.ts'
 
 export interface OwnHistogramOptions {
   readonly name: string

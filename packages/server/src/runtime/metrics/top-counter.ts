@@ -1,9 +1,6 @@
 /** A counter with a label for the names that count most, and `other` for the rest (`topSums`). */
 import type { CountsByName } from './named-counts.ts'
-import type { MetricJson } from './metric-json.ts'
-import { topSums } from './top-sums.ts'
-
-export { namesShown } from './top-sums.ts'
+import type { MetricJson } from './histogram-samples.ts'
 
 /** A metric of the names that count most. */
 export interface TopMetric {
@@ -33,4 +30,96 @@ export function topCounter(
       return { name, help, type: 'counter', aggregator: 'sum', values }
     },
   }
+}
+
+export interface TopSums {
+  /** Adds the counts since the last call. */
+  add(counts: CountsByName): void
+  /** By name; the last entry is the sum of all others, as `other`. */
+  shown(): readonly (readonly [name: string, sums: readonly number[]])[]
+}
+
+export interface TopSumsOptions {
+  /** The weight of a name. */
+  readonly weightOf: (counts: readonly number[]) => number
+  /** Default: 5 minutes. */
+  readonly halfLifeMs?: number
+  /** Milliseconds, never set back. */
+  readonly clock?: (() => number) | undefined
+}
+
+/** The names that are shown separately. */
+export const namesShown = 20
+/** Recent counts decide which names count most: a count older than this weighs half. */
+const usualHalfLifeMs = 300_000
+/** A shown name is replaced only when another one counts this much more, because each change begins a new series in Prometheus. */
+const staysFor = 1.25
+/** Names that are remembered but not shown. */
+const rememberedAtMost = 40_000
+
+/**
+ * Each count is added once: to the sums of its name, if that is shown at the time, else to `other`. So no sum ever falls, and a rate is
+ * right at any time. A name that is no longer shown takes its sums away, and one that comes back begins at 0. A shown name that no longer
+ * counts stays until another one needs its place, because rare names would otherwise come and go.
+ */
+export function topSums({
+  weightOf,
+  halfLifeMs = usualHalfLifeMs,
+  clock = () => performance.now(),
+}: TopSumsOptions): TopSums {
+  const scores = new Map<string, number>()
+  let shown = new Map<string, readonly number[]>()
+  let other: readonly number[] = []
+  let agedMs = clock()
+
+  const age = (): void => {
+    const nowMs = clock()
+    const factor = 0.5 ** ((nowMs - agedMs) / halfLifeMs)
+    agedMs = nowMs
+    for (const [key, score] of scores) {
+      if (score * factor < 0.5 && !shown.has(key)) scores.delete(key)
+      else scores.set(key, score * factor)
+    }
+  }
+
+  return {
+    add({ names, others }) {
+      age()
+      for (const [key, counts] of names) {
+        const weight = weightOf(counts)
+        if (weight > 0 && (scores.has(key) || scores.size < rememberedAtMost))
+          scores.set(key, (scores.get(key) ?? 0) + weight)
+      }
+      const rank = (key: string, score: number) => (shown.has(key) ? score * staysFor : score)
+      shown = new Map(highest(scores, rank).map((key) => [key, shown.get(key) ?? []]))
+      for (const [key, counts] of names) {
+        const sofar = shown.get(key)
+        if (sofar === undefined) other = added(other, counts)
+        else shown.set(key, added(sofar, counts))
+      }
+      other = added(other, others)
+    },
+    shown: () => [...shown, ['other', other]],
+  }
+}
+
+function added(sums: readonly number[], counts: readonly number[]): readonly number[] {
+  const length = Math.max(sums.length, counts.length)
+  return Array.from({ length }, (_, index) => (sums[index] ?? 0) + (counts[index] ?? 0))
+}
+
+/** The names with the highest ranks, in one pass: sorting 10,000 would hold up the requests of a millisecond. */
+function highest(
+  scores: ReadonlyMap<string, number>,
+  rankOf: (key: string, score: number) => number,
+): readonly string[] {
+  const top: { readonly key: string; readonly rank: number }[] = []
+  for (const [key, score] of scores) {
+    const rank = rankOf(key, score)
+    if (top.length === namesShown && rank <= (top.at(-1)?.rank ?? 0)) continue
+    const place = top.findIndex((one) => rank > one.rank)
+    top.splice(place < 0 ? top.length : place, 0, { key, rank })
+    if (top.length > namesShown) top.pop()
+  }
+  return top.map(({ key }) => key)
 }

@@ -1,35 +1,13 @@
 /** The database as statements use it: which connection each runs on, in which transaction, and what is retried. */
-import type { PoolClient, QueryResultRow } from 'pg'
-import type { PoolState, StoreObserver } from '../store-observer.ts'
+import type { PoolClient } from 'pg'
+import type { PoolState } from '../store-observer.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { isOfStatement } from './failure.ts'
+import type { ConnectionOptions } from './pool.ts'
+import type { Row, Session, Statement, Value } from './session.ts'
 import { typesOf } from './long-rows.ts'
 import { createReadLines, defaultConnectTimeoutMs } from './read-lines.ts'
 import { listenOn, noLimit, poolOf, poolState, sessionOf, waitForLocks, withClient } from './pool.ts'
-
-/** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
-export interface Statement {
-  /** Unique among all statements. */
-  readonly name: string
-  readonly text: string
-  /** `bytes`: in reads, long values of the type `text` come as bytes (long-rows.ts). Left out: all come as texts. */
-  readonly longTexts?: 'bytes'
-  /** Columns of the type `bigint` come as numbers: for tables that hold nothing beyond 2^53, such as ticks. Left out: as texts. */
-  readonly numbers?: true
-}
-
-export type Value = string | number | bigint | boolean | null | Uint8Array
-
-/** Rows as node-postgres reads them: `bigint` columns as text, `bytea` as bytes. */
-export type Row = QueryResultRow
-
-export interface Session {
-  /** The same object for as long as the connection lives. */
-  readonly connection: object
-  query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
-  /** Any number of commands, without values. For migrations. */
-  script(text: string): Promise<void>
-}
 
 export interface Database {
   /**
@@ -62,26 +40,6 @@ export type Reads = Pick<Database, 'read'>
 export function readsOf(database: Reads, { tenantId }: Pick<FeedKey, 'tenantId'>): Reads {
   return { read: (statement, values) => database.read(statement, values, tenantId) }
 }
-
-export interface ConnectionOptions {
-  readonly url: string
-  /** Connections for reading; one more listens for changes. */
-  readonly readConnections: number
-  /** Connections for writing. 2 if left out. */
-  readonly writeConnections?: number | undefined
-  /** Reaching the server, or waiting for a free connection. 5 s if left out. */
-  readonly connectTimeoutMs?: number | undefined
-  /** How long a read may take: a few index probes, and at most some megabytes. 10 s if left out. */
-  readonly readTimeoutMs?: number | undefined
-  /** How long a commit may take, waiting for those of other nodes included. 30 s if left out. */
-  readonly writeTimeoutMs?: number | undefined
-  /** Called with waits for a connection, and for reads that are retried. */
-  readonly observer?: Pick<StoreObserver, 'waited' | 'retried'> | undefined
-  /** Called for each new connection before its first use; if it rejects, the connection is given up. */
-  readonly onConnect?: ((session: Session, purpose: Purpose) => Promise<void>) | undefined
-}
-
-export type Purpose = 'reading' | 'writing'
 
 /** How long a read may take by default. */
 export const defaultReadTimeoutMs = 10_000

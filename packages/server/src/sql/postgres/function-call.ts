@@ -3,7 +3,7 @@
  * the columns. The order does not matter; a name that the function does not have is refused when the statement is prepared.
  */
 import { bigints, booleans, integers, smallints, textsOf, uuids } from './array.ts'
-import type { Statement, Value } from './connection.ts'
+import type { Statement, Value } from './session.ts'
 
 /** One parameter: its type in the database, and its value. */
 export interface Parameter<Given> {

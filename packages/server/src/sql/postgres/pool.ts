@@ -3,12 +3,32 @@ import { callbackify } from 'node:util'
 import { Client, Pool } from 'pg'
 import type { ClientConfig, Notification, PoolClient } from 'pg'
 import { StorageFailure } from '../storage-errors.ts'
-import type { PoolState } from '../store-observer.ts'
+import type { PoolState, StoreObserver } from '../store-observer.ts'
 import { defaultConnectTimeoutMs } from './read-lines.ts'
-import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
+import type { Row, Session, Statement, Value } from './session.ts'
 import { isOfStatement } from './failure.ts'
 import { sendLongParameters } from './long-parameters.ts'
 import { gatherLongRows, textsAsTexts, typesOf } from './long-rows.ts'
+
+export interface ConnectionOptions {
+  readonly url: string
+  /** Connections for reading; one more listens for changes. */
+  readonly readConnections: number
+  /** Connections for writing. 2 if left out. */
+  readonly writeConnections?: number | undefined
+  /** Reaching the server, or waiting for a free connection. 5 s if left out. */
+  readonly connectTimeoutMs?: number | undefined
+  /** How long a read may take: a few index probes, and at most some megabytes. 10 s if left out. */
+  readonly readTimeoutMs?: number | undefined
+  /** How long a commit may take, waiting for those of other nodes included. 30 s if left out. */
+  readonly writeTimeoutMs?: number | undefined
+  /** Called with waits for a connection, and for reads that are retried. */
+  readonly observer?: Pick<StoreObserver, 'waited' | 'retried'> | undefined
+  /** Called for each new connection before its first use; if it rejects, the connection is given up. */
+  readonly onConnect?: ((session: Session, purpose: Purpose) => Promise<void>) | undefined
+}
+
+export type Purpose = 'reading' | 'writing'
 
 /** A node that vanishes while it holds a feed's counter releases it after this time. */
 const idleInTransactionMs = 5_000

@@ -3,7 +3,7 @@ import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Database as Connection } from 'better-sqlite3'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from './file-lock.ts'
 
 export type { Connection }
 

@@ -1,7 +1,6 @@
 /** From SQLite's and the system's error codes to the few failures the port knows. */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { codeOf } from '../error-code.ts'
-import { StorageFailure, StorageRefusal } from '../storage-errors.ts'
+import { codeOf, StorageFailure, StorageRefusal } from '../storage-errors.ts'
 
 /** The disk, a quota, or the maximum size set by the operator is used up. */
 const fullCodes = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT'])

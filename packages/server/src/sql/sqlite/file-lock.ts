@@ -1,8 +1,8 @@
 /** A lock between processes that needs no cleaning up, whatever happens to its holder. */
-import { closeSync, openSync, realpathSync } from 'node:fs'
+import { closeSync, openSync, realpathSync, existsSync, mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { codeOf } from '../error-code.ts'
+import { codeOf } from '../storage-errors.ts'
 
 export interface FileLock {
   /** Safe to call twice. */
@@ -39,5 +39,21 @@ export function takeFileLock(path: string, mode: number): FileLock | undefined {
       if (held.get(file) === db) held.delete(file)
       db.close()
     },
+  }
+}
+
+/**
+ * Makes a folder that only its owner can enter, with its missing parents. Not `mkdirSync(…, { recursive })`: below /proc, where a missing
+ * folder is refused with ENOENT, that tries for ever (seen with Node 26.10).
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const above = dirname(folder)
+  if (above !== folder) makeFolder(above)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!existsSync(folder)) throw error
   }
 }

@@ -2,35 +2,30 @@
 import { postgresAccess } from '../../sql/postgres.ts'
 import { featureStores } from '../stores.ts'
 import type { SharedClock } from '../../runtime/clock.ts'
-import {
-  countedRuns,
-  guardedBranchViews,
-  guardedErasing,
-  guardedRestricting,
-  guardedThinning,
-  storeGuard,
-} from '../../sql/guarded.ts'
+import { countedRuns, guardedPart, storeGuard } from '../../sql/guarded.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseBranchViews } from '../../events/postgres/branch-views.ts'
-import type { ConnectionOptions, Database, Statement } from '../../sql/postgres/connection.ts'
-import { engineParts } from '../../events/postgres/engine-parts.ts'
-import type { EngineParts } from '../../events/postgres/engine-parts.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { ConnectionOptions } from '../../sql/postgres/pool.ts'
+import type { Statement } from '../../sql/postgres/session.ts'
+import { engineParts } from './engine-parts.ts'
+import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
-import { databaseErasing } from '../../events/postgres/reduce/erase.ts'
+import { databaseErasing } from './reduce/erase.ts'
 import { databaseEvents } from '../../events/postgres/events.ts'
 import { exportRecords } from './copy/export-records.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'
-import { feedLines } from '../../events/postgres/feed-queues.ts'
+import { feedLines } from '../../events/postgres/log-parts.ts'
 import { readHeldSnapshots } from './held-snapshots.ts'
 import { importRecords } from './copy/import-records.ts'
 import { exportTenant } from './copy/export-tenant.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
-import { databaseThinning } from '../../events/postgres/reduce/retention.ts'
+import { databaseThinning } from './reduce/retention.ts'
 import { forgetSkippedIds } from '../../events/postgres/append/skipped-ids.ts'
-import { databaseRestricting } from '../../events/postgres/reduce/restrict.ts'
+import { databaseRestricting } from './reduce/restrict.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 
 /** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
@@ -78,7 +73,7 @@ function engineOver(
   const { readConnections = 8, appendsAtOnce = 4 } = options
   const writeConnections = appendsAtOnce + otherWriteConnections
   const connections = { ...options, readConnections, writeConnections }
-  const parts = engineParts({ connections, settings, clock, overrideClockCheck })
+  const parts = engineParts({ connections, catalogue: settings.catalogue, clock, overrideClockCheck })
   const { database, history, given, note, remembered } = parts
   const guard = storeGuard(failureOf)
   const { isClosed } = guard
@@ -101,11 +96,11 @@ function engineOver(
       exporting: {
         exportTenant: (...asked) => guarded(() => exportTenant(database, parts.givenFloor(), ...asked)),
       },
-      erasing: guardedErasing(databaseErasing(parts), guarded),
-      restricting: guardedRestricting(databaseRestricting(parts), guarded),
-      thinning: guardedThinning(databaseThinning(parts), guarded),
+      erasing: guardedPart(databaseErasing(parts), guarded),
+      restricting: guardedPart(databaseRestricting(parts), guarded),
+      thinning: guardedPart(databaseThinning(parts), guarded),
     }),
-    branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
+    branchViews: guardedPart(databaseBranchViews(database, given), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),

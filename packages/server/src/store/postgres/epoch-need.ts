@@ -1,6 +1,7 @@
 import { feedNames } from '@property-events/protocol'
 import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
-import type { Database, Statement } from '../../sql/postgres/connection.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 import type { Witness } from '../../events/postgres/witness.ts'
 

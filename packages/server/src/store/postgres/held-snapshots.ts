@@ -3,7 +3,8 @@
  * publication, and each probe goes through them: 2 buffers became 100 after 8,000 publications to one feed.
  */
 import type { HeldSnapshot } from '../../sql/store-observer.ts'
-import type { Database, Statement } from '../../sql/postgres/connection.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Statement } from '../../sql/postgres/session.ts'
 
 /**
  * The oldest of each kind of holder. Sessions of other databases keep nothing here, and a VACUUM's own snapshot keeps nothing anywhere.

@@ -1,12 +1,11 @@
 /** Brings a database to the schema this program knows, from any number of nodes at once, while others publish and read. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { codeOf } from '../../sql/error-code.ts'
-import { StorageRefusal, madeBefore } from '../../sql/storage-errors.ts'
-import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
+import { codeOf, StorageRefusal, madeBefore } from '../../sql/storage-errors.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { shareWithNodes } from './node-rights.ts'
 import { inTransaction, runBeside, runFiles, runInside } from './migration-steps.ts'
 import type { Migration } from './migration-steps.ts'
-import { serverRefusal } from './server-version.ts'
 
 const fileOf = (name: string): URL => new URL(`../../sql/migrations/${name}`, import.meta.url)
 
@@ -241,5 +240,20 @@ function notAStore(): StorageRefusal {
   return new StorageRefusal(
     'not_a_store',
     'There is no Property Events store in this database. Name the database of one, or an empty database for a new one.',
+  )
+}
+
+export const oldestServer = 15
+/** The newest version that the tests were run on. */
+export const newestServer = 18
+
+/** `version` as in `server_version_num`, such as 150018. Without this check an older server fails later, and with a less clear reason. */
+export function serverRefusal(version: number): StorageRefusal | undefined {
+  const major = Math.floor(version / 10_000)
+  if (major >= oldestServer) return undefined
+  return new StorageRefusal(
+    'old_server',
+    `The database is PostgreSQL ${major}, and this program needs ${oldestServer} or newer (${newestServer} is known to work). ` +
+      'Upgrade it with pg_upgrade, or copy the store to a newer server.',
   )
 }

@@ -1,6 +1,6 @@
 /** The parts of a step to the next schema, and how each is run: briefly in a transaction, or for a long time while nodes work. */
 import { readFileSync } from 'node:fs'
-import type { Session, Statement } from '../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 
 /** One step to the next version. */
 export interface Migration {

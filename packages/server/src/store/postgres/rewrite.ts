@@ -4,9 +4,9 @@
  * other way.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { codeOf } from '../../sql/error-code.ts'
-import { StorageRefusal } from '../../sql/storage-errors.ts'
-import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
+import { codeOf, StorageRefusal } from '../../sql/storage-errors.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
 

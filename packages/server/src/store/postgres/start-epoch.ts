@@ -1,4 +1,4 @@
-import { newEpochId } from '../../events/epoch-id.ts'
+import { newEpochId } from '../../events/epochs.ts'
 import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
 import { endMaintenance } from '../../maintenance/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'
@@ -7,7 +7,8 @@ import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { smallints, texts, uuids } from '../../sql/postgres/array.ts'
 import type { NoteChanges } from '../../sql/postgres.ts'
-import type { Database, Session, Statement } from '../../sql/postgres/connection.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
 
 /** Waits for commits under way and lets no new one begin; reads continue. */

@@ -4,13 +4,7 @@ import { featureStores } from '../stores.ts'
 import { changeCounts } from '../../events/change-counts.ts'
 import type { ChangeCounts } from '../../events/change-counts.ts'
 import type { SharedClock } from '../../runtime/clock.ts'
-import {
-  guardedBranchViews,
-  guardedErasing,
-  guardedRestricting,
-  guardedThinning,
-  storeGuard,
-} from '../../sql/guarded.ts'
+import { guardedPart, storeGuard } from '../../sql/guarded.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../../sql/store-observer.ts'
@@ -22,20 +16,20 @@ import type { CommitLine } from '../../events/sqlite/commit-line.ts'
 import { connectForReading } from '../../sql/sqlite/connection.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { epochReads } from './epoch-need.ts'
-import { fileErasing } from '../../events/sqlite/reduce/erase.ts'
+import { fileErasing } from './reduce/erase.ts'
 import { fileEvents } from '../../events/sqlite/events.ts'
 import { exportRecords } from './copy/export-records.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'
 import { exportTenant } from './copy/export-tenant.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
-import { fileRestricting } from '../../events/sqlite/reduce/restrict.ts'
-import { fileThinning } from '../../events/sqlite/reduce/retention.ts'
+import { fileRestricting } from './reduce/restrict.ts'
+import { fileThinning } from './reduce/retention.ts'
 import { settledLocator } from '../../events/sqlite/read/settled-locate.ts'
-import { hostWriterHere } from '../../events/sqlite/writer/writer-here.ts'
-import { hostWriter } from '../../events/sqlite/writer/writer-host.ts'
-import { linkWriter } from '../../events/sqlite/writer/writer-link.ts'
-import type { WriterLink } from '../../events/sqlite/writer/writer-link.ts'
+import { hostWriterHere } from './writer/in-process-writer.ts'
+import { hostWriter } from './writer/writer-host.ts'
+import { linkWriter } from './writer/writer-link.ts'
+import type { WriterLink } from './writer/writer-link.ts'
 
 export interface SqliteOptions {
   readonly kind: 'sqlite'
@@ -65,20 +59,20 @@ export async function openSqlite(
   const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
   const host = (writesOn === 'ownThread' ? hostWriter : hostWriterHere)(writerOptions, line)
   const observers = storeObservers()
-  const link = linkWriter(host, (ms) => observers.waited('writing', ms))
-  await link.call('durability')
+  const writer = linkWriter(host, (ms) => observers.waited('writing', ms))
+  await writer.durability()
   const endWriter = async (): Promise<void> => {
-    await link.call('close')
+    await writer.close()
     await host.ended()
   }
-  return engineOver({ file, settings, clock, link, line, changes, observers, end: endWriter })
+  return engineOver({ file, settings, clock, writer, line, changes, observers, end: endWriter })
 }
 
 interface EngineParts {
   readonly file: string
   readonly settings: StoreSettings
   readonly clock: SharedClock | undefined
-  readonly link: WriterLink
+  readonly writer: WriterLink
   readonly line: CommitLine
   readonly changes: ChangeCounts
   readonly observers: StoreObservers
@@ -87,11 +81,11 @@ interface EngineParts {
 }
 
 function engineOver(parts: EngineParts): StorageEngine {
-  const { file, settings, clock, link, line, observers } = parts
+  const { file, settings, clock, writer, line, observers } = parts
   const db = connectForReading(file)
   const guard = storeGuard((error) => failureOf(error, file))
   const { guarded } = guard
-  const locator = settledLocator(db, clock, line, link, observers)
+  const locator = settledLocator(db, clock, line, writer, observers)
   const epochs = epochReads(db)
   const watching = watchers()
 
@@ -101,29 +95,32 @@ function engineOver(parts: EngineParts): StorageEngine {
   }
   return {
     settings,
-    ...featureStores(sqliteAccess(db, clock, link, watching, guarded), {
-      storeId: settings.storeId,
-      isShared: false,
-      exporting: {
-        exportTenant: (...given) => guarded(() => exportTenant(file, clock, ...given)),
+    ...featureStores(
+      sqliteAccess(db, clock, writer, (key) => watching.tell(key), guarded),
+      {
+        storeId: settings.storeId,
+        isShared: false,
+        exporting: {
+          exportTenant: (...given) => guarded(() => exportTenant(file, clock, ...given)),
+        },
+        erasing: guardedPart(fileErasing(db, clock, writer, watching), guarded),
+        restricting: guardedPart(fileRestricting(db, writer, watching), guarded),
+        thinning: guardedPart(fileThinning(db, clock, writer, watching), guarded),
       },
-      erasing: guardedErasing(fileErasing(db, parts, watching), guarded),
-      restricting: guardedRestricting(fileRestricting(db, link, watching), guarded),
-      thinning: guardedThinning(fileThinning(db, clock, link, watching), guarded),
-    }),
-    branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
+    ),
+    branchViews: guardedPart(fileBranchViews(db, clock, writer), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
-      guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
-    acceptHistory: (actor) => guarded(() => link.call('acceptHistory', actor)),
+      guarded(() => writer.startEpoch(continueAfter, actor, feeds)),
+    acceptHistory: (actor) => guarded(() => writer.acceptHistory(actor)),
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
     // A process that holds the file cannot lose any of it.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),
     rewrite: () => guarded(() => rewriteStore(file)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
-    importRecords: (records, actor) => guarded(() => link.call('importRecords', records, actor)),
-    forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
+    importRecords: (records, actor) => guarded(() => writer.importRecords(records, actor)),
+    forgetSkippedIds: () => guarded(() => writer.forgetSkippedIds()),
     // A reader keeps pages in the WAL, and no search goes through them.
     heldSnapshots: () => guarded(() => []),
     observe: (observer) => observers.observe(observer),
@@ -131,7 +128,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     ping: () =>
       guarded(async () => {
         db.prepare('SELECT count(*) FROM meta').get()
-        await link.call('durability')
+        await writer.durability()
       }),
     close,
     [Symbol.asyncDispose]: close,
@@ -139,9 +136,9 @@ function engineOver(parts: EngineParts): StorageEngine {
 }
 
 /** Earlier questions to the writer are answered first; the connection is closed before the writer moves the WAL into the file. */
-async function closeStore({ link, end }: EngineParts, db: Connection): Promise<void> {
+async function closeStore({ writer, end }: EngineParts, db: Connection): Promise<void> {
   try {
-    await link.call('settled').finally(() => db.close())
+    await writer.settled().finally(() => db.close())
     await end()
   } catch (error) {
     throw failureOf(error)

@@ -1,8 +1,7 @@
 /** Brings a store's file to the schema this program knows, from any number of processes at once. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { codeOf } from '../../sql/error-code.ts'
-import { StorageRefusal, madeBefore } from '../../sql/storage-errors.ts'
+import { codeOf, StorageRefusal, madeBefore } from '../../sql/storage-errors.ts'
 import { pageSize } from '../../sql/sqlite/connection.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 

@@ -1,4 +1,4 @@
-import { newEpochId } from '../../events/epoch-id.ts'
+import { newEpochId } from '../../events/epochs.ts'
 import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
 import { endMaintenance } from '../../maintenance/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'

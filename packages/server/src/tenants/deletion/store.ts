@@ -2,7 +2,7 @@
 import { feedNames } from '@property-events/protocol/plain'
 import { deletionBegun, tenantDeleted } from '../../audit/changes.ts'
 import type { Actor } from '../../audit/actor.ts'
-import { feedsOfTenant } from '../../events/tenant-feeds.ts'
+import { feedsOfTenant } from '../../events/log-statements.ts'
 import { defineWrite, statement } from '../../sql/database.ts'
 import type { Sql, StoreAccess, Transaction } from '../../sql/database.ts'
 import { nodeSilenceMs } from '../../nodes/node.ts'

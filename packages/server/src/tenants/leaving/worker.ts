@@ -11,7 +11,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { Leaving } from './leaving.ts'
 import type { StorageEngine } from '../../store/storage.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
-import { unlessBroken } from '../../runtime/isolate-failure.ts'
+import { unlessBroken } from '../../sql/isolate-failure.ts'
 
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
 const lookEveryMs = 2_000

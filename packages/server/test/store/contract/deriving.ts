@@ -6,7 +6,7 @@ import type { DraftWords } from '../support/drafts.ts'
 import { codes, list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
-import { uuidV5 } from '../../../src/runtime/uuid-v5.ts'
+import { uuidV5 } from '../../../src/runtime/hashes.ts'
 
 /** What one subject's events become, one request each, and all in one. */
 const histories: readonly { says: string; events: readonly Omit<DraftWords, 'subject'>[]; codes: string }[] =

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { freeBytes } from '../../../src/runtime/memory/free-bytes.ts'
-import { epochWeight } from '../../../src/events/epoch-weight.ts'
+import { epochWeight } from '../../../src/events/epochs.ts'
 import { feedName } from '../../../src/events/feed-key.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'

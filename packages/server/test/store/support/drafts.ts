@@ -10,7 +10,7 @@ import type {
 } from '../../../src/events/append/append-batch.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import { updateDateHashOf } from '../../../src/events/append/subject-identity.ts'
-import { uuidV5 } from '../../../src/runtime/uuid-v5.ts'
+import { uuidV5 } from '../../../src/runtime/hashes.ts'
 
 const namespace = '6f9b1f9e-6f0e-4b0a-9d4e-3a6d6e1c2b11'
 

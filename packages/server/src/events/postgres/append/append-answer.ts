@@ -1,8 +1,9 @@
-/** The answers of `append_events` and `append_event`. */
+/** What the functions `append_events` and `append_event` are given beside their plan, and what they answer. */
 import { formatTicks } from '@property-events/protocol'
 import { feedName } from '../../feed-key.ts'
-import type { ColumnTable, ColumnTexts } from '../../../sql/postgres/function-call.ts'
+import type { ColumnTable, ColumnTexts, ParameterTable } from '../../../sql/postgres/function-call.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
+import type { Ticks } from '@property-events/protocol'
 
 export type AppendAnswer =
   | { readonly kind: 'appended'; readonly feeds: ReadonlyMap<string, Stamped> }
@@ -48,4 +49,18 @@ export function readAnswer(row: AnswerRow, feeds: readonly FeedPlan[]): AppendAn
 
 function listOf(text: string): readonly string[] {
   return text.slice(1, -1).split(',')
+}
+
+export interface CallContext {
+  /** Replaces the database's clock. For tests. */
+  readonly now: Ticks | undefined
+  /** No stamp is before this. */
+  readonly floor: Ticks | undefined
+  readonly clockToleranceTicks: Ticks | undefined
+}
+
+export const contextParameters: ParameterTable<{ readonly context: CallContext }> = {
+  given_now: { type: 'bigint', value: ({ context }) => context.now ?? null },
+  given_floor: { type: 'bigint', value: ({ context }) => context.floor ?? null },
+  tolerance: { type: 'bigint', value: ({ context }) => context.clockToleranceTicks ?? null },
 }

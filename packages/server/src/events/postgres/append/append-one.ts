@@ -1,9 +1,8 @@
 /** A plan of one event as a call of `append_event`. This is the most frequent call, and none of its values is a list. */
 import type { EventRow } from '../../append/decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../../event-json.ts'
-import { answerColumns } from './append-answer.ts'
-import { contextParameters } from './append-context.ts'
-import type { CallContext } from './append-context.ts'
+import { answerColumns, contextParameters } from './append-answer.ts'
+import type { CallContext } from './append-answer.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import { functionCall } from '../../../sql/postgres/function-call.ts'
 import type { FeedReading } from './feed-state.ts'

@@ -8,7 +8,7 @@ import type { AppendBatch } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import type { SubjectState } from '../../append/subject-state.ts'
 import { bigints, integers, smallints, uuids } from '../../../sql/postgres/array.ts'
-import type { Session, Statement } from '../../../sql/postgres/connection.ts'
+import type { Session, Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 export interface TakenId {

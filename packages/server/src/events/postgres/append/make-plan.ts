@@ -1,7 +1,7 @@
 /** Two ways to a plan: from what this node remembers about the feeds, or otherwise from what it reads. */
 import type { Ticks } from '@property-events/protocol'
 import type { AppendBatch } from '../../append/append-batch.ts'
-import type { Session } from '../../../sql/postgres/connection.ts'
+import type { Session } from '../../../sql/postgres/session.ts'
 import { readFeeds, readWanted } from './feed-state.ts'
 import type { Reading } from './feed-state.ts'
 import { planCommit } from './plan-commit.ts'

@@ -5,7 +5,7 @@
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { decideAppend } from '../../append/decide-append.ts'
 import type { EventRow, FeedCounter, ReservedId } from '../../append/decide-append.ts'
-import type { AppendLookups } from '../../append/plan-append.ts'
+import type { AppendLookups } from '../../append/append-plan.ts'
 import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'

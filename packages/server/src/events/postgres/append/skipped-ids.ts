@@ -1,6 +1,7 @@
 import type { Ticks } from '@property-events/protocol'
 import { skippedIdKeptTicks, skippedIdsPerStep } from '../../skipped-ids.ts'
-import type { Database, Statement } from '../../../sql/postgres/connection.ts'
+import type { Database } from '../../../sql/postgres/connection.ts'
+import type { Statement } from '../../../sql/postgres/session.ts'
 
 /**
  * One index probe in each feed, until there are enough. Skips rows that another node is removing: it waits for no other session, and no

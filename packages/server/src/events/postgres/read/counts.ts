@@ -2,8 +2,9 @@
 import { feedNames, viewsOf } from '@property-events/protocol'
 import type { FeedCount, LatestEvent, NewestQuery, Tally, TallyQuery } from '../../event-log.ts'
 import { bigints, texts } from '../../../sql/postgres/array.ts'
-import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
-import { eventAt } from '../event-at.ts'
+import type { Reads } from '../../../sql/postgres/connection.ts'
+import type { Statement } from '../../../sql/postgres/session.ts'
+import { eventAt } from '../../log-statements.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 const countColumns = 'f.tenant::text, f.feed, f.last_created, f.live_count AS live'

@@ -6,7 +6,8 @@
 import { isUuid } from '@property-events/protocol'
 import type { FeedKey } from '../../feed-key.ts'
 import { smallints, uuids } from '../../../sql/postgres/array.ts'
-import type { Database, Statement } from '../../../sql/postgres/connection.ts'
+import type { Database } from '../../../sql/postgres/connection.ts'
+import type { Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 const select: Statement = {

@@ -4,7 +4,8 @@ import { endsOf, numbersOf } from '../../live-subjects.ts'
 import { partsOfView } from '../../branches/branch-view.ts'
 import type { LiveQuery, LiveStep } from '../../live-subjects.ts'
 import { bigints } from '../../../sql/postgres/array.ts'
-import type { Reads, Row, Statement } from '../../../sql/postgres/connection.ts'
+import type { Reads } from '../../../sql/postgres/connection.ts'
+import type { Row, Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 /**

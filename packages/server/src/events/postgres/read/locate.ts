@@ -1,14 +1,17 @@
 import { feedNames } from '@property-events/protocol'
 import { partsOfView } from '../../branches/branch-view.ts'
-import { epochWeightSql } from '../../epoch-weight.ts'
+import { epochWeightSql } from '../../epochs.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { FeedKey } from '../../feed-key.ts'
 import type { FeedMark, Head, LocateQuery, Located, MarksTotal } from '../../event-log.ts'
 import { smallints, uuids } from '../../../sql/postgres/array.ts'
-import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
+import type { Reads } from '../../../sql/postgres/connection.ts'
+import type { Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
-import { headColumns, headOf } from '../feed-row.ts'
-import type { HeadRow } from '../feed-row.ts'
+
+/** The columns of `headOf`, of a table named `f`. */
+const headColumns =
+  'f.epoch, f.number_offset, f.revision, f.thinned, f.last_position, f.last_sequence, f.last_created'
 
 /**
  * Each part is one index probe (P5), and all come from one state of the feed (P4), because a statement has one snapshot. Conditions that
@@ -156,4 +159,25 @@ export async function readMarksTotal(database: Reads): Promise<MarksTotal> {
 /** As two lists, one of tenants and one of feeds. */
 function namesOf(keys: readonly FeedKey[]): readonly [Buffer, Buffer] {
   return [uuids(keys.map(({ tenantId }) => tenantId)), smallints(keys.map(({ feed }) => feedNumbers[feed]))]
+}
+
+interface HeadRow {
+  readonly epoch: string
+  readonly number_offset: string
+  readonly revision: string
+  readonly thinned: string
+  readonly last_position: string
+  readonly last_sequence: string | null
+  readonly last_created: string | null
+}
+
+function headOf(row: HeadRow): Head {
+  return {
+    position: Number(row.last_position),
+    sequenceNumber: Number(row.last_sequence ?? row.number_offset),
+    created: row.last_created === null ? undefined : BigInt(row.last_created),
+    epoch: row.epoch,
+    revision: Number(row.revision),
+    thinned: Number(row.thinned),
+  }
 }

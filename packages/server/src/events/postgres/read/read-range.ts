@@ -1,8 +1,9 @@
 import { freeBytes } from '../../../runtime/memory/free-bytes.ts'
 import type { ViewRange } from '../../event-log.ts'
 import { bigints } from '../../../sql/postgres/array.ts'
-import type { Reads, Row, Statement, Value } from '../../../sql/postgres/connection.ts'
-import { eventAt } from '../event-at.ts'
+import type { Reads } from '../../../sql/postgres/connection.ts'
+import type { Row, Statement, Value } from '../../../sql/postgres/session.ts'
+import { eventAt } from '../../log-statements.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import type { TextOrBytes } from '../../../sql/postgres/long-rows.ts'
 

@@ -1,4 +1,4 @@
-import { isOpenWindow } from '../../open-window.ts'
+import { isOpenWindow } from '../../time-reservation.ts'
 import type { ShownNumbers } from '../../shown-numbers.ts'
 import type { LocateQuery, Located } from '../../event-log.ts'
 import { readsOf } from '../../../sql/postgres/connection.ts'

@@ -1,6 +1,7 @@
 /** Where the events of a subject are, and whose the events of a range are, without reading an event. */
 import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../event-log.ts'
-import type { Reads, Statement } from '../../../sql/postgres/connection.ts'
+import type { Reads } from '../../../sql/postgres/connection.ts'
+import type { Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 export const placesOfStatement: Statement = {

@@ -3,14 +3,13 @@ import type { Category, Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../../append/decide-append.ts'
 import { eventJson } from '../../event-json.ts'
 import type { FeedKey } from '../../feed-key.ts'
-import { boundUuid } from '../bound-uuid.ts'
+import { boundUuid, subjectValues } from '../subject-row.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { branchViewEnterer } from './enter-branch-views.ts'
 import { eventChecksum } from '../event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 import type { FeedRow } from '../feed-row.ts'
-import { keptEvents } from '../reduce/kept-events.ts'
-import { subjectValues } from '../subject-row.ts'
+import { keptEvents } from '../kept-events.ts'
 
 /** Call these inside a transaction only. */
 export interface InsertEvents {

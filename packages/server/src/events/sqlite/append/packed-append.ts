@@ -10,7 +10,7 @@ import type {
   DraftContent,
   EventDraft,
 } from '../../append/append-batch.ts'
-import type { WriterLink } from '../writer/writer-link.ts'
+import type { OnWriter } from '../../../sql/sqlite.ts'
 
 export type PackedBatch = readonly [
   tenantId: string,
@@ -57,12 +57,17 @@ const updateDateAt = 2 * hashBytes
 const mostBytes = updateDateAt + 8
 const scratch = Buffer.allocUnsafeSlow(mostBytes)
 
-/** Rejects as `WriterLink.call`. */
+/** The writer's verb. */
+export interface PackedAppend {
+  append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
+}
+
+/** Rejects as the writer does. */
 export async function appendThrough(
-  link: Pick<WriterLink, 'call'>,
+  writer: OnWriter<PackedAppend>,
   batches: readonly AppendBatch[],
 ): Promise<readonly AppendOutcome[]> {
-  return unpackOutcomes(await link.call('append', packBatches(batches)))
+  return unpackOutcomes(await writer.append(packBatches(batches)))
 }
 
 function packBatches(batches: readonly AppendBatch[]): readonly PackedBatch[] {

@@ -1,5 +1,5 @@
 import type { Ticks } from '@property-events/protocol'
-import { isOpenWindow } from '../../open-window.ts'
+import { isOpenWindow } from '../../time-reservation.ts'
 import { answersOpenWindows } from '../../feed.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { FeedView } from '../../branches/branch-view.ts'

@@ -2,8 +2,8 @@ import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { FeedKey } from '../../feed-key.ts'
 import type { StoredEvent } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { eventColumns, storedEventOf } from '../event-row.ts'
-import type { EventRow } from '../event-row.ts'
+import { eventColumns, storedEventOf } from '../event-checksum.ts'
+import type { EventRow } from '../event-checksum.ts'
 import { feedNumbers } from '../feed-row.ts'
 
 /** Ids that were taken without storing anything refer to another event (`event_id`); they are not that event's id. */

@@ -2,14 +2,22 @@ import type { Ticks } from '@property-events/protocol'
 import type { TaskReport } from '../../../runtime/background-task.ts'
 import { floorAfter, readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
-import { isOpenWindow } from '../../open-window.ts'
+import { isOpenWindow, timeReservation } from '../../time-reservation.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { LocateQuery, Located } from '../../event-log.ts'
-import { timeReservation } from '../../time-reservation.ts'
+import type { Reserved } from '../../time-reservation.ts'
 import type { CommitLine } from '../commit-line.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { locator } from './locate.ts'
-import type { WriterLink } from '../writer/writer-link.ts'
+import type { OnWriter } from '../../../sql/sqlite.ts'
+
+/** The writer's verbs about time (P3). */
+export interface TimeWrites {
+  /** Extends the reservation of time, if necessary, and answers when that is on disk. */
+  reserveTime(): Reserved
+  /** Answered after all commits that were under way when it was asked. */
+  settled(): void
+}
 
 export interface SettledLocator {
   /** Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). */
@@ -24,11 +32,11 @@ export function settledLocator(
   db: Connection,
   clock: SharedClock | undefined,
   line: CommitLine,
-  link: WriterLink,
+  writer: OnWriter<TimeWrites>,
   report: TaskReport,
 ): SettledLocator {
   const look = locator(db)
-  const reservation = timeReservation({ renew: () => link.call('reserveTime'), report })
+  const reservation = timeReservation({ renew: () => writer.reserveTime(), report })
 
   /** Returns the time once the store will remember, after a crash, that windows were answered until then. */
   const reservedNow = async (): Promise<Ticks> => {
@@ -51,7 +59,7 @@ export function settledLocator(
       if (located === undefined || !isOpenWindow(query, located)) return located
       const now = await reservedNow()
       // Without a writer, nothing stamped waits for its commit, so an error is as good as an answer.
-      if (!line.ask(now)) await link.call('settled').catch(() => undefined)
+      if (!line.ask(now)) await writer.settled().catch(() => undefined)
       const settled = look(query)
       return settled && { ...settled, settled: floorAfter(now) }
     },

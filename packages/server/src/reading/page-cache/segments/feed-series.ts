@@ -2,7 +2,7 @@
 import { feedNames } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ReaderForm } from '../../representation/representation.ts'
-import { payloadState } from '../../../events/payload-state.ts'
+import { payloadState } from '../../../events/append/reduced-event.ts'
 import type { FeedKey } from '../../../events/feed-key.ts'
 import type { FeedView } from '../../../events/branches/branch-view.ts'
 import type { Head } from '../../../events/event-log.ts'

@@ -2,8 +2,8 @@
 import type { FeedKey } from '../../../events/feed-key.ts'
 import { recordsPerPiece } from '../../store-records.ts'
 import type { StoreRecord } from '../../store-records.ts'
-import type { Row, Statement } from '../../../sql/postgres/connection.ts'
-import { eventAt } from '../../../events/postgres/event-at.ts'
+import type { Row, Statement } from '../../../sql/postgres/session.ts'
+import { eventAt } from '../../../events/log-statements.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import type { Ask } from '../../../sql/postgres.ts'
 

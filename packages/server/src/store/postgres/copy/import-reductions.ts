@@ -1,9 +1,9 @@
 /** Applies what erasures and retention have reduced in another store (D17): events that are here lose their payloads too. */
-import { reducedEventJson } from '../../../events/append/reduced-event.ts'
-import type { ReductionRecord, ThinningRecord } from '../../store-records.ts'
+import { reducedEventJson, erasedEventJson } from '../../../events/append/reduced-event.ts'
+import type { ReductionRecord, ThinningRecord, KeptRecord } from '../../store-records.ts'
 import { bigints, texts, uuids } from '../../../sql/postgres/array.ts'
-import type { Session, Statement } from '../../../sql/postgres/connection.ts'
-import { eventAt } from '../../../events/postgres/event-at.ts'
+import type { Session, Statement } from '../../../sql/postgres/session.ts'
+import { eventAt } from '../../../events/log-statements.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 const readFull: Statement = {
@@ -94,4 +94,38 @@ export async function importThinning(
     texts(full.map(({ subject, json }) => reducedEventJson('thinned', key.feed, subject, json))),
   ])
   await session.query(noteThinned, [...feed, thinned, positions])
+}
+
+const update: Statement = {
+  name: 'import-kept-event',
+  text: `UPDATE event SET json = $4, state = $5 WHERE tenant = $1 AND feed = $2 AND position = $3`,
+}
+const keep: Statement = {
+  name: 'import-keep',
+  text: `INSERT INTO kept_event (tenant, feed, subject, position, sequence, json)
+    SELECT tenant, feed, subject, position, sequence, $4 FROM event WHERE tenant = $1 AND feed = $2 AND position = $3
+    ON CONFLICT (tenant, feed, subject, position) DO UPDATE SET json = excluded.json`,
+}
+const drop: Statement = {
+  name: 'import-drop-kept',
+  text: 'DELETE FROM kept_event WHERE tenant = $1 AND feed = $2 AND subject = $4 AND position = $3',
+}
+const setHash: Statement = {
+  name: 'import-kept-hash',
+  text: `UPDATE event_id i SET content_hash = $4 FROM event e
+    WHERE e.tenant = $1 AND e.feed = $2 AND e.position = $3 AND i.tenant = $1 AND i.feed = $2 AND i.id = e.id`,
+}
+
+export async function importKept(session: Session, record: KeptRecord): Promise<void> {
+  const { key, position, subjectId, json, contentHash, isHidden } = record
+  const place = [key.tenantId, feedNumbers[key.feed], position] as const
+  if (isHidden) {
+    await session.query(keep, [...place, json])
+    const reduced = erasedEventJson(key.feed, subjectId, json)
+    await session.query(update, [...place, reduced, 'restricted'])
+  } else {
+    await session.query(drop, [...place, subjectId])
+    await session.query(update, [...place, json, 'full'])
+  }
+  await session.query(setHash, [...place, contentHash])
 }

@@ -1,0 +1,146 @@
+/** The parts of the log that the verbs of one open database share. */
+import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import type { TaskReport } from '../../runtime/background-task.ts'
+import { changeCounts } from '../change-counts.ts'
+import { floorAfter, readClock } from '../../runtime/clock.ts'
+import type { SharedClock } from '../../runtime/clock.ts'
+import { defaultClockToleranceTicks } from '../append/decide-append.ts'
+import { shownNumbers } from '../shown-numbers.ts'
+import type { ShownNumbers } from '../shown-numbers.ts'
+import { storeObservers } from '../../sql/store-observer.ts'
+import type { StoreObservers } from '../../sql/store-observer.ts'
+import { timeReservation } from '../time-reservation.ts'
+import type { TimeReservation } from '../time-reservation.ts'
+import { watchers } from '../watchers.ts'
+import type { Watchers } from '../watchers.ts'
+import { appender } from './append/append.ts'
+import type { AppendContext, Appender } from './append/append.ts'
+import { databaseChanges } from './change-notifications.ts'
+import type { Changes } from './change-notifications.ts'
+import { connect, defaultReadTimeoutMs, isConnectionLoss } from '../../sql/postgres/connection.ts'
+import type { Database } from '../../sql/postgres/connection.ts'
+import type { ConnectionOptions } from '../../sql/postgres/pool.ts'
+import { failureOf } from '../../sql/postgres/failure.ts'
+import { rememberedFeeds } from './append/feed-state-cache.ts'
+import type { RememberedFeeds } from './append/feed-state-cache.ts'
+import { reserveTime, settler } from './settle.ts'
+import type { Settler } from './settle.ts'
+import { witness } from './witness.ts'
+import type { Witness } from './witness.ts'
+
+export interface LogParts {
+  readonly database: Database
+  /** Replaces the database's clock, for tests; and the floor of later stamps that follows from it. */
+  readonly given: () => Ticks | undefined
+  readonly givenFloor: () => Ticks | undefined
+  readonly shown: ShownNumbers
+  readonly history: Witness
+  readonly remembered: RememberedFeeds
+  readonly reservation: TimeReservation
+  readonly settle: Settler
+  readonly appending: Appender
+  readonly appendContext: AppendContext
+  readonly watching: Watchers
+  readonly changes: Changes
+  readonly observers: StoreObservers
+}
+
+export interface LogSettings {
+  readonly connections: ConnectionOptions
+  readonly catalogue: EventTypeCatalogue
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+}
+
+export function logParts(setting: LogSettings): LogParts {
+  const { connections, catalogue, clock, overrideClockCheck } = setting
+  const counts = changeCounts()
+  const shown = shownNumbers(counts)
+  const observers = storeObservers()
+  const history = witness(shown, {
+    latestAnswered: () => settle.latestAnswered(),
+    historyChanged: () => reservation.forget(),
+  })
+  const remembered = rememberedFeeds()
+  const histories = new WeakMap<object, string>()
+  const database = connect({
+    ...connections,
+    observer: observers,
+    async onConnect(session, purpose) {
+      const met = await history.meet(session)
+      histories.set(session.connection, met)
+      if (purpose === 'writing') remembered.forgetAll(met)
+    },
+  })
+  const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
+  const givenFloor = (): Ticks | undefined => {
+    const now = given()
+    return now && floorAfter(now)
+  }
+  const reservation = databaseReservation(database, given, observers, connections.readTimeoutMs)
+  const settle = settler(database, reservation, givenFloor)
+  const watching = watchers(counts)
+  const appendContext: AppendContext = {
+    catalogue,
+    clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
+    now: given,
+    remembered,
+    historyOf: ({ connection }) => histories.get(connection) ?? '',
+    observer: observers,
+    vouch: () => database.write((session) => history.vouch(session)),
+  }
+  return {
+    database,
+    given,
+    givenFloor,
+    shown,
+    history,
+    remembered,
+    reservation,
+    settle,
+    appending: appender(database, appendContext),
+    appendContext,
+    watching,
+    changes: databaseChanges(database, watching, (key) => remembered.forget([key]), observers),
+    observers,
+  }
+}
+
+function databaseReservation(
+  database: Database,
+  given: () => Ticks | undefined,
+  report: TaskReport,
+  patienceMs = defaultReadTimeoutMs,
+): TimeReservation {
+  const reserve = () => database.write((session) => reserveTime(session, given()))
+  return timeReservation({
+    // A second call may move it a second time, which does no harm.
+    renew: () =>
+      reserve()
+        .catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error)))
+        .catch((error: unknown) => Promise.reject(failureOf(error))),
+    patienceMs,
+    report,
+  })
+}
+
+/** Runs it when all earlier runs that name one of these feeds have ended, successfully or not. */
+export type InFeedLines = <T>(names: readonly string[], run: () => Promise<T>) => Promise<T>
+
+export function feedLines(): InFeedLines {
+  /** The last run of each feed that has not ended. It never rejects. */
+  const lastOf = new Map<string, Promise<void>>()
+  return (names, run) => {
+    const earlier = names.flatMap((name) => lastOf.get(name) ?? [])
+    const turn = earlier.length === 0 ? run() : Promise.all(earlier).then(run)
+    const ended: Promise<void> = turn.then(
+      () => leave(),
+      () => leave(),
+    )
+    const leave = (): void => {
+      for (const name of names) if (lastOf.get(name) === ended) lastOf.delete(name)
+    }
+    for (const name of names) lastOf.set(name, ended)
+    return turn
+  }
+}

@@ -1,0 +1,119 @@
+/** Erases on the writer's connection: each verb is one immediate transaction. */
+import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
+import { refusalOf } from '../../../events/feed.ts'
+import type { Ticks } from '@property-events/protocol'
+import { erasureBegun } from '../../../audit/changes.ts'
+import { begunErasure, closingBatch, refusalOfClosing } from '../../../privacy/erasure/begin.ts'
+import type { ChangeCounts } from '../../../events/change-counts.ts'
+import { readClock } from '../../../runtime/clock.ts'
+import type { SharedClock } from '../../../runtime/clock.ts'
+import { erasureOf, erasureWithId, insertErasure } from '../../../privacy/erasure/store.ts'
+import type {
+  BeginErasureOutcome,
+  Erasure,
+  ErasureRequest,
+  ReduceOutcome,
+} from '../../../privacy/erasure/erasure.ts'
+import type { Appender } from '../../../events/sqlite/append/append.ts'
+import { endRestrictions } from '../../../privacy/restriction/store.ts'
+import { statementRunner } from '../../../sql/sqlite.ts'
+import type { NoteChanges } from '../../../sql/sqlite.ts'
+import type { CommitLine } from '../../../events/sqlite/commit-line.ts'
+import type { Connection } from '../../../sql/sqlite/connection.ts'
+import { erasedRangeReader } from './erased-range.ts'
+import { feedReader } from '../../../events/sqlite/feed-row.ts'
+import { reducer } from './reduce-events.ts'
+
+export interface ErasureWrites {
+  beginErasure(request: ErasureRequest): BeginErasureOutcome
+  beginUnchangedErasure(request: ErasureRequest, position: number): BeginErasureOutcome | Changed
+  reduceErased(erasureId: string, limit: number): ReduceOutcome
+}
+
+type Changed = { readonly kind: 'changed' }
+
+export interface ErasureWriteParts {
+  readonly appending: Appender
+  readonly note: NoteChanges
+  /** The closing event is stamped like any other (P3). */
+  readonly line: Pick<CommitLine, 'commit'>
+  /** The counts of feeds that have changed, raised after the commit. */
+  readonly changes: Pick<ChangeCounts, 'raise'>
+}
+
+export function erasureWrites(
+  db: Connection,
+  clock: SharedClock | undefined,
+  { appending, note, line, changes }: ErasureWriteParts,
+): ErasureWrites {
+  const nowMs = (): number => millisecondsOfTicks(readClock(clock))
+  const run = statementRunner(db)
+  const begin = beginner(db, appending, note, nowMs)
+  const reduce = reducer(db, nowMs)
+  const beginUnchanged = unchangedBeginner(db, begin)
+  return {
+    beginUnchangedErasure(request, position) {
+      const outcome = line.commit((floor) => beginUnchanged.immediate(request, position, floor))
+      if (outcome.kind === 'begun') changes.raise(request.key)
+      return outcome
+    },
+    beginErasure(request) {
+      const outcome = line.commit((floor) => begin.immediate(request, floor))
+      if (outcome.kind === 'begun') changes.raise(request.key)
+      return outcome
+    },
+    reduceErased(erasureId, limit) {
+      const outcome = reduce(erasureId, limit)
+      const [row] = outcome.kind === 'reduced' ? run(erasureWithId(erasureId)) : []
+      if (row !== undefined) changes.raise(erasureOf(row).key)
+      return outcome
+    },
+  }
+}
+
+function unchangedBeginner(
+  db: Connection,
+  begin: (request: ErasureRequest, floor: Ticks) => BeginErasureOutcome,
+) {
+  const latestOf = db
+    .prepare<[string, string, Uint8Array], number>(
+      `SELECT position FROM feed JOIN subject USING (feed_no) WHERE tenant = ? AND feed = ? AND subject = ?`,
+    )
+    .pluck()
+  return db.transaction((request: ErasureRequest, position: number, floor: Ticks) => {
+    const { target, key } = request
+    if (target.kind !== 'subject') return { kind: 'changed' } satisfies Changed
+    const latest = latestOf.get(key.tenantId, key.feed, bytesOfUuid(target.subjectId))
+    return latest === position ? begin(request, floor) : ({ kind: 'changed' } satisfies Changed)
+  })
+}
+
+function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs: () => number) {
+  const rangeOf = erasedRangeReader(db, nowMs)
+  const feedOf = feedReader(db)
+  const run = statementRunner(db)
+  return db.transaction((request: ErasureRequest, floor: Ticks): BeginErasureOutcome => {
+    const { erasureId, key, target } = request
+    const [known] = run(erasureWithId(erasureId))
+    if (known !== undefined) return { kind: 'begun', erasure: erasureOf(known) }
+    const range = rangeOf(key, target)
+    if ('kind' in range) return range
+    const { feed, firstPosition, lastPosition, events } = range
+    let closing: Erasure['closing']
+    if (target.kind === 'subject') {
+      const [outcome] = appending.append([closingBatch(request, target.subjectId)], floor)
+      if (outcome?.kind !== 'stored') return refusalOfClosing(outcome ?? { kind: 'unknownFeed' })
+      const { id: eventId = '', stored } = outcome.events.at(-1) ?? {}
+      closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
+      run(endRestrictions(key, target.subjectId, request.actor, nowMs()))
+    } else {
+      const refusal = refusalOf(feed, 'event')
+      if (refusal !== undefined) return refusal
+    }
+    const { revision } = feedOf(key) ?? feed
+    const erasure = begunErasure({ request, events, closing, revision, nowMs: nowMs() })
+    note(erasureBegun(request), request.actor)
+    run(insertErasure(erasure, firstPosition, lastPosition))
+    return { kind: 'begun', erasure }
+  })
+}

@@ -1,0 +1,147 @@
+/** Writes to a store: one connection, and one question at a time, on whichever thread it runs. */
+import type { MessagePort } from 'node:worker_threads'
+import { writeNamed } from '../../../sql/database.ts'
+import { auditRows } from '../../../audit/changes.ts'
+import { insertAudit } from '../../../audit/store.ts'
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { statementRunner, writeRunner } from '../../../sql/sqlite.ts'
+import type { NoteChanges } from '../../../sql/sqlite.ts'
+import type { SharedClock } from '../../../runtime/clock.ts'
+import '../../stores.ts'
+import { changeCounts } from '../../../events/change-counts.ts'
+import { readClock } from '../../../runtime/clock.ts'
+import { appendedFeeds } from '../../../events/watchers.ts'
+import { oneAtATime, replyTo } from './answer-calls.ts'
+import { appender } from '../../../events/sqlite/append/append.ts'
+import { branchViewWrites } from '../../../events/sqlite/branch-views.ts'
+import { commitLine } from '../../../events/sqlite/commit-line.ts'
+import { connectForWriting } from '../../../sql/sqlite/connection.ts'
+import type { Connection } from '../../../sql/sqlite/connection.ts'
+import { erasureWrites } from '../reduce/erasure-writes.ts'
+import { recordImporter } from '../copy/import-records.ts'
+import { readSettings } from '../meta.ts'
+import { packOutcomes, unpackBatches } from '../../../events/sqlite/append/packed-append.ts'
+import { restrictionWrites } from '../reduce/restriction-writes.ts'
+import { retentionWrites } from '../reduce/retention.ts'
+import { acceptHistory, startEpoch } from '../start-epoch.ts'
+import { storedReservation } from '../stored-reservation.ts'
+import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
+import type { Ticks } from '@property-events/protocol'
+import { skippedIdsEnd, skippedIdsPerStep } from '../../../events/skipped-ids.ts'
+
+/** The writer of a store, once its connection is open. */
+export interface Writing {
+  /** Answers the questions that come through the port. */
+  answer(port: MessagePort): void
+}
+
+/** Opens the connection. `onClosed`: called when the connection has closed on request, with its port. */
+export function openForWriting(options: WriterOptions, onClosed: () => void): Writing {
+  const verbs = verbsOf(options)
+  return {
+    answer(port) {
+      const answerNext = oneAtATime((request: WriterRequest) => {
+        const send = (reply: WriterReply): void => {
+          port.postMessage(reply)
+          const [, verb] = request
+          if (verb !== 'close') return
+          port.close()
+          onClosed()
+        }
+        const reply = replyTo(verbs, request, options.file)
+        return reply instanceof Promise ? reply.then(send) : send(reply)
+      })
+      port.on('message', answerNext)
+    },
+  }
+}
+
+/** Throws if a commit would not be on the disk. */
+function durabilityOf(db: Connection): Durability {
+  const durability: Durability = {
+    journalMode: String(db.pragma('journal_mode', { simple: true })),
+    synchronous: Number(db.pragma('synchronous', { simple: true })),
+  }
+  if (durability.journalMode !== 'wal' || durability.synchronous !== 2) {
+    throw new Error(`commits would not be durable: ${JSON.stringify(durability)}`)
+  }
+  return durability
+}
+
+function verbsOf(options: WriterOptions): WriterVerbs {
+  const db = connectForWriting(options)
+  const { clock, overrideClockCheck } = options
+  const durability = durabilityOf(db)
+  const line = commitLine(options.line)
+  const changes = changeCounts(options.changes)
+  const appending = appender(db, {
+    catalogue: readSettings(db).catalogue,
+    clock,
+    overrideClockCheck,
+  })
+  const note = changeNoter(db, clock)
+  const importRecords = recordImporter(db, note)
+  const forgetSkippedIds = skippedIdRemover(db)
+  const reservation = storedReservation(db, clock)
+  return {
+    ...branchViewWrites(db, clock),
+    ...featureWrites(db, clock, note, (key) => changes.raise(key)),
+    ...erasureWrites(db, clock, { appending, note, line, changes }),
+    ...restrictionWrites(db, clock, { appending, note, line, changes }),
+    ...retentionWrites(db, clock, changes),
+    append(packed) {
+      const batches = unpackBatches(packed)
+      const outcomes = line.commit((floor) => appending.append(batches, floor))
+      for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
+      return packOutcomes(outcomes)
+    },
+    preview: (batch) => appending.preview(batch),
+    startEpoch(continueAfter, actor, feeds) {
+      startEpoch(db, note, continueAfter, actor, feeds)
+      changes.raise(undefined)
+    },
+    acceptHistory: (actor) => acceptHistory(db, note, actor),
+    importRecords(records, actor) {
+      line.commit(() => importRecords(records, actor))
+      for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)
+      changes.raise(undefined)
+    },
+    forgetSkippedIds: () => forgetSkippedIds(readClock(clock)),
+    reserveTime: () => reservation.reserve(),
+    settled: () => undefined,
+    durability: () => durability,
+    // The last connection to close moves the WAL into the file. Requesting that here would wait for every reader, for example a backup,
+    // and block all writing meanwhile.
+    close() {
+      try {
+        reservation.giveBack(line.floor())
+      } catch {
+        // For example without room on the disk: then the next start stamps from the reserved time, at most 10 s ahead.
+      }
+      db.close()
+    },
+  }
+}
+
+function changeNoter(db: Connection, clock: SharedClock | undefined): NoteChanges {
+  const run = statementRunner(db)
+  return (changes, actor) => {
+    if (changes.length > 0) run(insertAudit(auditRows(changes, actor, millisecondsOfTicks(readClock(clock)))))
+  }
+}
+
+/** The writes that the features define. */
+function featureWrites(...given: Parameters<typeof writeRunner>): Pick<WriterVerbs, 'write'> {
+  const run = writeRunner(...given)
+  return { write: (name, args) => run(writeNamed(name), args) }
+}
+
+/** Removes the oldest of the ids that may go, one step's worth, in one commit; returns how many. */
+export function skippedIdRemover(db: Connection): (now: Ticks) => number {
+  const remove = db.prepare<[Ticks, number]>(
+    `DELETE FROM event_id WHERE (feed_no, id) IN (
+      SELECT feed_no, id FROM event_id INDEXED BY event_id_skipped WHERE skipped < ? ORDER BY skipped LIMIT ?
+    )`,
+  )
+  return (now) => remove.run(skippedIdsEnd(now), skippedIdsPerStep).changes
+}
