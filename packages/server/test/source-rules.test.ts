@@ -83,7 +83,7 @@ describe('the sources of a service', () => {
       [...code.matchAll(/(?:from|import\() ?'(pg)'/g)].map(([, name]) => ({ path, name })),
     )
     assert.ok(libraries.length > 0)
-    for (const { path } of libraries) assert.match(path, /^server\/src\/storage\/postgres\//)
+    for (const { path } of libraries) assert.match(path, /^server\/src\/sql\/postgres\//)
   })
 
   it('hash with SHA-256, and with SHA-1 only where the standard for UUIDs of version 5 requires it', () => {
@@ -95,7 +95,7 @@ describe('the sources of a service', () => {
     )
     assert.ok(named.length > 5)
     for (const { path, name } of named) {
-      if (name === 'sha1') assert.equal(path, 'server/src/runtime/uuid-v5.ts')
+      if (name === 'sha1') assert.equal(path, 'server/src/runtime/hashes.ts')
       else assert.equal(name, 'sha256', path)
     }
   })
@@ -111,7 +111,7 @@ describe('the sources of a service', () => {
 
   it('decide in one file whether a feed takes a change, and in one how a tenant stands (PROTOCOL §5, D7)', () => {
     // The state of a tenant that is moved or deleted is also changed, and named for the operator, where that is done.
-    const ofState = /^server\/src\/(?:tenants\/|audit\/changes\.ts)/
+    const ofState = /^server\/src\/(?:tenants\/|transfer\/|audit\/changes\.ts)/
     const compared =
       /\bclosedBy\s*[!=]==?|\bmove IS (?:NOT )?NULL|[!=]== '(?:leaving|left|abandoned)'|startsWith\('arriving/
     assert.deepEqual(

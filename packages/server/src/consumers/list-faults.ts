@@ -6,7 +6,7 @@
 import type { TenantStore } from '../tenants/tenant.ts'
 import type { PublicationStore } from '../publishing/history/publication.ts'
 import type { FeedName } from '@property-events/protocol'
-import { turnForStep } from '../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../runtime/yield-in-steps.ts'
 import type { ConsumerRefusal, ConsumerStore } from './consumer.ts'
 import type { KeyRecord, KeyStore } from '../keys/key.ts'
 import type { Presence, SilenceStore } from './silence/silence.ts'
@@ -148,7 +148,7 @@ async function keyFaults({ keys, consumers }: Store, nowMs: number, publications
     if (last === undefined || step.length < keysPerStep)
       return { refused, ending: [...ending.values()], labels }
     after = last.place
-    await turnForStep()
+    await yieldForStep()
   }
 }
 

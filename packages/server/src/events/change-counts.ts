@@ -12,7 +12,7 @@ export interface ChangeCounts {
   raise(key: FeedKey | undefined): void
 }
 
-/** 16 kB. If a thousand feeds are written to between two looks, one unchanged feed in five is read for nothing. */
+/** 16 kB. If a thousand feeds are written to between two checks, one unchanged feed in five is read for nothing. */
 const slots = 4_096
 
 export function changeCounts(

@@ -21,15 +21,15 @@ export interface Head {
 }
 
 /** Shows whether a feed has changed, without looking at an event. */
-export interface FeedMark {
+export interface FeedVersion {
   readonly key: FeedKey
   readonly epoch: string
   /** Rises whenever an event is appended, a payload is reduced or an epoch begins. */
   readonly count: number
 }
 
-/** The marks of all feeds in one state of the store. Since counts never fall, equal sums over equally many feeds mean the same state. */
-export interface MarksTotal {
+/** The versions of all feeds in one state of the store. Since counts never fall, equal sums over equally many feeds mean the same state. */
+export interface FeedVersionsTotal {
   readonly feeds: number
   /** The sum of their counts. */
   readonly total: bigint
@@ -266,10 +266,10 @@ export interface EventStore {
   head(key: FeedKey): Promise<Head | undefined>
   /** The heads of many feeds, all from one state of the store, in the order of the keys. */
   heads(keys: readonly FeedKey[]): Promise<readonly (Head | undefined)[]>
-  /** The marks of every feed, or of those that are named and exist, all from one state of the store. Costs some microseconds per feed. */
-  marks(keys?: readonly FeedKey[]): Promise<readonly FeedMark[]>
-  /** The totals of the marks of every feed. Costs a tenth of reading the marks. */
-  marksTotal(): Promise<MarksTotal>
+  /** The versions of every feed, or of those that are named and exist, all from one state of the store. Costs some microseconds per feed. */
+  versions(keys?: readonly FeedKey[]): Promise<readonly FeedVersion[]>
+  /** The totals of the versions of every feed. Costs a tenth of reading the versions. */
+  versionsTotal(): Promise<FeedVersionsTotal>
   /** What the counters show: for the feeds of a tenant, or for all, in no order. Costs some microseconds per feed. */
   counts(tenantId?: string): Promise<readonly FeedCount[]>
   /**

@@ -25,9 +25,9 @@ export interface ShownNumbers {
   /** Notes the numbers that were read, before they are shown. */
   note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
   /** Notes stored events that a dry run shows; events that would be stored have no number. */
-  notePreviewed(batch: AppendBatch, outcome: AppendOutcome): void
+  recordPreviewed(batch: AppendBatch, outcome: AppendOutcome): void
   /** Notes what is acknowledged. If events were added, the feed's count always rises. */
-  noteAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
+  recordAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
   highest(key: FeedKey): number
   /** The store need no longer hold this number. Does nothing if a higher one was shown since. */
   forget(key: FeedKey, sequenceNumber: number): void
@@ -53,11 +53,11 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
     note(key, sequenceNumber, created) {
       if (remember(key, sequenceNumber, created)) counts.raise(key)
     },
-    notePreviewed({ key }, outcome) {
+    recordPreviewed({ key }, outcome) {
       const newest = highestOf(outcome)
       if (newest !== undefined && remember(key, newest.sequenceNumber, newest.createdDate)) counts.raise(key)
     },
-    noteAppended(batches, outcomes) {
+    recordAppended(batches, outcomes) {
       for (const [index, { key }] of batches.entries()) {
         const outcome = outcomes[index]
         const newest = highestOf(outcome)
@@ -102,7 +102,7 @@ export type ShowingReads = Pick<
 >
 
 /** The same reads, which first note everything they return. */
-export function notedReads(reads: ShowingReads, shown: ShownNumbers): ShowingReads {
+export function recordedReads(reads: ShowingReads, shown: ShownNumbers): ShowingReads {
   const noteHead = (key: FeedKey, head: Head | undefined): void => {
     if (head !== undefined && head.position > 0) shown.note(key, head.sequenceNumber, head.created)
   }

@@ -7,15 +7,15 @@ import { ticksPerMillisecond } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 
 /** Ids are kept for 30 days, so ten minutes more or less do not matter. */
-const everyTenMinutesMs = 600_000
+const checkEveryMs = 600_000
 
 /**
- * Looks at once and then every ten minutes, and continues step by step while there are ids to remove. A store that
- * fails is asked again the next time; its publishers are told of the failure.
+ * Checks at once and then every ten minutes, and continues step by step while there are ids to remove. A store that
+ * fails is asked again the next time; its publishers get the failure.
  */
 export function forgetSkippedIds(
   storage: { forgetSkippedIds(): Promise<number> },
-  everyMs: number = everyTenMinutesMs,
+  everyMs: number = checkEveryMs,
   report: TaskReport = unreported,
 ): Worker {
   return startWorker({ task: 'forget_ids', report, retryMs: everyMs }, async () => {

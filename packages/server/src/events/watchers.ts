@@ -1,4 +1,4 @@
-/** The listeners that are told when a feed may have got events. Every engine keeps one such list. */
+/** The listeners for feeds that may have got events. Every engine keeps one such list. */
 import { changeCounts } from './change-counts.ts'
 import type { ChangeCounts } from './change-counts.ts'
 import { feedName } from './feed-key.ts'
@@ -12,15 +12,18 @@ export interface Watchers {
   /** Returns how to stop. */
   watch(listener: FeedListener): () => void
   /** Raises the feed's count first. */
-  tell(key: FeedKey | undefined): void
-  /** Tells of every feed that an append has added to, and returns the outcomes as they came. */
-  tellAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
+  notify(key: FeedKey | undefined): void
+  /** Notifies of every feed that an append has added to, and returns the outcomes as they came. */
+  notifyAppended(
+    batches: readonly AppendBatch[],
+    outcomes: readonly AppendOutcome[],
+  ): readonly AppendOutcome[]
   changeCount(key: FeedKey): number
 }
 
 export function watchers(counts: ChangeCounts = changeCounts()): Watchers {
   const listeners = new Set<FeedListener>()
-  const tell = (key: FeedKey | undefined): void => {
+  const notify = (key: FeedKey | undefined): void => {
     counts.raise(key)
     for (const listener of listeners) listener(key)
   }
@@ -31,9 +34,9 @@ export function watchers(counts: ChangeCounts = changeCounts()): Watchers {
       listeners.add(own)
       return () => void listeners.delete(own)
     },
-    tell,
-    tellAppended(batches, outcomes) {
-      for (const key of appendedFeeds(batches, outcomes)) tell(key)
+    notify,
+    notifyAppended(batches, outcomes) {
+      for (const key of appendedFeeds(batches, outcomes)) notify(key)
       return outcomes
     },
     changeCount: (key) => counts.of(key),

@@ -120,7 +120,7 @@ export function answerHeads(
 
   // Two answers in a row seldom differ: what is known of a feed is one object until the feed changes, polls leave the tokens as they
   // were, and an operation's own headers are one object.
-  const feedLines = lastLines(feedHeaders)
+  const feedQueues = lastLines(feedHeaders)
   const ownLines = lastLines((headers: Headers) => headers)
   const operationLines = lastLines((headers: Headers) => headers)
   const tokenLines = lastTokenLines()
@@ -161,7 +161,7 @@ export function answerHeads(
         tokenLines(spending) +
         operationLines(routed.headers) +
         (answer.kind === 'none' ? '' : ownLines(sharedWith(exchange, answer.headers))) +
-        (feed === undefined ? '' : feedLines(feed)) +
+        (feed === undefined ? '' : feedQueues(feed)) +
         bodyLines(answer)
       const completeUntil = completeUntilOf(answer)
       if (completeUntil === undefined) return head(statusOf(answer), request.id, lines, isLast)

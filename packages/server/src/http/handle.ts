@@ -2,7 +2,7 @@
  * One request to one answer, whatever its transport, in one straight line: guard, route, access, accept, the number that the answer must
  * include, the operation, and settling. The transport then sends the answer and has it reported (report.ts).
  */
-import { whenThere } from '../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
 import { requireAccess } from './access/access.ts'
 import { refusalOfConsumer } from '../consumers/consumer-name.ts'
 import type { HttpContext } from './context.ts'
@@ -58,7 +58,7 @@ function admit(context: HttpContext, exchange: Exchange): Handling {
   const refusal = guardRequest(request, context.limits)
   if (refusal !== undefined) return refused(refusal)
   if (routed.access === undefined) return accept(context, exchange, openAccess)
-  return whenThere(requireAccess(context, exchange, routed.access), (access) => {
+  return mapMaybePromise(requireAccess(context, exchange, routed.access), (access) => {
     if (access.kind === 'refused') return access
     exchange.access = access
     const outcome = accept(context, exchange, access)
@@ -79,7 +79,7 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
   }
   const fault = refusalOfConsumer(request, routed.access)
   if (fault !== undefined) return refused(fault)
-  return whenThere(waitForMinSequence(context, request, routed.access, access), (refusal) =>
+  return mapMaybePromise(waitForMinSequence(context, request, routed.access, access), (refusal) =>
     refusal === undefined ? routed.call(request, access) : refused(refusal),
   )
 }

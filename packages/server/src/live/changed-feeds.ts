@@ -12,7 +12,7 @@ import { feedName } from '../events/feed-key.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { KnownMarks } from './feed-version-cache.ts'
 import { looksAtMarks } from './version-poller.ts'
-import type { Marks } from './version-poller.ts'
+import type { Versions } from './version-poller.ts'
 import { readToken, writeToken } from './state-token.ts'
 import { waitingForFeeds } from './waiting-feeds.ts'
 
@@ -53,7 +53,7 @@ export function readableFeeds(keys: readonly FeedKey[]): ReadableFeeds {
 }
 
 export function movedFeeds(
-  events: Marks,
+  events: Versions,
   report: TaskReport,
   clock: () => number = () => performance.now(),
 ): MovedFeeds {

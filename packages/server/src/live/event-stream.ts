@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { FeedFollower } from './tail.ts'
-import { turnForStep } from '../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../runtime/yield-in-steps.ts'
 import type { Head, StoredEvent } from '../events/event-log.ts'
 import type { LiveOut, LivePiece } from '../http/live-piece.ts'
 import { beginningPiece, markPiece, resetPiece } from './stream-pieces.ts'
@@ -210,7 +210,7 @@ class EventStream {
       if (through >= this.#head.sequenceNumber) return true
       // None of a long feed may be for this reader: others have their turn in between.
       this.#isBusy = true
-      turnForStep().then(this.#onFree, this.#fail)
+      yieldForStep().then(this.#onFree, this.#fail)
       return false
     }
     if (this.#out.write(piece, this.#onTaken)) {

@@ -1,9 +1,9 @@
-/** What one thread knows about all feeds' marks, and in which order it learnt of their changes (docs/decisions/0035). */
+/** What one thread knows about all feeds' versions, and in which order it learnt of their changes (docs/decisions/0035). */
 import { crc32 } from 'node:zlib'
 import { epochWeight } from '../events/epochs.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { FeedMark, MarksTotal } from '../events/event-log.ts'
+import type { FeedVersion, FeedVersionsTotal } from '../events/event-log.ts'
 import type { StateToken } from './state-token.ts'
 
 /** `all`: possibly every feed. */
@@ -66,14 +66,14 @@ export class KnownMarks {
     return this.#feeds.values().map(({ key }) => key)
   }
 
-  /** Takes the marks of all feeds, from one state of the store; returns what has changed since. */
-  takeAll(marks: readonly FeedMark[]): Changed {
-    const now = marks.reduce((all, { count }) => all + BigInt(count), 0n)
+  /** Takes the versions of all feeds, from one state of the store; returns what has changed since. */
+  takeAll(versions: readonly FeedVersion[]): Changed {
+    const now = versions.reduce((all, { count }) => all + BigInt(count), 0n)
     const before = this.#total
-    const changed = this.#learn(marks)
-    if (this.#feeds.size > marks.length) forgetOthers(this.#feeds, marks)
+    const changed = this.#learn(versions)
+    if (this.#feeds.size > versions.length) forgetOthers(this.#feeds, versions)
     this.#sum = now
-    this.#epochs = marks.reduce((all, { epoch }) => all + epochWeight(epoch), 0)
+    this.#epochs = versions.reduce((all, { epoch }) => all + epochWeight(epoch), 0)
     this.#settle(now)
     const print = printOf(this.#feeds.values())
     const isAnother = print !== this.#print || now < before
@@ -89,20 +89,20 @@ export class KnownMarks {
     return changed
   }
 
-  /** Takes the totals of all marks, if they match what is known; `false`: they do not. */
-  takeTotal({ total, feeds, epochs }: MarksTotal): boolean {
+  /** Takes the totals of all versions, if they match what is known; `false`: they do not. */
+  takeTotal({ total, feeds, epochs }: FeedVersionsTotal): boolean {
     if (total !== this.#sum || feeds !== this.#feeds.size || epochs !== this.#epochs) return false
     this.#settle(total)
     return true
   }
 
-  /** Takes the marks of some feeds; returns which have changed. `undefined`: they do not match what is known, and all are needed. */
-  takeSome(keys: readonly FeedKey[], marks: readonly FeedMark[]): ReadonlySet<string> | undefined {
-    const isUsual = marks.every(({ key, epoch, count }) => {
+  /** Takes the versions of some feeds; returns which have changed. `undefined`: they do not match what is known, and all are needed. */
+  takeSome(keys: readonly FeedKey[], versions: readonly FeedVersion[]): ReadonlySet<string> | undefined {
+    const isUsual = versions.every(({ key, epoch, count }) => {
       const before = this.#feeds.get(feedName(key))
       return before?.epoch === epoch && count >= before.count
     })
-    return isUsual && marks.length === keys.length ? this.#learn(marks) : undefined
+    return isUsual && versions.length === keys.length ? this.#learn(versions) : undefined
   }
 
   /** The names of feeds that have changed since the state of the token. */
@@ -123,9 +123,9 @@ export class KnownMarks {
     return names
   }
 
-  #learn(marks: readonly FeedMark[]): ReadonlySet<string> {
+  #learn(versions: readonly FeedVersion[]): ReadonlySet<string> {
     const learnt = new Set<string>()
-    for (const { key, epoch, count } of marks) {
+    for (const { key, epoch, count } of versions) {
       const name = feedName(key)
       const before = this.#feeds.get(name)
       const isSameEpoch = before?.epoch === epoch
@@ -157,8 +157,8 @@ function printOf(feeds: Iterable<KnownFeed>): string {
   return print.toString(36)
 }
 
-function forgetOthers(feeds: Map<string, unknown>, marks: readonly FeedMark[]): void {
-  const names = new Set(marks.map(({ key }) => feedName(key)))
+function forgetOthers(feeds: Map<string, unknown>, versions: readonly FeedVersion[]): void {
+  const names = new Set(versions.map(({ key }) => feedName(key)))
   for (const name of feeds.keys()) if (!names.has(name)) feeds.delete(name)
 }
 

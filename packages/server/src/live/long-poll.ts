@@ -4,7 +4,7 @@ import type { FeedFollower } from './tail.ts'
 import { readRun } from '../reading/run.ts'
 import type { EventRun, RunQuery } from '../reading/run.ts'
 import type { Head } from '../events/event-log.ts'
-import { whenThere } from '../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
 import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
 import type { Answer, Outcome } from '../http/exchange.ts'
@@ -135,7 +135,7 @@ function keptAnswer(
 ): Answer | Promise<Answer> {
   if (sent !== undefined) context.ledger.note(access.keyId ?? '', sent)
   const isCompressed = preferredCoding(request.header('accept-encoding')) !== 'identity'
-  return whenThere(body(isCompressed), ({ bytes, isCompressed }) => ({
+  return mapMaybePromise(body(isCompressed), ({ bytes, isCompressed }) => ({
     kind: 'pieces',
     headers,
     etag: undefined,

@@ -1,14 +1,14 @@
-/** Keeps what is known about all feeds' marks up to date: by notices, and once a second by their sum. */
+/** Keeps what is known about all feeds' versions up to date: by notices, and once a second by their sum. */
 import type { EventStore } from '../events/event-log.ts'
 import { heardFeeds } from './change-notifications.ts'
 import type { Changed, KnownMarks } from './feed-version-cache.ts'
 
-export type Marks = Pick<EventStore, 'marks' | 'marksTotal' | 'watch' | 'changeCount'>
+export type Versions = Pick<EventStore, 'versions' | 'versionsTotal' | 'watch' | 'changeCount'>
 
 export interface LooksAtMarks {
   /** Listens from the first call on. Resolves when everything is known that this node stored before the call. */
   lookIfNeeded(): Promise<void>
-  /** Reads all marks, whatever is known. */
+  /** Reads all versions, whatever is known. */
   readAll(): Promise<void>
   /** Resolves when there is a reason to look: there was a notice, or the last look is too old. */
   untilNeeded(): Promise<void>
@@ -19,12 +19,12 @@ export interface LooksAtMarks {
 const freshMs = 1_000
 /** For so few feeds the sum costs nothing, and a token for the present state saves its reader a feed that is named twice. */
 const fewFeeds = 1_000
-/** Above this share of all feeds, reading all marks costs less than reading some. */
+/** Above this share of all feeds, reading all versions costs less than reading some. */
 const mostShare = 0.25
 
 /** `onChange`: called with what each look has learnt. */
 export function looksAtMarks(
-  events: Marks,
+  events: Versions,
   known: KnownMarks,
   onChange: (changed: Changed) => void,
   clock: () => number,
@@ -40,7 +40,7 @@ export function looksAtMarks(
 
   async function readAll(): Promise<void> {
     const startedMs = clock()
-    onChange(known.takeAll(await events.marks()))
+    onChange(known.takeAll(await events.versions()))
     readMs = startedMs
   }
 
@@ -51,12 +51,12 @@ export function looksAtMarks(
       const { size } = known.state
       if (size === 0 || keys.length > mostShare * size) return await readAll()
       if (keys.length > 0) {
-        const some = known.takeSome(keys, await events.marks(keys))
+        const some = known.takeSome(keys, await events.versions(keys))
         if (some === undefined) return await readAll()
         onChange(some)
       }
       if (isFresh() && (keys.length === 0 || size > fewFeeds)) return
-      if (!known.takeTotal(await events.marksTotal())) return await readAll()
+      if (!known.takeTotal(await events.versionsTotal())) return await readAll()
       readMs = startedMs
     } catch (error) {
       // No successful look includes the notices.

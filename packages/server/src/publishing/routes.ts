@@ -4,7 +4,7 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { PublishOutcome, PublishRequest } from './publish.ts'
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
-import { whenThere } from '../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
 import type { Flight } from '../http/bytes-in-flight.ts'
 import type { HttpContext } from '../http/context.ts'
 import { refusalOfError } from '../http/problem/errors.ts'
@@ -133,8 +133,8 @@ export function readBody(
   flight: Flight,
   maxBytes: number,
 ): Body | Promise<Body> {
-  return whenThere(request.body(flight), (received) =>
-    whenThere<Refusal | undefined, Body>(refusalIfLate(context, request, access), (refusal) => {
+  return mapMaybePromise(request.body(flight), (received) =>
+    mapMaybePromise<Refusal | undefined, Body>(refusalIfLate(context, request, access), (refusal) => {
       if (received.kind !== 'bytes') return received
       if (refusal !== undefined) return refused(refusal)
       return coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
-import { turnForStep } from '../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../runtime/yield-in-steps.ts'
 import type { EventStore } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
@@ -66,7 +66,7 @@ export async function digestFeed(
     }
     if (step.next === undefined) break
     after = step.next
-    await turnForStep()
+    await yieldForStep()
   }
   const isListed = listed.length <= mostListed
   return {

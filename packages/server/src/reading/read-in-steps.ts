@@ -1,6 +1,6 @@
 /** Long reads in steps of limited bytes, between which others get their turn. */
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
-import { turnForStep } from '../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../runtime/yield-in-steps.ts'
 import type { StoredEvent } from '../events/event-log.ts'
 
 /** Reads the next events after a number, at most `limit`. */
@@ -30,7 +30,7 @@ export async function* readInSteps(
     if (found.length < limit) return
     from = found.at(-1)?.sequenceNumber ?? from
     limit = Math.max(1, Math.min(mostEvents, Math.floor(stepBytes / longest)))
-    await turnForStep()
+    await yieldForStep()
   }
 }
 

@@ -5,7 +5,7 @@
 const waiting: (() => void)[] = []
 
 /** Resolves when the next step may be taken, in the order of the calls, and in a later turn of the event loop. */
-export function turnForStep(): Promise<void> {
+export function yieldForStep(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve)
     if (waiting.length === 1) setImmediate(takeTurn)

@@ -6,7 +6,7 @@ import { StorageFailure } from './storage-errors.ts'
 const ailmentsOfOne: ReadonlySet<unknown> = new Set(['storage_damaged', 'feed_locked', 'tenant_moving'])
 
 /** Reports a failure of this feed, or of this tenant, alone. Rejects with a failure of the store. `about`: ids, nothing personal. */
-export async function unlessBroken<T>(
+export async function isolateFailure<T>(
   report: TaskReport,
   task: BackgroundTask,
   about: object,

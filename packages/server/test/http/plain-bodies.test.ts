@@ -17,7 +17,7 @@ import { createLogger } from '../../src/index.ts'
 import { createMetrics } from '../../src/serve/metrics/metrics.ts'
 import { createOutages } from '../../src/serve/outages.ts'
 import { requestLines } from '../../src/runtime/log/request-lines.ts'
-import { whenThere } from '../../src/runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../../src/runtime/map-maybe-promise.ts'
 import { listPath } from '../support/http-client.ts'
 import { head, open } from '../support/raw-socket.ts'
 import { until } from '../support/until.ts'
@@ -81,7 +81,7 @@ describe('the body of an answer', () => {
             streamedBytes: 0,
             closes: false,
           })
-          return whenThere(answer(), exchange)
+          return mapMaybePromise(answer(), exchange)
         },
         heads: answerHeads(context.limits),
         sendSoon: sendTogether(),

@@ -9,23 +9,23 @@ import { changeCounts } from '../../src/events/change-counts.ts'
 import { epochWeight } from '../../src/events/epochs.ts'
 import { feedName } from '../../src/events/feed-key.ts'
 import type { FeedKey } from '../../src/events/feed-key.ts'
-import type { FeedMark } from '../../src/events/event-log.ts'
+import type { FeedVersion } from '../../src/events/event-log.ts'
 
 const key = (n: number): FeedKey => ({ tenantId: `tenant ${n}`, feed: 'property' })
 
-/** How many marks were read, and how often their sum. */
+/** How many versions were read, and how often their sum. */
 interface Reading {
-  marks: number
+  versions: number
   totals: number
 }
 
 /** A store of so many feeds, and nodes over it with one clock. */
 function market(feeds: number) {
-  const marks = new Map<string, FeedMark>()
+  const versions = new Map<string, FeedVersion>()
   let nowMs = 0
-  const read: Reading = { marks: 0, totals: 0 }
+  const read: Reading = { versions: 0, totals: 0 }
   const put = (n: number, count: number, epoch = 'a'): void => {
-    marks.set(feedName(key(n)), { key: key(n), epoch, count })
+    versions.set(feedName(key(n)), { key: key(n), epoch, count })
   }
   for (let n = 0; n < feeds; n += 1) put(n, 0)
   const node = () => {
@@ -33,16 +33,16 @@ function market(feeds: number) {
     const counts = changeCounts()
     const moved = movedFeeds(
       {
-        async marks(keys) {
-          const found = keys?.flatMap((one) => marks.get(feedName(one)) ?? []) ?? [...marks.values()]
-          read.marks += found.length
+        async versions(keys) {
+          const found = keys?.flatMap((one) => versions.get(feedName(one)) ?? []) ?? [...versions.values()]
+          read.versions += found.length
           return found
         },
-        async marksTotal() {
+        async versionsTotal() {
           read.totals += 1
-          const sum = [...marks.values()].reduce((total, { count }) => total + BigInt(count), 0n)
-          const epochs = [...marks.values()].reduce((all, { epoch }) => all + epochWeight(epoch), 0)
-          return { feeds: marks.size, total: sum, epochs }
+          const sum = [...versions.values()].reduce((total, { count }) => total + BigInt(count), 0n)
+          const epochs = [...versions.values()].reduce((all, { epoch }) => all + epochWeight(epoch), 0)
+          return { feeds: versions.size, total: sum, epochs }
         },
         watch(listener) {
           listeners.add(listener)
@@ -64,10 +64,10 @@ function market(feeds: number) {
     }
   }
   return {
-    marks,
+    versions,
     put,
     node,
-    change: (n: number) => put(n, (marks.get(feedName(key(n)))?.count ?? 0) + 1),
+    change: (n: number) => put(n, (versions.get(feedName(key(n)))?.count ?? 0) + 1),
     pass: (ms: number) => {
       nowMs += ms
     },
@@ -85,22 +85,22 @@ describe('feeds that have moved', () => {
     const { moved, hint } = node()
     const ask = (since?: string) => moved.since(since, readable)
     let { next } = await ask()
-    assert.deepEqual(read, { marks: 5_000, totals: 0 })
+    assert.deepEqual(read, { versions: 5_000, totals: 0 })
     for (let n = 0; n < 100; n += 1) next = (await ask(next)).next
-    assert.deepEqual(read, { marks: 5_000, totals: 0 })
+    assert.deepEqual(read, { versions: 5_000, totals: 0 })
     pass(1_000)
     next = (await ask(next)).next
-    assert.deepEqual(read, { marks: 5_000, totals: 1 })
+    assert.deepEqual(read, { versions: 5_000, totals: 1 })
     change(7)
     // Nobody told of it.
     pass(1_000)
     const told = await ask(next)
-    assert.deepEqual([numbersOf(told), read], [[7], { marks: 10_000, totals: 2 }])
+    assert.deepEqual([numbersOf(told), read], [[7], { versions: 10_000, totals: 2 }])
     ;({ next } = told)
     change(8)
     hint(8)
     assert.deepEqual(numbersOf(await ask(next)), [8])
-    assert.deepEqual(read, { marks: 10_001, totals: 2 })
+    assert.deepEqual(read, { versions: 10_001, totals: 2 })
     // A token from long before still names all that came after it.
     pass(1_000)
     assert.deepEqual(numbersOf(await ask(next)), [8])
@@ -141,7 +141,7 @@ describe('feeds that have moved', () => {
   })
 
   it('are all of them when feeds came or went, an epoch began, or the store went back (PROTOCOL §11, D13)', async () => {
-    const { node, change, put, marks, pass, readable } = market(4)
+    const { node, change, put, versions, pass, readable } = market(4)
     const { moved } = node()
     const later = async (since: string) => {
       pass(1_000)
@@ -151,7 +151,7 @@ describe('feeds that have moved', () => {
     let { next } = await moved.since(undefined, readable)
     const steps: readonly (() => void)[] = [
       () => put(4, 0),
-      () => void marks.delete(feedName(key(4))),
+      () => void versions.delete(feedName(key(4))),
       () => put(1, 0, 'b'),
       () => put(0, 3),
     ]
@@ -171,11 +171,11 @@ describe('feeds that have moved', () => {
     let tell: (key: FeedKey | undefined) => void = () => undefined
     const moved: MovedFeeds = movedFeeds(
       {
-        async marks() {
+        async versions() {
           if (fails) throw new Error('away')
           return [{ key: key(0), epoch: 'a', count: 1 }]
         },
-        marksTotal: async () => ({ feeds: 1, total: 1n, epochs: epochWeight('a') }),
+        versionsTotal: async () => ({ feeds: 1, total: 1n, epochs: epochWeight('a') }),
         watch(listener) {
           tell = listener
           return () => undefined
@@ -202,7 +202,7 @@ describe('waiting for feeds to move', () => {
     const { node, change, read, readable } = market(5_000)
     const { moved, hint, hintUnnamed } = node()
     let { next } = await moved.wait(undefined, readable, longMs, never)
-    read.marks = 0
+    read.versions = 0
     for (const [n, tell] of [
       [3, hint],
       [4, hintUnnamed],
@@ -218,7 +218,7 @@ describe('waiting for feeds to move', () => {
       ;({ next } = told)
     }
     // The first hint without a name is of counts that nobody had looked at; after it, of a few feeds that share one.
-    assert.ok(read.marks < 5_000 + 40, `${read.marks} marks were read`)
+    assert.ok(read.versions < 5_000 + 40, `${read.versions} versions were read`)
   })
 
   it('is not ended by feeds that the key does not read (P10)', async () => {

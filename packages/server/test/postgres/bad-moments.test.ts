@@ -8,7 +8,7 @@ import type { Appender } from '../../src/events/postgres/append/append.ts'
 import { connect } from '../../src/sql/postgres/connection.ts'
 import type { Database } from '../../src/sql/postgres/connection.ts'
 import type { Row, Session, Statement } from '../../src/sql/postgres/session.ts'
-import { rememberedFeeds } from '../../src/events/postgres/append/feed-state-cache.ts'
+import { feedStateCache } from '../../src/events/postgres/append/feed-state-cache.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { batch, draft, feedKey, tenantB } from '../store/support/drafts.ts'
 import { list, publish, receipt } from '../store/support/read-back.ts'
@@ -51,7 +51,7 @@ describe('an append', () => {
           catalogue: catalogues.default,
           clockToleranceTicks: undefined,
           now: () => undefined,
-          remembered: rememberedFeeds(),
+          feedStates: feedStateCache(),
           historyOf: () => '',
           observer: { retried: () => undefined },
           vouch: () => Promise.resolve(true),

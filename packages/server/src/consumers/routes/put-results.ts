@@ -1,7 +1,7 @@
 /** `POST /v1/property-consumers/{name}/results`: a consumer reports what became of properties (PROTOCOL §14). */
 import type { ProblemError } from '@property-events/protocol'
 import { checkCursor } from '../../reading/run.ts'
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { namedConsumersPerFeed } from '../consumer.ts'
 import type { ConsumerResult } from '../consumer.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
@@ -116,7 +116,7 @@ async function knownSubjects(
   for (const subjectId of subjectIds) {
     if (await hasSubject(key, subjectId, branches)) known.add(subjectId)
     looked += 1
-    if (looked % lookedForPerTurn === 0) await turnForStep()
+    if (looked % lookedForPerTurn === 0) await yieldForStep()
   }
   return known
 }

@@ -8,14 +8,14 @@ import type { BranchViewStore } from './branch-view-store.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { inSteps, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import { unlessBroken } from '../../sql/isolate-failure.ts'
+import { isolateFailure } from '../../sql/isolate-failure.ts'
 
 /** How often it checks whether keys have changed: one row. */
-const lookEveryMs = 1_000
+const checkEveryMs = 1_000
 /** How often it checks for keys that have expired, which changes no row. */
-const lookAgainMs = 60_000
-/** After a failure, the next look comes this many times later. */
-const looksPerFailure = 5
+const checkAgainMs = 60_000
+/** After a failure, the next check comes this many times later. */
+const checksPerFailure = 5
 /** The pause after a step is as long as the step, so that filling takes at most half of a writer's time; publishers wait for the last one. */
 const stepSizes = { first: 200, fewest: 50, most: 2_000, pausePerStep: 1 } as const
 
@@ -33,21 +33,21 @@ interface Rest {
   sinceMs: number
 }
 
-/** Looks at once and then continuously. Any node continues what a crash has interrupted. */
+/** Checks at once and then continuously. Any node continues what a crash has interrupted. */
 export function fillBranchViews(parts: FillingParts): Worker {
-  const { report, everyMs = lookEveryMs } = parts
+  const { report, everyMs = checkEveryMs } = parts
   const rest: Rest = { keysVersion: undefined, sinceMs: 0 }
-  const retryMs = everyMs * looksPerFailure
+  const retryMs = everyMs * checksPerFailure
   return startWorker({ task: 'fill_views', report, retryMs }, async (signal) =>
-    (await look(parts, rest, signal)) ? { waitMs: everyMs } : { waitMs: retryMs, hasFailed: true },
+    (await fillDue(parts, rest, signal)) ? { waitMs: everyMs } : { waitMs: retryMs, hasFailed: true },
   )
 }
 
 /** False: at least one set could not be filled. */
-async function look({ storage, report }: FillingParts, rest: Rest, signal: AbortSignal): Promise<boolean> {
+async function fillDue({ storage, report }: FillingParts, rest: Rest, signal: AbortSignal): Promise<boolean> {
   // Read before the sets: a later change is another version.
   const version = await storage.keys.keysVersion()
-  if (version === rest.keysVersion && performance.now() - rest.sinceMs < lookAgainMs) return true
+  if (version === rest.keysVersion && performance.now() - rest.sinceMs < checkAgainMs) return true
   const due = await storage.branchViews.due()
   let isWhole = true
   for (const set of due) {
@@ -55,7 +55,7 @@ async function look({ storage, report }: FillingParts, rest: Rest, signal: Abort
     const filling = inSteps(stepSizes, signal, async (limit) =>
       (await storage.branchViews.step(set, limit)) === 'more' ? 'more' : 'done',
     )
-    isWhole &&= (await unlessBroken(report, 'fill_views', { ...set }, filling)) !== 'broken'
+    isWhole &&= (await isolateFailure(report, 'fill_views', { ...set }, filling)) !== 'broken'
   }
   rest.keysVersion = due.length === 0 ? version : undefined
   rest.sinceMs = performance.now()

@@ -22,11 +22,11 @@ import { feedNumbers } from '../../sql/database.ts'
 export interface Changes {
   /** Listens from the first call on. */
   listen(): void
-  /** Whether it listens, and since when nothing was heard; `undefined`: it has not been asked to. */
+  /** Whether it listens, and since when nothing was received; `undefined`: it has not been asked to. */
   listening(): StoreWork['listening']
   /** Tells other nodes soon. */
   send(keys: readonly FeedKey[]): void
-  /** Resolves when nothing more will be sent or heard. */
+  /** Resolves when nothing more will be sent or received. */
   close(): Promise<void>
 }
 
@@ -63,28 +63,28 @@ export function databaseChanges(
   const { signal } = closing
   const name = onceFound(() => channel(database))
   const sending = changesSender(database, name, sender, signal, report)
-  const heard = (key: FeedKey): void => {
+  const changed = (key: FeedKey): void => {
     onHeard(key)
-    watchers.tell(key)
+    watchers.notify(key)
   }
   let listening: Worker | undefined
   let isConnected = false
   /** Listening counts from the first try on. */
-  let heardMs = 0
+  let receivedMs = 0
 
   const listenOnce = async (): Promise<void> => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const onMessage = (text: string): void => {
-      heardMs = performance.now()
-      hear(text, sender, heard)
+      receivedMs = performance.now()
+      readNotification(text, sender, changed)
     }
     const stop = await database.listen(await name(), onMessage, end)
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
     isConnected = true
-    heardMs = performance.now()
+    receivedMs = performance.now()
     report.worked('listen')
-    watchers.tell(undefined)
+    watchers.notify(undefined)
     await ended
     isConnected = false
     signal.removeEventListener('abort', stop)
@@ -95,19 +95,19 @@ export function databaseChanges(
       try {
         await listenOnce()
       } finally {
-        // Anything that happens from now on is not heard.
-        if (!signal.aborted) watchers.tell(undefined)
+        // Anything that happens from now on is not received.
+        if (!signal.aborted) watchers.notify(undefined)
       }
       return { waitMs: reconnectDelayMs }
     })
   return {
     listen() {
       if (listening !== undefined) return
-      heardMs = performance.now()
+      receivedMs = performance.now()
       listening = listenOn()
     },
     listening: () =>
-      listening === undefined ? undefined : { isConnected, silentMs: performance.now() - heardMs },
+      listening === undefined ? undefined : { isConnected, silentMs: performance.now() - receivedMs },
     send: (keys) => sending.send(keys),
     async close() {
       closing.abort()
@@ -185,12 +185,12 @@ function messagesOf(sender: string, keys: readonly FeedKey[]): readonly string[]
   return messages
 }
 
-function hear(message: string, ownSender: string, heard: (key: FeedKey) => void): void {
+function readNotification(message: string, ownSender: string, onChange: (key: FeedKey) => void): void {
   const [sender, ...lines] = message.split('\n')
   if (sender === ownSender) return
   for (const line of lines) {
     const [tenantId = '', number] = line.split(' ')
     const feed = feedNames.find((name) => String(feedNumbers[name]) === number)
-    if (feed !== undefined) heard({ tenantId, feed })
+    if (feed !== undefined) onChange({ tenantId, feed })
   }
 }

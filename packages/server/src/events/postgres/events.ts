@@ -1,6 +1,6 @@
 /** The port's part for events, on a database. */
 import type { Guard } from '../../sql/guarded.ts'
-import { notedReads } from '../shown-numbers.ts'
+import { recordedReads } from '../shown-numbers.ts'
 import { feedName } from '../feed-key.ts'
 import type { EventStore } from '../event-log.ts'
 import type { FeedKey } from '../feed-key.ts'
@@ -8,40 +8,40 @@ import { appendedFeeds } from '../watchers.ts'
 import { readsOf } from '../../sql/postgres/connection.ts'
 import type { Reads } from '../../sql/postgres/connection.ts'
 import { readCounts, readNewest, tally } from './read/counts.ts'
-import type { LogParts, InFeedLines } from './log-parts.ts'
+import type { LogParts, InFeedQueues } from './log-parts.ts'
 import { positionFinder } from './read/find-positions.ts'
 import { earlierPositions, latestPositions } from './read/latest-positions.ts'
 import { readLiveSubjects } from './read/live-subjects.ts'
-import { readHead, readHeads, readMarks, readMarksTotal } from './read/locate.ts'
+import { readHead, readHeads, readVersions, readVersionsTotal } from './read/locate.ts'
 import { readAfter } from './read/read-after.ts'
 import { readEvent } from './read/read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read/read-range.ts'
 import { readLatest, readSubject } from './read/read-subject.ts'
 import { readPlaces, readSubjects } from './read/subject-positions.ts'
-import { settledLocator } from './read/settled-locate.ts'
+import { openWindowLocator } from './read/locate-open-window.ts'
 
 /** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
 const previews = 'previews'
 
 export interface DatabaseEventsParts extends LogParts {
   readonly appendsAtOnce: number
-  readonly inFeedLines: InFeedLines
+  readonly inFeedQueues: InFeedQueues
   readonly guarded: Guard
   readonly isClosed: () => boolean
 }
 
 export function databaseEvents(parts: DatabaseEventsParts): EventStore {
-  const { database, shown, appending, watching, changes, guarded, inFeedLines } = parts
+  const { database, shown, appending, watching, changes, guarded, inFeedQueues } = parts
   const of = (key: FeedKey): Reads => readsOf(database, key)
   /** Heads of one tenant take its turns. */
   const ofAll = ([first, ...others]: readonly FeedKey[]): Reads =>
     first === undefined || others.some(({ tenantId }) => tenantId !== first.tenantId) ? database : of(first)
-  const locate = settledLocator(database, parts)
+  const locate = openWindowLocator(database, parts)
   const findPosition = positionFinder(database)
   const listen = (): void => {
     if (!parts.isClosed()) changes.listen()
   }
-  const reads = notedReads(
+  const reads = recordedReads(
     {
       locate: (query) => guarded(() => locate(query)),
       head: (key) => guarded(() => readHead(of(key), key)),
@@ -59,15 +59,15 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     append: (batches, lockWaitMs) =>
       guarded(async () => {
         const names = batches.map(({ key }) => feedName(key))
-        const outcomes = await inFeedLines(names, () => appending.append(batches, lockWaitMs))
-        shown.noteAppended(batches, outcomes)
+        const outcomes = await inFeedQueues(names, () => appending.append(batches, lockWaitMs))
+        shown.recordAppended(batches, outcomes)
         changes.send(appendedFeeds(batches, outcomes))
-        return watching.tellAppended(batches, outcomes)
+        return watching.notifyAppended(batches, outcomes)
       }),
     preview: (batch) =>
       guarded(async () => {
-        const outcome = await inFeedLines([previews], () => appending.preview(batch))
-        shown.notePreviewed(batch, outcome)
+        const outcome = await inFeedQueues([previews], () => appending.preview(batch))
+        shown.recordPreviewed(batch, outcome)
         return outcome
       }),
     ...reads,
@@ -81,8 +81,8 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     liveSubjects: (query) => guarded(() => readLiveSubjects(of(query.key), query)),
     earlierPositions: (query) => guarded(() => earlierPositions(of(query.key), query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
-    marks: (keys) => guarded(() => readMarks(database, keys)),
-    marksTotal: () => guarded(() => readMarksTotal(database)),
+    versions: (keys) => guarded(() => readVersions(database, keys)),
+    versionsTotal: () => guarded(() => readVersionsTotal(database)),
     counts: (tenantId) => guarded(() => readCounts(database, tenantId)),
     watch(listener) {
       listen()

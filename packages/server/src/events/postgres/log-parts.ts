@@ -21,8 +21,8 @@ import { connect, defaultReadTimeoutMs, isConnectionLoss } from '../../sql/postg
 import type { Database } from '../../sql/postgres/connection.ts'
 import type { ConnectionOptions } from '../../sql/postgres/pool.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'
-import { rememberedFeeds } from './append/feed-state-cache.ts'
-import type { RememberedFeeds } from './append/feed-state-cache.ts'
+import { feedStateCache } from './append/feed-state-cache.ts'
+import type { FeedStateCache } from './append/feed-state-cache.ts'
 import { reserveTime, settler } from './settle.ts'
 import type { Settler } from './settle.ts'
 import { witness } from './witness.ts'
@@ -35,7 +35,7 @@ export interface LogParts {
   readonly givenFloor: () => Ticks | undefined
   readonly shown: ShownNumbers
   readonly history: Witness
-  readonly remembered: RememberedFeeds
+  readonly feedStates: FeedStateCache
   readonly reservation: TimeReservation
   readonly settle: Settler
   readonly appending: Appender
@@ -61,7 +61,7 @@ export function logParts(setting: LogSettings): LogParts {
     latestAnswered: () => settle.latestAnswered(),
     historyChanged: () => reservation.forget(),
   })
-  const remembered = rememberedFeeds()
+  const feedStates = feedStateCache()
   const histories = new WeakMap<object, string>()
   const database = connect({
     ...connections,
@@ -69,7 +69,7 @@ export function logParts(setting: LogSettings): LogParts {
     async onConnect(session, purpose) {
       const met = await history.meet(session)
       histories.set(session.connection, met)
-      if (purpose === 'writing') remembered.forgetAll(met)
+      if (purpose === 'writing') feedStates.forgetAll(met)
     },
   })
   const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
@@ -84,7 +84,7 @@ export function logParts(setting: LogSettings): LogParts {
     catalogue,
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
     now: given,
-    remembered,
+    feedStates,
     historyOf: ({ connection }) => histories.get(connection) ?? '',
     observer: observers,
     vouch: () => database.write((session) => history.vouch(session)),
@@ -95,13 +95,13 @@ export function logParts(setting: LogSettings): LogParts {
     givenFloor,
     shown,
     history,
-    remembered,
+    feedStates,
     reservation,
     settle,
     appending: appender(database, appendContext),
     appendContext,
     watching,
-    changes: databaseChanges(database, watching, (key) => remembered.forget([key]), observers),
+    changes: databaseChanges(database, watching, (key) => feedStates.forget([key]), observers),
     observers,
   }
 }
@@ -125,9 +125,9 @@ function databaseReservation(
 }
 
 /** Runs it when all earlier runs that name one of these feeds have ended, successfully or not. */
-export type InFeedLines = <T>(names: readonly string[], run: () => Promise<T>) => Promise<T>
+export type InFeedQueues = <T>(names: readonly string[], run: () => Promise<T>) => Promise<T>
 
-export function feedLines(): InFeedLines {
+export function feedQueues(): InFeedQueues {
   /** The last run of each feed that has not ended. It never rejects. */
   const lastOf = new Map<string, Promise<void>>()
   return (names, run) => {

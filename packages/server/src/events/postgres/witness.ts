@@ -126,12 +126,12 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
   const lived = new Set<string>()
   let latest: string | undefined
 
-  let known: readonly LostNumbers[] = []
+  let reported: readonly LostNumbers[] = []
   const listeners = new Set<(lost: readonly LostNumbers[]) => void>()
 
-  const tell = (lost: readonly LostNumbers[]): void => {
-    if (lostText(lost) === lostText(known)) return
-    known = lost
+  const report = (lost: readonly LostNumbers[]): void => {
+    if (lostText(lost) === lostText(reported)) return
+    reported = lost
     for (const listener of listeners) listener(lost)
   }
 
@@ -146,7 +146,7 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
       await session.query(noteLosses, [...feeds, bigints(lost.map(({ number }) => BigInt(number)))])
       await session.query(stopFeeds, [...feeds, bigints(lost.map(({ epoch_start }) => BigInt(epoch_start)))])
     }
-    tell(lost.flatMap(lostNumbers))
+    report(lost.flatMap(lostNumbers))
     return lost.length === 0
   }
 
@@ -168,10 +168,10 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
       return history.current
     },
     check: isWhole,
-    finds: () => known.length > 0,
+    finds: () => reported.length > 0,
     onLoss(listener) {
       listeners.add(listener)
-      if (known.length > 0) listener(known)
+      if (reported.length > 0) listener(reported)
       return () => void listeners.delete(listener)
     },
     async vouch(session) {

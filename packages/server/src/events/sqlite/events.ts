@@ -1,7 +1,7 @@
 /** The port's part for events, on a file: read on this thread, appended by the writer's. */
 import type { ChangeCounts } from '../change-counts.ts'
 import type { StoreGuard } from '../../sql/guarded.ts'
-import { notedReads, shownNumbers } from '../shown-numbers.ts'
+import { recordedReads, shownNumbers } from '../shown-numbers.ts'
 import type { ShowingReads } from '../shown-numbers.ts'
 import type { EventStore, Head } from '../event-log.ts'
 import type { FeedKey } from '../feed-key.ts'
@@ -10,24 +10,24 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import { countsReader, newestReader, tallier } from './read/counts.ts'
 import { earlierFinder, latestFinder } from './read/latest-positions.ts'
 import { liveReader } from './read/live-subjects.ts'
-import { feedReader, headReader, marksReader, marksTotalReader } from './feed-row.ts'
+import { feedReader, headReader, versionsReader, versionsTotalReader } from './feed-row.ts'
 import { afterReader } from './read/read-after.ts'
 import { eventReader, positionReader } from './read/read-event.ts'
 import { rangeMeasurer, rangeReader } from './read/read-range.ts'
 import { latestReader, subjectReader } from './read/read-subject.ts'
 import { placesReader, subjectsReader } from './read/subject-positions.ts'
-import { appendThrough } from './append/packed-append.ts'
-import type { PackedAppend } from './append/packed-append.ts'
+import { appendThrough } from './append/append-messages.ts'
+import type { AppendWrites } from './append/append-messages.ts'
 import { previewThrough } from './append/preview-through.ts'
 import type { PreviewWrites } from './append/preview-through.ts'
-import type { SettledLocator } from './read/settled-locate.ts'
+import type { OpenWindowLocator } from './read/locate-open-window.ts'
 import type { OnWriter } from '../../sql/sqlite.ts'
 
 export interface FileEventsParts {
   readonly db: Connection
-  readonly writer: OnWriter<PackedAppend & PreviewWrites>
+  readonly writer: OnWriter<AppendWrites & PreviewWrites>
   readonly changes: ChangeCounts
-  readonly locator: SettledLocator
+  readonly locator: OpenWindowLocator
   readonly guard: StoreGuard
   readonly watching: Watchers
 }
@@ -42,8 +42,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const latestPositions = latestFinder(db)
   const liveSubjects = liveReader(db)
   const earlierPositions = earlierFinder(db)
-  const marks = marksReader(db)
-  const marksTotal = marksTotalReader(db)
+  const versions = versionsReader(db)
+  const versionsTotal = versionsTotalReader(db)
   const tally = tallier(db)
   const placesOf = placesReader(db)
   const subjectsIn = subjectsReader(db)
@@ -54,16 +54,16 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     append: (batches) =>
       guarded(async () => {
         const outcomes = await appendThrough(writer, batches)
-        shown.noteAppended(batches, outcomes)
-        return watching.tellAppended(batches, outcomes)
+        shown.recordAppended(batches, outcomes)
+        return watching.notifyAppended(batches, outcomes)
       }),
     preview: (batch) =>
       guarded(async () => {
         const outcome = await preview(batch)
-        shown.notePreviewed(batch, outcome)
+        shown.recordPreviewed(batch, outcome)
         return outcome
       }),
-    ...notedReads(showingReads(parts), shown),
+    ...recordedReads(showingReads(parts), shown),
     placesOf: (query) => guarded(() => placesOf(query)),
     subjectsIn: (query) => guarded(() => subjectsIn(query)),
     tally: (query) => guarded(() => tally(query)),
@@ -78,8 +78,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     liveSubjects: (query) => guarded(() => liveSubjects(query)),
     earlierPositions: (query) => guarded(() => earlierPositions(query)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
-    marks: (keys) => guarded(() => marks(keys)),
-    marksTotal: () => guarded(() => marksTotal()),
+    versions: (keys) => guarded(() => versions(keys)),
+    versionsTotal: () => guarded(() => versionsTotal()),
     counts: (tenantId) => guarded(() => counts(tenantId)),
     watch: (listener) => watching.watch(listener),
     changeCount: (key) => changes.of(key),

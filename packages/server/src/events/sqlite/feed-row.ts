@@ -3,7 +3,7 @@ import type { FeedName, Ticks } from '@property-events/protocol'
 import type { FeedState } from '../feed.ts'
 import { epochWeightSql } from '../epochs.ts'
 import type { FeedKey } from '../feed-key.ts'
-import type { FeedMark, Head, MarksTotal } from '../event-log.ts'
+import type { FeedVersion, Head, FeedVersionsTotal } from '../event-log.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
 export interface FeedRow extends Pick<FeedState, 'closedBy'> {
@@ -48,7 +48,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
   }
 }
 
-/** A feed's row for those who would publish to it. Readers are spared the look at the store's mark: it took 3 % of a read of where feeds stand. */
+/** A feed's row for those who would publish to it. Readers are spared the read of the store's `needs_epoch`: it took 3 % of a read of where feeds stand. */
 export type FeedToPublish = FeedRow & FeedState
 
 export function feedToPublishReader(db: Connection): (key: FeedKey) => FeedToPublish | undefined {
@@ -79,8 +79,8 @@ function feedRowOf(row: RawFeedRow): FeedRow {
   }
 }
 
-/** The marks of these feeds; without keys, of every feed, in one run through the table. */
-export function marksReader(db: Connection): (keys?: readonly FeedKey[]) => readonly FeedMark[] {
+/** The versions of these feeds; without keys, of every feed, in one run through the table. */
+export function versionsReader(db: Connection): (keys?: readonly FeedKey[]) => readonly FeedVersion[] {
   const count = 'offset + last_position + revision AS count'
   const select = db.prepare<[], { tenant: string; feed: FeedName; epoch: string; count: number }>(
     `SELECT tenant, feed, epoch, ${count} FROM feed`,
@@ -103,7 +103,7 @@ export function marksReader(db: Connection): (keys?: readonly FeedKey[]) => read
 }
 
 /** In two parts: SQLite refuses a sum of 2^63 and more, which 2,048 feeds that begin at 2^52 have. */
-export function marksTotalReader(db: Connection): () => MarksTotal {
+export function versionsTotalReader(db: Connection): () => FeedVersionsTotal {
   const select = db.prepare<[], { feeds: number; high: number; low: number; epochs: number }>(
     `SELECT count(*) AS feeds, coalesce(sum(count >> 20), 0) AS high, coalesce(sum(count & 1048575), 0) AS low,
         coalesce(sum(weight), 0) AS epochs

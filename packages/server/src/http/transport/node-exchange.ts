@@ -1,7 +1,7 @@
 /** Exchanges over Node's HTTP: turns what it reads into a request, and sends the answer through it. It knows no scope and no feed. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { statusOf } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
@@ -56,7 +56,7 @@ export function nodeExchanges({
     const handling = handle(context, request, routed)
     if (routed.waits && handling instanceof Promise)
       endWithClient(incoming.socket, response, () => !response.headersSent)
-    await whenThere(handling, (exchange) => send(exchange, sending))
+    await mapMaybePromise(handling, (exchange) => send(exchange, sending))
   }
 
   return (incoming, response) => {

@@ -6,7 +6,7 @@ import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
 import type { SentPiece, LedgerStore } from './disclosure.ts'
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { hourMs } from './disclosure-log.ts'
 
 export interface Recipient {
@@ -50,7 +50,7 @@ export async function placesOf(
     const found = await events.placesOf({ key, subjectId, after, limit: placesAtOnce })
     for (const place of found) places.push(place)
     if (found.length < placesAtOnce) return places
-    await turnForStep()
+    await yieldForStep()
   }
 }
 
@@ -77,7 +77,7 @@ export async function* piecesOf(
       const query = { key, block, fromHour, toHour, after, limit: piecesAtOnce }
       const pieces = await ledger.sentOf(query)
       yield* pieces
-      await turnForStep()
+      await yieldForStep()
       after = pieces.length < piecesAtOnce ? undefined : pieces.at(-1)
     } while (after !== undefined)
   }

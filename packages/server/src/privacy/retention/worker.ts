@@ -13,7 +13,7 @@ import { feedName } from '../../events/feed-key.ts'
 import { expireContacts } from '../contact-expiry/worker.ts'
 import { beginningOfDay, retainedFeeds, tenantRules } from './rules.ts'
 import type { RetainedFeed, RetentionDefaults } from './rules.ts'
-import { unlessBroken } from '../../sql/isolate-failure.ts'
+import { isolateFailure } from '../../sql/isolate-failure.ts'
 
 /** How often it checks whether a day has begun, or a rule has changed: one read of a small table. */
 const lookEveryMs = 60_000
@@ -68,7 +68,7 @@ async function look(parts: RetainingParts, done: Map<string, string>, signal: Ab
     if (signal.aborted) return isWhole
     if (done.get(name) === state) continue
     const thinning = thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
-    const thinned = await unlessBroken(report, 'retain', span.key, thinning)
+    const thinned = await isolateFailure(report, 'retain', span.key, thinning)
     if (thinned === 'broken') isWhole = false
     else if (thinned.end === 'busy' || thinned.end === 'stopped') break
     else if (thinned.end === 'finished') {
@@ -101,7 +101,7 @@ async function expire(
     if (days === 0 || signal.aborted || done.get(name) === state) continue
     const rest = (tookMs: number): Promise<void> => pause(tookMs * pausePerStep, signal)
     const expiring = expireContacts({ storage, tenantId, days, nowMs, signal, rest })
-    const expired = await unlessBroken(parts.report, 'retain', { tenantId }, expiring)
+    const expired = await isolateFailure(parts.report, 'retain', { tenantId }, expiring)
     if (expired === 'broken') isWhole = false
     else if (expired.isWhole) done.set(name, state)
   }

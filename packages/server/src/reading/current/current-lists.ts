@@ -2,7 +2,7 @@
  * The current events of a feed as of a position: the positions of the last event of each subject up to it (PROTOCOL §3.5). Events never
  * leave a feed, so within an epoch such a list never changes, and every thread that makes it makes the same.
  */
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { feedName } from '../../events/feed-key.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
@@ -97,13 +97,13 @@ async function makeList(events: Reads, query: CurrentListQuery): Promise<Current
     const step = await events.latestPositions({ key, view, after, through, limit: stepSize })
     if (isTooLong(step)) return 'tooMany'
     after = step.length < stepSize ? undefined : step.at(-1)
-    if (after !== undefined) await turnForStep()
+    if (after !== undefined) await yieldForStep()
   }
   for (let after: number | undefined = through; after !== undefined;) {
     const step = await events.earlierPositions({ key, view, after, through, limit: earlierStepSize })
     if (isTooLong(step.positions)) return 'tooMany'
     after = step.next
-    if (after !== undefined) await turnForStep()
+    if (after !== undefined) await yieldForStep()
   }
   return Float64Array.from(found).sort()
 }

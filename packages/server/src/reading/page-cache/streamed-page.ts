@@ -4,7 +4,7 @@
  */
 import type { LocatedPage, PageRange } from '../list.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { GzipMember } from './gzip-member.ts'
 import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
 import { comma, envelopeEnd, envelopeStart, pieceBytes } from './page-body.ts'
@@ -71,7 +71,7 @@ export function streamedGzip(sources: PageSources, page: LocatedPage, parts: rea
         } finally {
           segment.release()
         }
-        await turnForStep()
+        await yieldForStep()
         continue
       }
       for await (const text of textsOf(sources, part)) {
@@ -113,7 +113,7 @@ async function* textsOf(sources: PageSources, part: Part): AsyncGenerator<Uint8A
     } finally {
       found.release()
     }
-    await turnForStep()
+    await yieldForStep()
   }
 }
 
@@ -129,7 +129,7 @@ async function* storedTexts({ events }: PageSources, range: PageRange): AsyncGen
     } finally {
       freeBytes(text)
     }
-    await turnForStep()
+    await yieldForStep()
   }
 }
 

@@ -6,7 +6,7 @@
  * once reads have had their time in a turn of the event loop, the others take one turn each.
  */
 import { performance } from 'node:perf_hooks'
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 
 export interface TenantLines {
   /** Reads at once, or when enough other reads of the tenant have ended. */
@@ -62,7 +62,7 @@ export function createTenantLines(): TenantLines {
       // A read that ends passes its place on.
       else await new Promise<void>((resolve) => line.waiting.push(resolve))
       try {
-        if (!hasTime()) await turnForStep()
+        if (!hasTime()) await yieldForStep()
         return await read()
       } finally {
         leave(tenantId, line)

@@ -1,7 +1,7 @@
 /** Which subjects are shown to a key that others are shown to as removed: contacts without one of its roles (D11, docs/decisions/0041). */
 import { meaningOf } from '@property-events/protocol'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { LiveSubject } from '../../events/live-subjects.ts'
@@ -37,7 +37,7 @@ export async function shownTo(
     }
     for (const piece of pieces) freeBytes(piece)
     from += count
-    await turnForStep()
+    await yieldForStep()
   }
   return subjects.filter(({ sequenceNumber }) => shown.has(sequenceNumber))
 }

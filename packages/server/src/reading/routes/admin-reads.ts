@@ -3,7 +3,7 @@
  * They are strict, like all of administration: a parameter that they would ignore is refused (D19).
  */
 import { parseUuid } from '@property-events/protocol'
-import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Headers, Outcome } from '../../http/exchange.ts'
@@ -54,7 +54,7 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
         const tenant = await readableTenant(context, tenantId)
         if ('kind' in tenant) return tenant
         const outcome = call(request, within(access, tenantId))
-        return whenThere(outcome, unkept)
+        return mapMaybePromise(outcome, unkept)
       }
     },
   }

@@ -7,7 +7,7 @@ import type { Told } from '../../consumers/read-ranges.ts'
 import type { Sent } from '../../privacy/disclosure/sent.ts'
 import { toldUnchanged } from '../../consumers/delivered.ts'
 import type { ContentCoding, PageBody } from '../page-cache/index.ts'
-import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { noHeaders } from '../../http/exchange.ts'
 import type { Answer, Headers, Request } from '../../http/exchange.ts'
 import { tagMatches } from '../../http/requests/entity-tag.ts'
@@ -86,7 +86,7 @@ export function jsonAnswer(
   wanted: ContentCoding,
 ): PiecesAnswer | Promise<PiecesAnswer> {
   const coding = plain.byteLength < minGzipBytes ? 'identity' : wanted
-  return whenThere(coding === 'identity' ? plain : compress(plain), (body) => ({
+  return mapMaybePromise(coding === 'identity' ? plain : compress(plain), (body) => ({
     ...said,
     kind: 'pieces',
     body,

@@ -8,7 +8,7 @@ import { toldEvents, toldPosition } from '../../consumers/delivered.ts'
 import type { PageBody } from '../page-cache/index.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Located } from '../../events/event-log.ts'
-import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Headers, Outcome, Request } from '../../http/exchange.ts'
@@ -38,16 +38,19 @@ export function readEvent(
   const { key, eventId, form } = asked
   const coding = preferredCoding(request.header('accept-encoding'))
   // Read before the event: its bytes belong to this state of the feed or to a later one.
-  return whenThere(ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }), (located) => {
-    if (located === undefined) return notFound
-    const etag = eventTag(eventId, located.head, coding, form)
-    return whenThere(readSealed(context, asked, located), (sealed) =>
-      // One look-up in the caller's own feed, so another tenant's event and a missing one take the same path (D8).
-      whenThere(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
-        event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event, further),
-      ),
-    )
-  })
+  return mapMaybePromise(
+    ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }),
+    (located) => {
+      if (located === undefined) return notFound
+      const etag = eventTag(eventId, located.head, coding, form)
+      return mapMaybePromise(readSealed(context, asked, located), (sealed) =>
+        // One look-up in the caller's own feed, so another tenant's event and a missing one take the same path (D8).
+        mapMaybePromise(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
+          event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event, further),
+        ),
+      )
+    },
+  )
 }
 
 const notFound = refused({ code: 'event_not_found' })
@@ -77,7 +80,7 @@ function readSealed(
   // A segment does not record the branches of its events.
   if (branches !== undefined) return undefined
   const known = positions.get(key, eventId)
-  return whenThere(known ?? events.positionOf(key, eventId), (position) => {
+  return mapMaybePromise(known ?? events.positionOf(key, eventId), (position) => {
     if (position === undefined || position > range.count) return undefined
     // Even if nothing is sealed yet: the newest events are requested most, and two reads of the store for each are not necessary.
     if (known === undefined) positions.set(key, eventId, position)

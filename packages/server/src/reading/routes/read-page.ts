@@ -8,7 +8,7 @@ import type { ReaderForm } from '../representation/representation.ts'
 import { toldPage, toldUnchanged } from '../../consumers/delivered.ts'
 import type { ContentCoding } from '../page-cache/index.ts'
 import type { Located } from '../../events/event-log.ts'
-import { whenThere } from '../../runtime/map-maybe-promise.ts'
+import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import type { Headers, Outcome } from '../../http/exchange.ts'
@@ -80,7 +80,7 @@ export function pageCall(
       // An empty page is too short for gzip to be worth its header.
       const coded = page.range.count === 0 ? 'identity' : coding
       const sent = sentRange(page.range)
-      return whenThere(pages.read(page, coded), (body) => {
+      return mapMaybePromise(pages.read(page, coded), (body) => {
         return pageAnswer(
           { headers: bodyHeaders, etag, feed: head, completeUntil, coding: coded, sent, told },
           body,

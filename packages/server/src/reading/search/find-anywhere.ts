@@ -2,7 +2,7 @@
  * Looks for something in the feeds of all tenants, one tenant after another in the order of their making, and no longer than one call may take
  * (PROTOCOL §12.12). An id is a few probes of an index in each tenant. A text has no index: the latest events are read, as in a search of one.
  */
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore, StoredEvent } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Tenant, TenantPlace } from '../../tenants/tenant.ts'
@@ -69,7 +69,7 @@ export async function findId(
     if (step.length < tenantsPerStep) return { found, next: undefined, tenants, properties: 0 }
     const isOver = found.length >= limit || clock() >= untilMs
     if (isOver) return { found, next: { tenant: place, before: undefined }, tenants, properties: 0 }
-    await turnForStep()
+    await yieldForStep()
   }
 }
 

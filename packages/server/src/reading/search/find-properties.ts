@@ -4,7 +4,7 @@
  */
 import { meaningOf } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
-import { turnForStep } from '../../runtime/yield-in-steps.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore, StoredEvent } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { freeEvents } from '../read-in-steps.ts'
@@ -87,7 +87,7 @@ export async function findProperties(
       return { found, next, searched }
     }
     size = Math.max(1, Math.min(mostOfStep, Math.floor(stepBytes / longest)))
-    await turnForStep()
+    await yieldForStep()
   }
 }
 

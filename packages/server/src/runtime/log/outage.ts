@@ -46,7 +46,7 @@ export interface OutageOptions {
   readonly clock?: () => number
 }
 
-const lookEveryMs = 1_000
+const checkEveryMs = 1_000
 
 export function createOutage(options: OutageOptions): Outage {
   const { name, what, over, log, quietMs, longQuietMs, probe, clock = steadyClock } = options
@@ -84,7 +84,7 @@ export function createOutage(options: OutageOptions): Outage {
     log.warn({ outage: name, failures: inAll, seconds }, message)
   }
 
-  const look = (): void => {
+  const check = (): void => {
     const quietForMs = clock() - lastFailedMs
     if (broken.asking) {
       if (probe !== undefined && !probing) void probeOnce(probe)
@@ -106,7 +106,7 @@ export function createOutage(options: OutageOptions): Outage {
       begunMs = nowMs
       failuresBefore = failures - 1
       log.error({ outage: name, ...fields, err: error }, `outage begins: ${what}`)
-      watching = setInterval(look, lookEveryMs).unref()
+      watching = setInterval(check, checkEveryMs).unref()
     },
     worked(work) {
       broken[work] = false

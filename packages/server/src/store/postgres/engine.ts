@@ -17,7 +17,7 @@ import { databaseErasing } from './reduce/erase.ts'
 import { databaseEvents } from '../../events/postgres/events.ts'
 import { exportRecords } from './copy/export-records.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'
-import { feedLines } from '../../events/postgres/log-parts.ts'
+import { feedQueues } from '../../events/postgres/log-parts.ts'
 import { readHeldSnapshots } from './held-snapshots.ts'
 import { importRecords } from './copy/import-records.ts'
 import { exportTenant } from './copy/export-tenant.ts'
@@ -74,11 +74,11 @@ function engineOver(
   const writeConnections = appendsAtOnce + otherWriteConnections
   const connections = { ...options, readConnections, writeConnections }
   const parts = engineParts({ connections, catalogue: settings.catalogue, clock, overrideClockCheck })
-  const { database, history, given, note, remembered } = parts
+  const { database, history, given, note, feedStates } = parts
   const guard = storeGuard(failureOf)
   const { isClosed } = guard
   const { guarded, ended } = countedRuns(guard.guarded)
-  const inFeedLines = feedLines()
+  const inFeedQueues = feedQueues()
 
   const close = (): Promise<void> => {
     parts.reservation.stop()
@@ -101,7 +101,7 @@ function engineOver(
       thinning: guardedPart(databaseThinning(parts), guarded),
     }),
     branchViews: guardedPart(databaseBranchViews(database, given), guarded),
-    events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
+    events: databaseEvents({ ...parts, appendsAtOnce, inFeedQueues, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
     acceptHistory: (actor) => guarded(() => acceptHistory(database, note, actor)),
@@ -112,8 +112,8 @@ function engineOver(
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
     importRecords: (records, actor) =>
       guarded(() =>
-        inFeedLines([imports], () => {
-          remembered.forgetAll()
+        inFeedQueues([imports], () => {
+          feedStates.forgetAll()
           return importRecords(database, note, records, actor)
         }),
       ),
@@ -132,10 +132,10 @@ function engineOver(
 }
 
 /** Here, and on the other nodes. */
-function tellChanged({ remembered, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
-  remembered.forget(keys)
+function tellChanged({ feedStates, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
+  feedStates.forget(keys)
   changes.send(keys)
-  for (const key of keys) watching.tell(key)
+  for (const key of keys) watching.notify(key)
 }
 
 async function pingBothWays(database: Database): Promise<void> {

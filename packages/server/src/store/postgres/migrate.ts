@@ -35,8 +35,8 @@ const attemptsAtMost = 10
 const attemptPauseMs = 2_000
 
 /** A table of an extension, such as the views of pg_stat_statements, does not make the schema another program's. */
-const look: Statement = {
-  name: 'migrate-look',
+const readState: Statement = {
+  name: 'migrate-state',
   text: `SELECT to_regclass('store') IS NOT NULL AS present, current_setting('server_version_num')::integer AS server,
     current_user::text AS "user", current_database()::text AS database, current_schema()::text AS schema, EXISTS (
       SELECT FROM pg_attribute WHERE attrelid = to_regclass('store') AND attname = 'begun_with'
@@ -99,10 +99,11 @@ export async function migrate(
 
 /** Polls for the lock: an index that is built concurrently would wait for a waiting statement. */
 async function takeLock(session: Session, onWaiting?: (reason: string) => void): Promise<void> {
-  for (let told = false; ; told = true) {
+  for (let isAnnounced = false; ; isAnnounced = true) {
     const [answer] = await session.query<{ locked: boolean }>(lockIfFree, [])
     if (answer?.locked === true) return
-    if (!told) onWaiting?.('Another process is making this store, or bringing it up to date: waiting for it.')
+    if (!isAnnounced)
+      onWaiting?.('Another process is making this store, or bringing it up to date: waiting for it.')
     await delay(lockPauseMs)
   }
 }
@@ -186,7 +187,7 @@ function isUpToDate({ version, unfinished }: State, steps: readonly Migration[])
   return version === steps.length && unfinished.length === 0
 }
 
-interface Look {
+interface StateRow {
   readonly present: boolean
   /** It has what every store since 0.1.0 has. */
   readonly marked: boolean
@@ -199,7 +200,7 @@ interface Look {
 }
 
 async function stateOf(session: Session, known: number): Promise<State> {
-  const [found] = await session.query<Look & Record<string, unknown>>(look, [])
+  const [found] = await session.query<StateRow & Record<string, unknown>>(readState, [])
   if (found === undefined) throw new Error('the server gave no answer')
   const { user, owner } = found
   const refusal = serverRefusal(found.server)

@@ -19,8 +19,8 @@ const setLockWait: Statement = {
   text: `SELECT set_config('lock_timeout', $1, false)`,
 }
 
-const look: Statement = {
-  name: 'rewrite-look',
+const readState: Statement = {
+  name: 'rewrite-state',
   text: `SELECT
       (SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class
         WHERE oid = ANY (ARRAY['subject', 'event_id', 'kept_event', 'event']::regclass[])) AS owns_tables,
@@ -29,7 +29,7 @@ const look: Statement = {
       current_setting('vacuum_defer_cleanup_age', true) AS deferred`,
 }
 
-interface Look {
+interface StateRow {
   readonly owns_tables: boolean
   readonly owns_database: boolean
   readonly owner: string
@@ -65,7 +65,7 @@ async function rewriteAll(session: Session): Promise<void> {
 
 /** VACUUM skips a table that the role may not rewrite, with a warning. */
 async function checkRole(session: Session): Promise<void> {
-  const [found] = await session.query<Look>(look, [])
+  const [found] = await session.query<StateRow>(readState, [])
   if (found === undefined) throw new Error('the server gave no answer')
   const { owns_tables: ownsTables, owns_database: ownsDatabase, owner, role, deferred } = found
   if (!ownsTables) {
@@ -96,7 +96,7 @@ const takeBarrier: Statement = {
 }
 const readBarrier: Statement = { name: 'rewrite-barrier-age', text: 'SELECT age($1::text::xid) AS age' }
 const patienceMs = 60_000
-const lookEveryMs = 200
+const checkEveryMs = 200
 
 /** `ofCatalog`: anything that only keeps versions of the catalogues counts as well. */
 async function untilForgotten(session: Session, barrier: string, ofCatalog: boolean): Promise<void> {
@@ -116,7 +116,7 @@ async function untilForgotten(session: Session, barrier: string, ofCatalog: bool
           'compact again when it has ended, or end it.',
       )
     }
-    await delay(lookEveryMs)
+    await delay(checkEveryMs)
   }
 }
 

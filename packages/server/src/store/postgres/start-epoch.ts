@@ -2,7 +2,7 @@ import { newEpochId } from '../../events/epochs.ts'
 import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
 import { endMaintenance } from '../../maintenance/store.ts'
 import { sqlOn } from '../../sql/postgres.ts'
-import { removeRowsOfPlace } from '../rows-of-place.ts'
+import { removeSiteRows } from '../site-rows.ts'
 import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { smallints, texts, uuids } from '../../sql/postgres/array.ts'
@@ -107,7 +107,7 @@ async function leavePlace(
 ): Promise<void> {
   const isCopy = (await session.query(findCopy, [])).length > 0
   if (!isCopy && !isEverywhere) return
-  for (const text of removeRowsOfPlace(isCopy)) await session.query({ name: `epoch: ${text}`, text }, [])
+  for (const text of removeSiteRows(isCopy)) await session.query({ name: `epoch: ${text}`, text }, [])
   const ended = isCopy ? await sqlOn(session).rows(endMaintenance()) : []
   if (ended.length > 0) await note(session, maintenanceSet(undefined), actor)
 }

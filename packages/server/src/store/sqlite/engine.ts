@@ -25,9 +25,8 @@ import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
 import { fileRestricting } from './reduce/restrict.ts'
 import { fileThinning } from './reduce/retention.ts'
-import { settledLocator } from '../../events/sqlite/read/settled-locate.ts'
-import { hostWriterHere } from './writer/in-process-writer.ts'
-import { hostWriter } from './writer/writer-host.ts'
+import { openWindowLocator } from '../../events/sqlite/read/locate-open-window.ts'
+import { hostWriterInProcess, hostWriter } from './writer/writer-host.ts'
 import { linkWriter } from './writer/writer-link.ts'
 import type { WriterLink } from './writer/writer-link.ts'
 
@@ -57,7 +56,7 @@ export async function openSqlite(
   const changes = changeCounts()
   const { maxBytes, writesOn = 'ownThread' } = options
   const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
-  const host = (writesOn === 'ownThread' ? hostWriter : hostWriterHere)(writerOptions, line)
+  const host = (writesOn === 'ownThread' ? hostWriter : hostWriterInProcess)(writerOptions, line)
   const observers = storeObservers()
   const writer = linkWriter(host, (ms) => observers.waited('writing', ms))
   await writer.durability()
@@ -85,7 +84,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   const db = connectForReading(file)
   const guard = storeGuard((error) => failureOf(error, file))
   const { guarded } = guard
-  const locator = settledLocator(db, clock, line, writer, observers)
+  const locator = openWindowLocator(db, clock, line, writer, observers)
   const epochs = epochReads(db)
   const watching = watchers()
 
@@ -96,7 +95,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     ...featureStores(
-      sqliteAccess(db, clock, writer, (key) => watching.tell(key), guarded),
+      sqliteAccess(db, clock, writer, (key) => watching.notify(key), guarded),
       {
         storeId: settings.storeId,
         isShared: false,

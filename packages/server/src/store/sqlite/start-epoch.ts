@@ -3,7 +3,7 @@ import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/chang
 import { endMaintenance } from '../../maintenance/store.ts'
 import { statementRunner } from '../../sql/sqlite.ts'
 import { feedName } from '../../events/feed-key.ts'
-import { removeRowsOfPlace } from '../rows-of-place.ts'
+import { removeSiteRows } from '../site-rows.ts'
 import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { NoteChanges } from '../../sql/sqlite.ts'
@@ -34,7 +34,7 @@ export function startEpoch(
 function leavePlace(db: Connection, note: NoteChanges, actor: Actor, isEverywhere: boolean): void {
   const isCopy = metaOf(db).get('needs_epoch') === '1'
   if (!isCopy && !isEverywhere) return
-  for (const text of removeRowsOfPlace(isCopy)) db.prepare(text).run()
+  for (const text of removeSiteRows(isCopy)) db.prepare(text).run()
   const ended = isCopy ? statementRunner(db)(endMaintenance()) : []
   if (ended.length > 0) note(maintenanceSet(undefined), actor)
 }

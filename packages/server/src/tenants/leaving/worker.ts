@@ -11,7 +11,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { Leaving } from './leaving.ts'
 import type { StorageEngine } from '../../store/storage.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
-import { unlessBroken } from '../../sql/isolate-failure.ts'
+import { isolateFailure } from '../../sql/isolate-failure.ts'
 
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
 const lookEveryMs = 2_000
@@ -59,7 +59,12 @@ async function look(parts: UnpublishingParts, seen: Set<string>, signal: AbortSi
     const isSettled = clock() >= leaving.sinceMs + settleMs
     if (seen.has(name) && !isSettled) continue
     const { tenantId } = leaving
-    const removed = await unlessBroken(report, 'unpublish', { tenantId }, unpublish(storage, leaving, signal))
+    const removed = await isolateFailure(
+      report,
+      'unpublish',
+      { tenantId },
+      unpublish(storage, leaving, signal),
+    )
     isWhole &&= removed !== 'broken'
     if (removed === 'later' || removed === 'broken') continue
     seen.add(name)

@@ -86,9 +86,9 @@ export function nodesContract(factory: StoreFactory): void {
       for (let round = 0; round < 10; round += 1) {
         await store.nodes.announce(node('silent', 'old'))
         time.set(new Date(millisecondsOfTicks(readClock(time.clock)) + nodeSilenceMs).toISOString())
-        const announced = names.map((name) => store.nodes.announce(node(name, `pepper ${round}`)))
-        const finished = store.nodes.finishPepper(`pepper ${round}`, 'cli:test')
-        await Promise.all([...announced, store.nodes.announce(node('silent', `pepper ${round}`)), finished])
+        const announced = names.map((name) => store.nodes.announce(node(name, `pepper-${round}`)))
+        const finished = store.nodes.finishPepper(`pepper-${round}`, 'cli:test')
+        await Promise.all([...announced, store.nodes.announce(node('silent', `pepper-${round}`)), finished])
         const living = (await store.nodes.live()).map(({ nodeId }) => nodeId)
         assert.deepEqual(living.toSorted(), [...names, 'silent'].map(uuid).toSorted())
         assert.deepEqual(await finished, { kind: 'finished' })

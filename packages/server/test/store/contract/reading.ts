@@ -38,7 +38,7 @@ export function readingContract(factory: StoreFactory): void {
       await using store = await withTenants(await factory.create())
       const keys = [tenantA, tenantB].flatMap((id) => [feedKey(id), feedKey(id, 'contact')])
       const marks = async () =>
-        new Map((await store.events.marks()).map((mark) => [feedName(mark.key), mark]))
+        new Map((await store.events.versions()).map((mark) => [feedName(mark.key), mark]))
       const before = await marks()
       assert.deepEqual([...before.keys()].toSorted(), keys.map(feedName).toSorted())
       await publish(store, [draft({ subject: 'a' }), draft({ subject: 'b' })])
@@ -54,13 +54,13 @@ export function readingContract(factory: StoreFactory): void {
       assert.notEqual(began?.epoch, after.get(feedName(feedKey()))?.epoch)
       assert.ok((began?.count ?? 0) > (after.get(feedName(feedKey()))?.count ?? 0))
       const nobody = feedKey(uuid('nobody'))
-      const ofAll = await store.events.marks()
+      const ofAll = await store.events.versions()
       assert.deepEqual(
-        await store.events.marks([feedKey(), nobody]),
+        await store.events.versions([feedKey(), nobody]),
         ofAll.filter(({ key }) => feedName(key) === feedName(feedKey())),
       )
-      assert.deepEqual(await store.events.marks([]), [])
-      assert.deepEqual(await store.events.marksTotal(), {
+      assert.deepEqual(await store.events.versions([]), [])
+      assert.deepEqual(await store.events.versionsTotal(), {
         feeds: ofAll.length,
         total: ofAll.reduce((sum, { count }) => sum + BigInt(count), 0n),
         epochs: ofAll.reduce((sum, { epoch }) => sum + epochWeight(epoch), 0),

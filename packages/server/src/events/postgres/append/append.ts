@@ -19,7 +19,7 @@ import { inKeyOrder } from './feed-state.ts'
 import { lostCalls } from './lost-calls.ts'
 import { keepAside } from '../kept-events.ts'
 import type { LostCallsOfAppend } from './lost-calls.ts'
-import { planRead, planRemembered } from './make-plan.ts'
+import { planRead, planFromCache } from './make-plan.ts'
 import type { PlanningContext } from './make-plan.ts'
 import { settleOutcomes } from './plan-commit.ts'
 import type { CommitPlan, FeedPlan, Stamped } from './plan-commit.ts'
@@ -158,9 +158,9 @@ async function write(
   /** Within a transaction that holds the counters. */
   alone: boolean,
 ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched' | 'keeps'> {
-  const { remembered, historyOf, clockToleranceTicks } = context
-  // Under the counters, what is read is current; what is remembered may be older.
-  const known = alone ? undefined : await planRemembered(session, batches, context)
+  const { feedStates, historyOf, clockToleranceTicks } = context
+  // Under the counters, what is read is current; what is feedStates may be older.
+  const known = alone ? undefined : await planFromCache(session, batches, context)
   const made = known ?? (await planRead(session, batches, context))
   const feeds = feedsToWrite(made)
   if (feeds.length === 0) {
@@ -177,11 +177,11 @@ async function write(
     floor: undefined,
     clockToleranceTicks,
   })
-  if (answer.kind !== 'appended') remembered.forget(batches.map(({ key }) => key))
+  if (answer.kind !== 'appended') feedStates.forget(batches.map(({ key }) => key))
   if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
   if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
   if (keeps) await keepAside(session, feeds, (key) => answer.feeds.get(feedName(key)))
-  remembered.note(feeds, answer.feeds, historyOf(session))
+  feedStates.record(feeds, answer.feeds, historyOf(session))
   return settleOutcomes(batches, made.outcomes, answer.feeds)
 }
 

@@ -11,14 +11,14 @@ import { feedNumbers } from '../../../sql/database.ts'
 import type { FeedReading, Reading, SubjectRow } from './feed-state.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
-export interface RememberedFeeds {
+export interface FeedStateCache {
   /**
-   * Like `readFeeds`, with all ids assumed free; `undefined` unless every feed and subject named is remembered, from commits of the same
+   * Like `readFeeds`, with all ids assumed free; `undefined` unless every feed and subject named is in the cache, from commits of the same
    * history (D13) as that of the connection.
    */
   reading(batches: readonly AppendBatch[], history: string): Reading | undefined
-  /** Notes what a commit has written. While connections lead to two histories, only the newer one is remembered. */
-  note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>, history: string): void
+  /** Records what a commit has written. While connections lead to two histories, only the newer one is recorded. */
+  record(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>, history: string): void
   /** These feeds have changed: a plan was stale, or another node has reported an append. */
   forget(keys: readonly FeedKey[]): void
   /** Any feed may have changed. A new connection for writing can lead to another history, which is then the present one. */
@@ -30,21 +30,21 @@ const feedsAtMost = 20_000
 /** Some 500 bytes each. */
 const subjectsAtMost = 20_000
 
-interface KnownFeed {
+interface CachedFeed {
   readonly revision: number
   lastPosition: number
   offset: number
 }
 
-interface KnownSubject {
-  /** Valid for as long as this is what is remembered about the feed. */
-  readonly feed: KnownFeed
+interface CachedSubject {
+  /** Valid for as long as this is the cache's entry for the feed. */
+  readonly feed: CachedFeed
   readonly row: SubjectRow
 }
 
-export function rememberedFeeds(): RememberedFeeds {
-  const feeds = new BoundedMap<string, KnownFeed>(feedsAtMost)
-  const subjects = new BoundedMap<string, KnownSubject>(subjectsAtMost)
+export function feedStateCache(): FeedStateCache {
+  const feeds = new BoundedMap<string, CachedFeed>(feedsAtMost)
+  const subjects = new BoundedMap<string, CachedSubject>(subjectsAtMost)
   let newest = ''
 
   return {
@@ -65,7 +65,7 @@ export function rememberedFeeds(): RememberedFeeds {
       }
       return { now: 0n, floor: 0n, feeds: readings }
     },
-    note(plans, stamped, history) {
+    record(plans, stamped, history) {
       if (history !== newest) return
       for (const { reading, rows } of plans) {
         const { key, revision } = reading
@@ -73,8 +73,8 @@ export function rememberedFeeds(): RememberedFeeds {
         const given = stamped.get(name)
         if (given === undefined) continue
         const { lastPosition, offset } = given
-        const known = feeds.get(name)
-        const feed = known?.revision === revision ? known : { revision, lastPosition, offset }
+        const cached = feeds.get(name)
+        const feed = cached?.revision === revision ? cached : { revision, lastPosition, offset }
         feed.lastPosition = lastPosition
         feed.offset = offset
         feeds.set(name, feed)
@@ -97,7 +97,7 @@ export function rememberedFeeds(): RememberedFeeds {
 
 /**
  * With hashes in memory of their own, which are so short that V8 has them in its heap. Those of a draft lie in memory that Node shares
- * between small buffers: remembered as they are, each kept up to 8 kB, and after a siege buffers took 65 MB where they take 17.
+ * between small buffers: kept as they are, each kept up to 8 kB, and after a siege buffers took 65 MB where they take 17.
  */
 function ownRow(state: SubjectState, position: number): SubjectRow {
   const { payloadHash, updateDateHash } = state
@@ -108,7 +108,7 @@ function ownBytes(bytes: Uint8Array | null): Uint8Array | null {
   return bytes && new Uint8Array(bytes)
 }
 
-function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed): FeedReading {
+function readingOf(key: FeedKey, { revision, lastPosition, offset }: CachedFeed): FeedReading {
   return {
     key,
     revision,

@@ -6,23 +6,23 @@ import { readFeeds, readWanted } from './feed-state.ts'
 import type { Reading } from './feed-state.ts'
 import { planCommit } from './plan-commit.ts'
 import type { CommitPlan, PlanContext } from './plan-commit.ts'
-import type { RememberedFeeds } from './feed-state-cache.ts'
+import type { FeedStateCache } from './feed-state-cache.ts'
 
 export interface PlanningContext extends Omit<PlanContext, 'now'> {
   /** Replaces the database's clock. For tests. */
   readonly now: () => Ticks | undefined
-  readonly remembered: RememberedFeeds
+  readonly feedStates: FeedStateCache
   /** The history of a connection (D13). */
   readonly historyOf: (session: Session) => string
 }
 
 /** From memory, if the append will check everything the plan assumed: no outcome is returned unchecked. */
-export async function planRemembered(
+export async function planFromCache(
   session: Session,
   batches: readonly AppendBatch[],
   context: PlanningContext,
 ): Promise<CommitPlan | undefined> {
-  const reading = context.remembered.reading(batches, context.historyOf(session))
+  const reading = context.feedStates.reading(batches, context.historyOf(session))
   if (reading === undefined) return undefined
   const planOnce = () => planCommit(batches, reading, planContext(context, reading.now))
   const made = planOnce()
@@ -40,23 +40,23 @@ export async function planRead(
   context: PlanningContext,
 ): Promise<CommitPlan> {
   const first = await readAndPlan(session, batches, context)
-  // Another node may have stored the same request between two looks: in the first its id was still free, and in the second the one
+  // Another node may have stored the same request between two reads: in the first its id was still free, and in the second the one
   // derived from it was taken. Read again, it is a repeat.
   const isRefused = first.outcomes.some(({ kind }) => kind === 'idConflict')
-  return first.looks > 1 && isRefused ? readAndPlan(session, batches, context) : first
+  return first.reads > 1 && isRefused ? readAndPlan(session, batches, context) : first
 }
 
-/** `looks`: how often the database has been asked. */
+/** `reads`: how often the database has been asked. */
 async function readAndPlan(
   session: Session,
   batches: readonly AppendBatch[],
   context: PlanningContext,
-): Promise<CommitPlan & { readonly looks: number }> {
+): Promise<CommitPlan & { readonly reads: number }> {
   const reading: Reading = await readFeeds(session, batches)
   const planned = planContext(context, context.now() ?? reading.now)
-  for (let looks = 1; ; looks += 1) {
+  for (let reads = 1; ; reads += 1) {
     const made = planCommit(batches, reading, planned)
-    if (made.wanted.length === 0) return { ...made, looks }
+    if (made.wanted.length === 0) return { ...made, reads }
     await readWanted(session, reading, made.wanted)
   }
 }

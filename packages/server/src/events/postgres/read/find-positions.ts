@@ -36,7 +36,7 @@ export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
   const waiting: Wanted[] = []
   /** The query whose answer the next one waits for. */
   let awaited: object | undefined
-  let looksSoon = false
+  let asksSoon = false
 
   async function ask(wanted: readonly Wanted[]): Promise<void> {
     const question = {}
@@ -66,7 +66,7 @@ export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
   }
 
   function askNext(): void {
-    looksSoon = false
+    asksSoon = false
     if (awaited === undefined && waiting.length > 0) void ask(waiting.splice(0, mostIds))
   }
 
@@ -75,8 +75,8 @@ export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
       // Among the others it would make the query fail for all.
       if (!isUuid(id)) throw new TypeError(`${JSON.stringify(id)} is not a UUID`)
       waiting.push({ key, id, resolve, reject })
-      if (looksSoon) return
-      looksSoon = true
+      if (asksSoon) return
+      asksSoon = true
       setImmediate(askNext)
     })
 }

@@ -3,7 +3,7 @@ import { partsOfView } from '../../branches/branch-view.ts'
 import { epochWeightSql } from '../../epochs.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { FeedKey } from '../../feed-key.ts'
-import type { FeedMark, Head, LocateQuery, Located, MarksTotal } from '../../event-log.ts'
+import type { FeedVersion, Head, LocateQuery, Located, FeedVersionsTotal } from '../../event-log.ts'
 import { smallints, uuids } from '../../../sql/postgres/array.ts'
 import type { Reads } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
@@ -27,18 +27,18 @@ export const locateStatements = {
     text: `SELECT ${headColumns}, given.n FROM unnest($1::uuid[], $2::smallint[]) WITH ORDINALITY AS given (tenant, feed, n)
       JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed`,
   },
-  marks: {
-    name: 'marks',
+  versions: {
+    name: 'versions',
     text: `SELECT tenant::text, feed, epoch, number_offset + last_position + revision AS count FROM feed`,
   },
-  someMarks: {
-    name: 'some-marks',
+  someVersions: {
+    name: 'some-versions',
     text: `SELECT f.tenant::text, f.feed, f.epoch, f.number_offset + f.last_position + f.revision AS count
       FROM unnest($1::uuid[], $2::smallint[]) AS given (tenant, feed)
       JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed`,
   },
-  marksTotal: {
-    name: 'marks-total',
+  versionsTotal: {
+    name: 'versions-total',
     text: `SELECT count(*) AS feeds, coalesce(sum(number_offset + last_position + revision), 0)::text AS total,
         coalesce(sum(${epochWeightSql('ascii')}), 0)::text AS epochs FROM feed`,
   },
@@ -122,33 +122,33 @@ export async function readHeads(
   return keys.map((_key, index) => heads.get(index + 1))
 }
 
-interface MarkRow {
+interface VersionRow {
   readonly tenant: string
   readonly feed: number
   readonly epoch: string
   readonly count: string
 }
 
-export async function readMarks(
+export async function readVersions(
   database: Reads,
   keys: readonly FeedKey[] | undefined,
-): Promise<readonly FeedMark[]> {
+): Promise<readonly FeedVersion[]> {
   const rows =
     keys === undefined
-      ? await database.read<MarkRow>(locateStatements.marks, [])
-      : await database.read<MarkRow>(locateStatements.someMarks, namesOf(keys))
+      ? await database.read<VersionRow>(locateStatements.versions, [])
+      : await database.read<VersionRow>(locateStatements.someVersions, namesOf(keys))
   return rows.flatMap(({ tenant, feed: number, epoch, count }) => {
     const feed = feedNames.find((name) => feedNumbers[name] === number)
     return feed === undefined ? [] : [{ key: { tenantId: tenant, feed }, epoch, count: Number(count) }]
   })
 }
 
-export async function readMarksTotal(database: Reads): Promise<MarksTotal> {
+export async function readVersionsTotal(database: Reads): Promise<FeedVersionsTotal> {
   const [row] = await database.read<{
     readonly feeds: string
     readonly total: string
     readonly epochs: string
-  }>(locateStatements.marksTotal, [])
+  }>(locateStatements.versionsTotal, [])
   return {
     feeds: Number(row?.feeds ?? 0),
     total: BigInt(row?.total ?? 0),

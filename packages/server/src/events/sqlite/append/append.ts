@@ -91,7 +91,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
     return outcomes
   })
 
-  const look = db.transaction((batch: AppendBatch): AppendOutcome => {
+  const tryOut = db.transaction((batch: AppendBatch): AppendOutcome => {
     const decided = decide(batch, feedInCommit(batch.key), momentNow(0n))
     return 'outcome' in decided ? decided.outcome : previewOf(decided.decision)
   })
@@ -99,7 +99,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
   return {
     append: (batches, floor) => commit.immediate(batches, floor),
     // Deferred and without a write, so it is a read that does not wait.
-    preview: (batch) => look.deferred(batch),
+    preview: (batch) => tryOut.deferred(batch),
   }
 }
 

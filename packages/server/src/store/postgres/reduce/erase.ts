@@ -9,15 +9,15 @@ import type { EngineParts } from '../engine-parts.ts'
 import { reduceEvents } from './reduce-events.ts'
 
 export function databaseErasing(parts: EngineParts): Erasing {
-  const { database, given, remembered, watching, changes } = parts
+  const { database, given, feedStates, watching, changes } = parts
   const nowMs = (): number | null => {
     const now = given()
     return now === undefined ? null : millisecondsOfTicks(now)
   }
   const changed = (key: FeedKey): void => {
-    remembered.forget([key])
+    feedStates.forget([key])
     changes.send([key])
-    watching.tell(key)
+    watching.notify(key)
   }
   return {
     async begin(request) {

@@ -39,11 +39,11 @@ const call: Statement = {
 }
 
 export function databaseRestricting(parts: EngineParts): Restricting {
-  const { database, remembered, watching, changes } = parts
+  const { database, feedStates, watching, changes } = parts
   const changed = (key: FeedKey): void => {
-    remembered.forget([key])
+    feedStates.forget([key])
     changes.send([key])
-    watching.tell(key)
+    watching.notify(key)
   }
   return {
     async begin(request) {

@@ -19,10 +19,10 @@ const call: Statement = {
 /** Raised by the function. */
 const onHold = 'PE001'
 
-type Parts = Pick<EngineParts, 'database' | 'given' | 'remembered' | 'changes' | 'watching'>
+type Parts = Pick<EngineParts, 'database' | 'given' | 'feedStates' | 'changes' | 'watching'>
 
 export function databaseThinning(parts: Parts): Thinning {
-  const { database, changes, watching, remembered } = parts
+  const { database, changes, watching, feedStates } = parts
   const nowMs = (): number | null => {
     const now = parts.given()
     return now === undefined ? null : millisecondsOfTicks(now)
@@ -31,9 +31,9 @@ export function databaseThinning(parts: Parts): Thinning {
     async thin(span, limit, nodeId) {
       const outcome = await thin(parts, span, limit, { nodeId, nowMs: nowMs() })
       if (outcome.kind === 'thinned' && outcome.events > 0) {
-        remembered.forget([span.key])
+        feedStates.forget([span.key])
         changes.send([span.key])
-        watching.tell(span.key)
+        watching.notify(span.key)
       }
       return outcome
     },

@@ -19,12 +19,12 @@ export function fileErasing(
   return {
     async begin(request) {
       const outcome = await writer.beginErasure(request)
-      if (outcome.kind === 'begun') watching.tell(request.key)
+      if (outcome.kind === 'begun') watching.notify(request.key)
       return outcome
     },
     async beginUnchanged(request, position) {
       const outcome = await writer.beginUnchangedErasure(request, position)
-      if (outcome.kind === 'begun') watching.tell(request.key)
+      if (outcome.kind === 'begun') watching.notify(request.key)
       return outcome
     },
     async count(key, target) {
@@ -33,7 +33,7 @@ export function fileErasing(
     },
     async reduce(erasureId, limit) {
       const outcome = await writer.reduceErased(erasureId, limit)
-      if (outcome.kind === 'reduced') watching.tell(undefined)
+      if (outcome.kind === 'reduced') watching.notify(undefined)
       return outcome
     },
   }

@@ -24,17 +24,17 @@ export function fileRestricting(
   return {
     async begin(request) {
       const outcome = await writer.beginRestriction(request)
-      if (outcome.kind === 'restricted') watching.tell(request.key)
+      if (outcome.kind === 'restricted') watching.notify(request.key)
       return outcome
     },
     async lift(request) {
       const outcome = await writer.liftRestriction(request)
-      if (outcome.kind === 'lifting') watching.tell(outcome.restriction.key)
+      if (outcome.kind === 'lifting') watching.notify(outcome.restriction.key)
       return outcome
     },
     async step(restrictionId, limit) {
       const outcome = await writer.stepRestriction(restrictionId, limit)
-      if (outcome.kind === 'reduced') watching.tell(undefined)
+      if (outcome.kind === 'reduced') watching.notify(undefined)
       return outcome
     },
     async kept({ key, subjectId, after, limit }) {

@@ -81,7 +81,7 @@ export function fileThinning(
     async thin(span, limit, nodeId) {
       if (isFinished(span)) return { kind: 'finished' }
       const outcome = await writer.thinEvents(span, limit, nodeId)
-      if (outcome.kind === 'thinned' && outcome.events > 0) watching.tell(span.key)
+      if (outcome.kind === 'thinned' && outcome.events > 0) watching.notify(span.key)
       return outcome
     },
   }

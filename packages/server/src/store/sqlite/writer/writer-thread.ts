@@ -30,5 +30,5 @@ if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
 const owner = parentPort
 lowerOwnPriority()
 tendThreadMemory()
-const writing = openForWriting(workerData, () => owner.close())
-owner.on('message', (port: MessagePort) => writing.answer(port))
+const writer = openForWriting(workerData, () => owner.close())
+owner.on('message', (port: MessagePort) => writer.answer(port))

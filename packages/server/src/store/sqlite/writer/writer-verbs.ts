@@ -7,15 +7,15 @@ import type { StorageFailure } from '../../../sql/storage-errors.ts'
 import type { StoreRecord } from '../../store-records.ts'
 import type { BranchViewWrites } from '../../../events/sqlite/branch-views.ts'
 import type { ErasureWrites } from '../reduce/erasure-writes.ts'
-import type { PackedAppend } from '../../../events/sqlite/append/packed-append.ts'
+import type { AppendWrites } from '../../../events/sqlite/append/append-messages.ts'
 import type { PreviewWrites } from '../../../events/sqlite/append/preview-through.ts'
-import type { TimeWrites } from '../../../events/sqlite/read/settled-locate.ts'
+import type { TimeWrites } from '../../../events/sqlite/read/locate-open-window.ts'
 import type { RestrictionWrites } from '../reduce/restriction-writes.ts'
 import type { RetentionWrites } from '../reduce/retention.ts'
 
 export interface WriterVerbs
   extends
-    PackedAppend,
+    AppendWrites,
     PreviewWrites,
     TimeWrites,
     BranchViewWrites,

@@ -11,7 +11,6 @@ import '../../stores.ts'
 import { changeCounts } from '../../../events/change-counts.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import { appendedFeeds } from '../../../events/watchers.ts'
-import { oneAtATime, replyTo } from './answer-calls.ts'
 import { appender } from '../../../events/sqlite/append/append.ts'
 import { branchViewWrites } from '../../../events/sqlite/branch-views.ts'
 import { commitLine } from '../../../events/sqlite/commit-line.ts'
@@ -20,23 +19,32 @@ import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { erasureWrites } from '../reduce/erasure-writes.ts'
 import { recordImporter } from '../copy/import-records.ts'
 import { readSettings } from '../meta.ts'
-import { packOutcomes, unpackBatches } from '../../../events/sqlite/append/packed-append.ts'
+import { writeOutcomes, readBatches } from '../../../events/sqlite/append/append-messages.ts'
 import { restrictionWrites } from '../reduce/restriction-writes.ts'
 import { retentionWrites } from '../reduce/retention.ts'
 import { acceptHistory, startEpoch } from '../start-epoch.ts'
 import { storedReservation } from '../stored-reservation.ts'
-import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
+import type {
+  Durability,
+  WriterOptions,
+  WriterReply,
+  WriterRequest,
+  WriterVerbs,
+  WriterFailure,
+} from './writer-verbs.ts'
 import type { Ticks } from '@property-events/protocol'
 import { skippedIdsEnd, skippedIdsPerStep } from '../../../events/skipped-ids.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
+import { failureOf } from '../../../sql/sqlite/failure.ts'
 
 /** The writer of a store, once its connection is open. */
-export interface Writing {
+export interface OpenWriter {
   /** Answers the questions that come through the port. */
   answer(port: MessagePort): void
 }
 
 /** Opens the connection. `onClosed`: called when the connection has closed on request, with its port. */
-export function openForWriting(options: WriterOptions, onClosed: () => void): Writing {
+export function openForWriting(options: WriterOptions, onClosed: () => void): OpenWriter {
   const verbs = verbsOf(options)
   return {
     answer(port) {
@@ -89,11 +97,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...retentionWrites(db, clock, changes),
-    append(packed) {
-      const batches = unpackBatches(packed)
+    append(messages) {
+      const batches = readBatches(messages)
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
-      return packOutcomes(outcomes)
+      return writeOutcomes(outcomes)
     },
     preview: (batch) => appending.preview(batch),
     startEpoch(continueAfter, actor, feeds) {
@@ -144,4 +152,55 @@ export function skippedIdRemover(db: Connection): (now: Ticks) => number {
     )`,
   )
   return (now) => remove.run(skippedIdsEnd(now), skippedIdsPerStep).changes
+}
+
+/**
+ * A write of a feature waits between its statements, and nothing may happen on its connection meanwhile: an event that was appended there
+ * would be part of its commit, or be lost with it. What comes in waits its turn.
+ */
+export function oneAtATime<T>(answer: (given: T) => void | Promise<void>): (given: T) => void {
+  const waiting: T[] = []
+  let isBusy = false
+  const answerRest = async (first: Promise<void>): Promise<void> => {
+    isBusy = true
+    await first
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await answer(next)
+    isBusy = false
+  }
+  return (given) => {
+    if (isBusy) {
+      waiting.push(given)
+      return
+    }
+    const answered = answer(given)
+    if (answered !== undefined) void answerRest(answered)
+  }
+}
+
+export function replyTo(
+  verbs: WriterVerbs,
+  [id, verb, args]: WriterRequest,
+  file: string,
+): WriterReply | Promise<WriterReply> {
+  const beganMs = performance.now()
+  const answered = (value: unknown): WriterReply => [id, performance.now() - beganMs, value]
+  const failed = (error: unknown): WriterReply => [id, undefined, writerFailure(error, file)]
+  try {
+    const value: unknown = Reflect.apply(verbs[verb], verbs, args)
+    return value instanceof Promise ? value.then(answered, failed) : answered(value)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function writerFailure(error: unknown, file: string): WriterFailure {
+  const failure = failureOf(error, file)
+  const { code, scope } =
+    failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
+  const cause = failure.cause instanceof Error ? failure.cause : failure
+  return { code, scope, cause: textOf(cause) }
+}
+
+function textOf(error: Error): string {
+  return 'code' in error ? `${String(error.code)}: ${error.message}` : (error.stack ?? error.message)
 }

@@ -1,5 +1,5 @@
 /**
- * Batches and outcomes in the form in which they travel between a serving thread and the writer's: rows without member names, and all
+ * Batches and outcomes as messages, the form in which they travel between a serving thread and the writer's: rows without member names, and all
  * hashes of a draft as one text. A structured clone writes every member's name, and gives each array of bytes memory of its own.
  */
 import type { Category, FeedName } from '@property-events/protocol'
@@ -12,16 +12,16 @@ import type {
 } from '../../append/append-batch.ts'
 import type { OnWriter } from '../../../sql/sqlite.ts'
 
-export type PackedBatch = readonly [
+export type BatchMessage = readonly [
   tenantId: string,
   feed: FeedName,
   unchanged: AppendBatch['unchanged'],
   branches: AppendBatch['branches'],
-  drafts: readonly (PackedDraft | EventDraft)[],
+  drafts: readonly (DraftMessage | EventDraft)[],
 ]
 
 /** A payload as publishers send it. Every other draft is rare, and travels as it is. */
-type PackedDraft = readonly [
+type DraftMessage = readonly [
   id: string,
   idGiven: boolean,
   subjectId: string,
@@ -38,9 +38,9 @@ type PackedDraft = readonly [
   hashes: string,
 ]
 
-export type PackedOutcome = readonly PackedEvent[] | Exclude<AppendOutcome, { kind: 'stored' }>
+export type OutcomeMessage = readonly EventMessage[] | Exclude<AppendOutcome, { kind: 'stored' }>
 
-type PackedEvent = readonly [
+type EventMessage = readonly [
   index: number,
   status: AppendedEvent['status'],
   id: string,
@@ -58,25 +58,25 @@ const mostBytes = updateDateAt + 8
 const scratch = Buffer.allocUnsafeSlow(mostBytes)
 
 /** The writer's verb. */
-export interface PackedAppend {
-  append(batches: readonly PackedBatch[]): readonly PackedOutcome[]
+export interface AppendWrites {
+  append(batches: readonly BatchMessage[]): readonly OutcomeMessage[]
 }
 
 /** Rejects as the writer does. */
 export async function appendThrough(
-  writer: OnWriter<PackedAppend>,
+  writer: OnWriter<AppendWrites>,
   batches: readonly AppendBatch[],
 ): Promise<readonly AppendOutcome[]> {
-  return unpackOutcomes(await writer.append(packBatches(batches)))
+  return readOutcomes(await writer.append(writeBatches(batches)))
 }
 
-function packBatches(batches: readonly AppendBatch[]): readonly PackedBatch[] {
+function writeBatches(batches: readonly AppendBatch[]): readonly BatchMessage[] {
   return batches.map(({ key: { tenantId, feed }, unchanged, branches, drafts }) => {
-    return [tenantId, feed, unchanged, branches, drafts.map(packDraft)]
+    return [tenantId, feed, unchanged, branches, drafts.map(writeDraft)]
   })
 }
 
-function packDraft(draft: EventDraft): PackedDraft | EventDraft {
+function writeDraft(draft: EventDraft): DraftMessage | EventDraft {
   const { content, contentHash, restriction, wishedCreated } = draft
   if (content.kind !== 'payload' || restriction !== undefined || wishedCreated !== undefined) return draft
   const { text, hash, published, branch, impliedCategory, priceLooksLike, updateDateHash } = content
@@ -101,16 +101,16 @@ function packDraft(draft: EventDraft): PackedDraft | EventDraft {
   ]
 }
 
-export function unpackBatches(packed: readonly PackedBatch[]): readonly AppendBatch[] {
-  return packed.map(([tenantId, feed, unchanged, branches, drafts]) => {
-    return { key: { tenantId, feed }, unchanged, branches, drafts: drafts.map(unpackDraft) }
+export function readBatches(messages: readonly BatchMessage[]): readonly AppendBatch[] {
+  return messages.map(([tenantId, feed, unchanged, branches, drafts]) => {
+    return { key: { tenantId, feed }, unchanged, branches, drafts: drafts.map(readDraft) }
   })
 }
 
-function unpackDraft(packed: PackedDraft | EventDraft): EventDraft {
-  if ('id' in packed) return packed
+function readDraft(message: DraftMessage | EventDraft): EventDraft {
+  if ('id' in message) return message
   const [id, idGiven, subjectId, subjectSpelling, transactionId, eventTypeShortCode, category, ...rest] =
-    packed
+    message
   const [text, published, branch, impliedCategory, priceLooksLike, hashes] = rest
   const bytes = Buffer.from(hashes, 'latin1')
   const content: DraftContent = {
@@ -136,25 +136,25 @@ function unpackDraft(packed: PackedDraft | EventDraft): EventDraft {
   }
 }
 
-export function packOutcomes(outcomes: readonly AppendOutcome[]): readonly PackedOutcome[] {
-  return outcomes.map((outcome) => (outcome.kind === 'stored' ? outcome.events.map(packEvent) : outcome))
+export function writeOutcomes(outcomes: readonly AppendOutcome[]): readonly OutcomeMessage[] {
+  return outcomes.map((outcome) => (outcome.kind === 'stored' ? outcome.events.map(writeEvent) : outcome))
 }
 
-function packEvent(event: AppendedEvent): PackedEvent {
+function writeEvent(event: AppendedEvent): EventMessage {
   const { index, status, id, eventType, eventTypeShortCode, transactionId, stored, remarks } = event
   const place = [stored?.createdDate, stored?.sequenceNumber ?? 0] as const
   return [index, status, id, eventType, eventTypeShortCode, transactionId, ...place, remarks]
 }
 
-function unpackOutcomes(packed: readonly PackedOutcome[]): readonly AppendOutcome[] {
-  return packed.map((outcome) =>
-    'kind' in outcome ? outcome : { kind: 'stored', events: outcome.map(unpackEvent) },
+function readOutcomes(messages: readonly OutcomeMessage[]): readonly AppendOutcome[] {
+  return messages.map((outcome) =>
+    'kind' in outcome ? outcome : { kind: 'stored', events: outcome.map(readEvent) },
   )
 }
 
-function unpackEvent(packed: PackedEvent): AppendedEvent {
-  const [index, status, id, eventType, eventTypeShortCode, transactionId, createdDate] = packed
-  const [, , , , , , , sequenceNumber, remarks] = packed
+function readEvent(message: EventMessage): AppendedEvent {
+  const [index, status, id, eventType, eventTypeShortCode, transactionId, createdDate] = message
+  const [, , , , , , , sequenceNumber, remarks] = message
   return {
     index,
     status,

@@ -1,3 +1,4 @@
+/** Locates in windows that are still open (P3): they are read once nothing stamped waits for its commit. */
 import type { Ticks } from '@property-events/protocol'
 import type { TaskReport } from '../../../runtime/background-task.ts'
 import { floorAfter, readClock } from '../../../runtime/clock.ts'
@@ -19,7 +20,7 @@ export interface TimeWrites {
   settled(): void
 }
 
-export interface SettledLocator {
+export interface OpenWindowLocator {
   /** Like `EventStore.locate`: an open window is read once nothing stamped waits for its commit (P3). */
   locate(query: LocateQuery): Promise<Located | undefined>
   /** How far ahead time is reserved, as far as is known here. */
@@ -28,14 +29,14 @@ export interface SettledLocator {
   stop(): void
 }
 
-export function settledLocator(
+export function openWindowLocator(
   db: Connection,
   clock: SharedClock | undefined,
   line: CommitLine,
   writer: OnWriter<TimeWrites>,
   report: TaskReport,
-): SettledLocator {
-  const look = locator(db)
+): OpenWindowLocator {
+  const locateNow = locator(db)
   const reservation = timeReservation({ renew: () => writer.reserveTime(), report })
 
   /** Returns the time once the store will remember, after a crash, that windows were answered until then. */
@@ -55,12 +56,12 @@ export function settledLocator(
 
   return {
     async locate(query) {
-      const located = look(query)
+      const located = locateNow(query)
       if (located === undefined || !isOpenWindow(query, located)) return located
       const now = await reservedNow()
       // Without a writer, nothing stamped waits for its commit, so an error is as good as an answer.
       if (!line.ask(now)) await writer.settled().catch(() => undefined)
-      const settled = look(query)
+      const settled = locateNow(query)
       return settled && { ...settled, settled: floorAfter(now) }
     },
     reservedMs: () => reservation.aheadMs(),

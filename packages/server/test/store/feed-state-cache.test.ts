@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { EventRow } from '../../src/events/append/decide-append.ts'
 import type { FeedReading } from '../../src/events/postgres/append/feed-state.ts'
-import { rememberedFeeds } from '../../src/events/postgres/append/feed-state-cache.ts'
+import { feedStateCache } from '../../src/events/postgres/append/feed-state-cache.ts'
 import { feedName } from '../../src/events/feed-key.ts'
 import type { SubjectState } from '../../src/events/append/subject-state.ts'
 import { batch, draft, feedKey } from './support/drafts.ts'
@@ -64,9 +64,9 @@ const emptyFeed: FeedReading = {
   events: new Map(),
 }
 
-describe('what is remembered of a subject', () => {
+describe('what the cache keeps of a subject', () => {
   it('has its hashes, and keeps none of the memory that they came in (P11)', () => {
-    const remembered = rememberedFeeds()
+    const remembered = feedStateCache()
     const subjects = 2_000
     collect()
     const beforeBytes = process.memoryUsage().arrayBuffers
@@ -81,7 +81,7 @@ describe('what is remembered of a subject', () => {
         isClockBehind: false,
       }
       const stamped = { key, reading: emptyFeed, lastPosition: position, offset: 0, stored: [] }
-      remembered.note([plan], new Map([[feedName(key), stamped]]), '')
+      remembered.record([plan], new Map([[feedName(key), stamped]]), '')
     }
     collect()
     const keptBytes = process.memoryUsage().arrayBuffers - beforeBytes

@@ -2,7 +2,7 @@
  * What a store knows of where it is served, and not of what it holds. A restored store has these rows of the first place, and where an
  * operator begins a new epoch in it they go. The tables are the same on both databases.
  */
-export function removeRowsOfPlace(isCopy: boolean): readonly string[] {
+export function removeSiteRows(isCopy: boolean): readonly string[] {
   return [
     // Whoever has signed out since would be signed in again.
     'DELETE FROM console_session',
