@@ -9,7 +9,7 @@ import { codeNames, listing } from '../packages/client/src/listing/index.ts'
 import { addresses } from '../packages/client/test/listing/addresses.ts'
 import { payloadOf } from '../packages/client/test/listing/text-fields.ts'
 import { markedTexts, plainTexts } from '../packages/client/test/listing/texts.ts'
-import { codedFields } from '../packages/protocol/src/schemas.ts'
+import { codedFields } from '../packages/protocol/schemas/index.ts'
 import { webAddresses } from '../packages/protocol/test/payload/web-addresses.ts'
 
 const hasPhp = spawnSync('php', ['--version']).status === 0

@@ -5,7 +5,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import '../packages/protocol/schemas/write.ts'
-import '../packages/server/schemas/write.ts'
 
 // The service runs on what has just been written.
 const { createLogger, createService, loadPeppers } = await import('@property-events/server')

@@ -1,9 +1,9 @@
 /**
  * Everything that both ends of the wire share: what a feed is, what an event is, and how their texts are read. Of the schemas it exports
- * only the types: TypeBox is a development tool, and the schemas themselves are in `schemas.ts`.
+ * only the types: TypeBox is a development tool, and the schemas themselves are in `schemas/`.
  */
-export type * from './event.ts'
+export type * from '../schemas/event.ts'
 export * from './plain.ts'
-export type * from './problem.ts'
-export type * from './receipt.ts'
+export type * from '../schemas/problem.ts'
+export type * from '../schemas/receipt.ts'
 export * from './payload/index.ts'

@@ -1,7 +1,7 @@
 /** A property as a page shows it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { codedFields } from '../../../protocol/src/schemas.ts'
+import { codedFields } from '../../../protocol/schemas/index.ts'
 import {
   codeOf,
   codeNames,

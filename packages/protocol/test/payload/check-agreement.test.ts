@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile'
 import { acceptsContactPayload } from '../../schemas/contact-payload.check.ts'
 import { acceptsPropertyPayload } from '../../schemas/property-payload.check.ts'
 import { maxArrayItems, maxUrlLength } from '../../src/payload/field-rules.ts'
-import { ContactPayload, PropertyPayload } from '../../src/schemas.ts'
+import { ContactPayload, PropertyPayload } from '../../schemas/index.ts'
 import { fullContact, rtdfSendProperty, specProperty, subject } from './samples.ts'
 
 interface Payload {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { Compile } from 'typebox/compile'
-import { ContactPayload, PropertyPayload } from '../../src/schemas.ts'
+import { ContactPayload, PropertyPayload } from '../../schemas/index.ts'
 import { findFaults } from '../../src/payload/find-faults.ts'
 import { fullContact, rtdfSendProperty, specProperty, withMember } from './samples.ts'
 

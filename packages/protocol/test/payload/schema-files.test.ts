@@ -7,7 +7,7 @@ import {
   payloadCheckFiles,
   payloadSchemaFiles,
   payloadTypesModule,
-} from '../../src/schemas.ts'
+} from '../../schemas/index.ts'
 
 const folder = new URL('../../schemas/', import.meta.url)
 

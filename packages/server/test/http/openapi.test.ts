@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { adminScopes, feedNames, feeds } from '@property-events/protocol'
-import { namedSchemasText } from '../../schemas/named-schemas.ts'
+import { namedSchemasText } from '@property-events/protocol/schemas'
 import { defaultLimits } from '../../src/index.ts'
 import { call, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import {
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has its named schemas from the objects the types are made of (D21)', () => {
-    const path = new URL('../../schemas/named-schemas.json', import.meta.url)
+    const path = new URL(import.meta.resolve('@property-events/protocol/named-schemas.json'))
     assert.equal(readFileSync(path, 'utf8'), namedSchemasText(), 'Stale: run `npm run openapi`')
   })
 

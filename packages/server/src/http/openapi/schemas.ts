@@ -1,10 +1,11 @@
-/** The named schemas of the OpenAPI document, as `npm run openapi` has written them (schemas/named-schemas.ts). */
+/** The named schemas of the OpenAPI document, as `npm run openapi` has written them (protocol/schemas). */
 import { readFileSync } from 'node:fs'
-import type { SchemaName } from '../../../schemas/named-schemas.ts'
+import type { SchemaName } from '@property-events/protocol/schemas'
 
 /** Reads the file instead of importing it: an imported file stays in memory, and the document is made once. */
 export function readNamedSchemas(): unknown {
-  return JSON.parse(readFileSync(new URL('../../../schemas/named-schemas.json', import.meta.url), 'utf8'))
+  const file = new URL(import.meta.resolve('@property-events/protocol/named-schemas.json'))
+  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 /** A reference to a named schema. */

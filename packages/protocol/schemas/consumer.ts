@@ -1,7 +1,7 @@
 /** The named schemas of who has seen what (PROTOCOL §14). */
-import { deliveryStates } from '@property-events/protocol'
+import { deliveryStates } from '../src/plain.ts'
 import Type from 'typebox'
-import { epoch, listOf, whole } from './common.ts'
+import { epoch, listOf, whole } from './parts.ts'
 
 const text = (description: string) => Type.String({ description })
 const orNull = (schema: Type.TSchema, description: string) =>

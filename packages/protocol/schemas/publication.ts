@@ -1,7 +1,7 @@
 /** What is published: one event to be, as the publishing operations take it. */
 import Type from 'typebox'
 import type { TProperties, TSchema } from 'typebox'
-import { refTo } from './common.ts'
+import { refTo } from './parts.ts'
 
 function payloadOf(payload: string): TSchema {
   const reference = refTo(payload)

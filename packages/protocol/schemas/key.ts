@@ -1,7 +1,7 @@
 /** The named schemas of keys: what they may do, how they are made and changed, how they were used (PROTOCOL §12.4, §14.1). */
-import { adminScopes, contactFields, contactRoleNames, grantScopes } from '@property-events/protocol'
+import { adminScopes, contactFields, contactRoleNames, grantScopes } from '../src/plain.ts'
 import Type from 'typebox'
-import { maxBranchLength, maxGrantedBranches } from '../src/keys/granted-branches.ts'
+import { maxBranchLength, maxGrantedBranches } from '../../server/src/keys/granted-branches.ts'
 import { listed, moment, orNull, text, time, uuid, whole } from './admin-parts.ts'
 
 const rate = Type.Object(

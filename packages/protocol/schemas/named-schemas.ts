@@ -2,31 +2,25 @@
  * The named schemas of the OpenAPI document, made from the same objects as the types (protocol). What serves reads them from
  * `named-schemas.json`, which `npm run openapi` writes: TypeBox is a tool of development.
  */
-import {
-  ContactPayload,
-  EventPage,
-  FeedEvent,
-  Problem,
-  ProblemError,
-  PropertyPayload,
-  PublishReceipt,
-  PublishWarning,
-  ReceiptEvent,
-} from '@property-events/protocol/schemas'
 import Type from 'typebox'
-import { problems } from '../src/http/problem/problem.ts'
-import { adminSchemas } from './admin-schemas.ts'
-import { keySchemas } from './key-schemas.ts'
-import { deletionSchemas } from './deletion-schemas.ts'
+import { problems } from '../../server/src/http/problem/problem.ts'
+import { adminSchemas } from './tenant.ts'
+import { keySchemas } from './key.ts'
+import { deletionSchemas } from './deletion.ts'
 import { digest } from './digest.ts'
-import { epoch, listOf, refTo, revision, whole } from './common.ts'
-import { consumers } from './consumers.ts'
-import { erasing } from './erasing.ts'
+import { epoch, listOf, refTo, revision, whole } from './parts.ts'
+import { consumers } from './consumer.ts'
+import { erasing } from './erasure.ts'
 import { withExamples } from './examples.ts'
-import { overviewSchemas } from './overview-schemas.ts'
+import { overviewSchemas } from './overview.ts'
 import { namedPayloads } from './payload-parts.ts'
-import { publications } from './publications.ts'
-import { published } from './published.ts'
+import { publications } from './publication.ts'
+import { published } from './publish-history.ts'
+import { EventPage, FeedEvent } from './event.ts'
+import { Problem, ProblemError } from './problem.ts'
+import { PublishReceipt, PublishWarning, ReceiptEvent } from './receipt.ts'
+import { ContactPayload } from '../src/payload/contact.ts'
+import { PropertyPayload } from '../src/payload/property.ts'
 
 const eventRun = Type.Object(
   {

@@ -1,6 +1,6 @@
 /** The named schemas of what is said over all tenants: faults, how tenants are doing, what was found (PROTOCOL §12.11, §12.12). */
 import Type from 'typebox'
-import { faultCodes } from '../src/consumers/list-faults.ts'
+import { faultCodes } from '../../server/src/consumers/list-faults.ts'
 import { listed, moment, next, orNull, text, time, uuid, whole } from './admin-parts.ts'
 
 const fault = {

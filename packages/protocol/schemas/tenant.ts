@@ -1,8 +1,8 @@
 /** The named schemas of administration (PROTOCOL §12), but for those of keys, deletions and the overview. */
-import { revealReasons, scopes } from '@property-events/protocol'
+import { revealReasons, scopes } from '../src/plain.ts'
 import Type from 'typebox'
 import { listed, moment, next, orNull, text, time, uuid, whole } from './admin-parts.ts'
-import { keyText, label } from './key-schemas.ts'
+import { keyText, label } from './key.ts'
 
 const name = Type.String({
   minLength: 1,

@@ -1,6 +1,6 @@
 /** What was published, as it is listed (PROTOCOL §14.2). */
 import Type from 'typebox'
-import { whole } from './common.ts'
+import { whole } from './parts.ts'
 
 const orNull = (schema: Type.TSchema, description: string) =>
   Type.Union([schema, Type.Null()], { description })

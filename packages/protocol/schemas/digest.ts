@@ -1,6 +1,6 @@
 /** What a feed shows now, for comparing copies (PROTOCOL §14.3). */
 import Type from 'typebox'
-import { epoch, whole } from './common.ts'
+import { epoch, whole } from './parts.ts'
 
 const part = {
   prefix: Type.String({ description: 'How the references begin: hexadecimal digits, without hyphens.' }),

@@ -1,13 +1,7 @@
 /** Erasures, holds and restrictions, and what was reduced: as they are asked for and answered. */
-import {
-  erasureReasons,
-  feedNames,
-  holdGrounds,
-  receiptReasons,
-  restrictionReasons,
-} from '@property-events/protocol'
+import { erasureReasons, feedNames, holdGrounds, receiptReasons, restrictionReasons } from '../src/plain.ts'
 import Type from 'typebox'
-import { epoch, listOf, whole } from './common.ts'
+import { epoch, listOf, whole } from './parts.ts'
 
 const uuid = (description: string) => Type.String({ format: 'uuid', description })
 const feedName = Type.Unsafe({ enum: [...feedNames], description: 'Which feed of the tenant.' })
