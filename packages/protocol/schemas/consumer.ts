@@ -1,17 +1,12 @@
-/** The named schemas of who has seen what (PROTOCOL §14). */
-import { deliveryStates } from '../src/plain.ts'
+/** Consumers, and what became of an event at each (PROTOCOL §14). */
 import Type from 'typebox'
-import { epoch, listOf, whole } from './parts.ts'
+import { deliveryStates } from '../src/plain.ts'
+import { epoch, listOf, moment, oneOf, orNull, part, text, textOrNull, time, uuid, whole } from './parts.ts'
 
-const text = (description: string) => Type.String({ description })
-const orNull = (schema: Type.TSchema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
-const textOrNull = (description: string) => orNull(Type.String(), description)
-const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
-const outcome = Type.Unsafe({
-  enum: ['live', 'held', 'refused'],
-  description: '`live`: the site shows this version, or has taken a removed property down.',
-})
+const outcome = oneOf(
+  ['live', 'held', 'refused'],
+  '`live`: the site shows this version, or has taken a removed property down.',
+)
 
 const consumer = {
   keyId: text('Id of the key: the part after `pev_` in its text.'),
@@ -22,11 +17,10 @@ const consumer = {
 const propertyConsumer = Type.Object(
   {
     ...consumer,
-    state: Type.Unsafe({
-      enum: [...deliveryStates],
-      description:
-        'What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are refused. Further values may come.',
-    }),
+    state: oneOf(
+      deliveryStates,
+      'What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are refused. Further values may come.',
+    ),
     at: time(
       'When the consumer said so, the minute in which the event was first sent, or since when its requests have been refused.',
     ),
@@ -60,28 +54,34 @@ const propertyConsumer = Type.Object(
 
 const propertyConsumers = Type.Object(
   {
-    agentRef: Type.String({ format: 'uuid', description: 'The property.' }),
-    event: Type.Object(
-      {
-        sequenceNumber: whole('Its number.'),
-        eventTypeShortCode: text('Its type.'),
-        publishedAt: Type.String({ format: 'date-time', description: 'When it was published.' }),
-        category: textOrNull('`sales` or `lettings`.'),
-      },
-      { description: 'The latest event of the property.' },
+    agentRef: uuid('The property.'),
+    event: part(
+      'LatestEvent',
+      Type.Object(
+        {
+          sequenceNumber: whole('Its number.'),
+          eventTypeShortCode: text('Its type.'),
+          publishedAt: moment('When it was published.'),
+          category: textOrNull('`sales` or `lettings`.'),
+        },
+        { description: 'The latest event of the property.' },
+      ),
     ),
-    feed: Type.Object(
-      {
-        sequenceNumber: whole("Of the feed's last event."),
-        epoch,
-        lastPublishedAt: time('When anything was last published; null in an empty feed.'),
-        silentSince: time(
-          'The publisher has been silent since then, which is longer than expected; null: it is not silent, or the key sees only itself.',
-        ),
-      },
-      { description: 'Where the feed stands.' },
+    feed: part(
+      'FeedOfProperty',
+      Type.Object(
+        {
+          sequenceNumber: whole("Of the feed's last event."),
+          epoch,
+          lastPublishedAt: time('When anything was last published; null in an empty feed.'),
+          silentSince: time(
+            'The publisher has been silent since then, which is longer than expected; null: it is not silent, or the key sees only itself.',
+          ),
+        },
+        { description: 'Where the feed stands.' },
+      ),
     ),
-    consumers: Type.Array(Type.Unknown()),
+    consumers: Type.Unsafe(listOf('PropertyConsumer')),
   },
   { title: 'PropertyConsumers', description: 'Who has seen the latest event of a property.' },
 )
@@ -126,12 +126,15 @@ const listedConsumer = Type.Object(
       'Its last requests were refused.',
     ),
     views: Type.Array(
-      Type.Object({
-        view: text('`all`, `sales`, `lettings`.'),
-        through: whole('Everything of the view up to this number was sent.'),
-        lagEvents: whole('Events of the view after it.'),
-        lagSeconds: whole('How long ago the first of them was published.'),
-      }),
+      part(
+        'ConsumerView',
+        Type.Object({
+          view: text('`all`, `sales`, `lettings`.'),
+          through: whole('Everything of the view up to this number was sent.'),
+          lagEvents: whole('Events of the view after it.'),
+          lagSeconds: whole('How long ago the first of them was published.'),
+        }),
+      ),
       { description: 'What it reads.' },
     ),
     ...silence,
@@ -141,16 +144,19 @@ const listedConsumer = Type.Object(
 
 const listedConsumers = Type.Object(
   {
-    publisher: Type.Object(
-      {
-        lastHeardAt: time(
-          'When a publication was last taken, to within some minutes; null: not since this has been recorded.',
-        ),
-        ...silence,
-      },
-      { description: 'The publisher of the feed, with whichever keys.' },
+    publisher: part(
+      'Publisher',
+      Type.Object(
+        {
+          lastHeardAt: time(
+            'When a publication was last taken, to within some minutes; null: not since this has been recorded.',
+          ),
+          ...silence,
+        },
+        { description: 'The publisher of the feed, with whichever keys.' },
+      ),
     ),
-    items: Type.Array(Type.Unknown()),
+    items: Type.Unsafe(listOf('Consumer')),
     next: Type.Null({ description: 'The list is whole.' }),
   },
   { title: 'Consumers' },
@@ -170,7 +176,7 @@ export const consumers = {
   ),
   ConsumerResult: Type.Object(
     {
-      agentRef: Type.String({ format: 'uuid', description: 'The property.' }),
+      agentRef: uuid('The property.'),
       sequenceNumber: Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
@@ -204,15 +210,9 @@ export const consumers = {
     { title: 'ResultsReceipt' },
   ),
   PropertyConsumer: propertyConsumer,
-  PropertyConsumers: {
-    ...propertyConsumers,
-    properties: { ...propertyConsumers.properties, consumers: listOf('PropertyConsumer') },
-  },
+  PropertyConsumers: propertyConsumers,
   Consumer: listedConsumer,
-  Consumers: {
-    ...listedConsumers,
-    properties: { ...listedConsumers.properties, items: listOf('Consumer') },
-  },
+  Consumers: listedConsumers,
   ExpectedIntervalRequest: Type.Object(
     {
       seconds: orNull(

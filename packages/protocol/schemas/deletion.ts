@@ -1,9 +1,10 @@
-/** The named schemas of deleting tenants (PROTOCOL §12.9). */
+/** Deletions of tenants (PROTOCOL §12.9). */
 import Type from 'typebox'
-import { listed, moment, orNull, text, time, uuid, whole } from './admin-parts.ts'
+import { feedNames } from '../src/plain.ts'
+import { listed, moment, oneOf, orNull, part, text, textOrNull, time, uuid, whole } from './parts.ts'
 
 const deletedFeed = {
-  feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed.' }),
+  feed: oneOf(feedNames, 'Which feed.'),
   sequenceNumber: whole(
     'Of its last event; if it had none, the number after which its numbers would have begun.',
   ),
@@ -12,29 +13,32 @@ const deletedFeed = {
   events: whole('Its events.'),
   lastPublishedAt: time('When its last event was stored.'),
 }
-const ownedCounts = Type.Object(
-  {
-    events: whole('Events of both feeds.'),
-    subjects: whole('Properties and contacts.'),
-    keys: whole('Keys that open no other tenant.'),
-    grants: whole('Grants of keys that stay, because they open other tenants too.'),
-    erasures: whole('Receipts of erasures.'),
-    holds: whole('Holds.'),
-    restrictions: whole('Restrictions.'),
-    sent: whole('Rows of the ledger of what was sent.'),
-  },
-  { description: 'Rows by kind.' },
+const ownedCounts = part(
+  'OwnedCounts',
+  Type.Object(
+    {
+      events: whole('Events of both feeds.'),
+      subjects: whole('Properties and contacts.'),
+      keys: whole('Keys that open no other tenant.'),
+      grants: whole('Grants of keys that stay, because they open other tenants too.'),
+      erasures: whole('Receipts of erasures.'),
+      holds: whole('Holds.'),
+      restrictions: whole('Restrictions.'),
+      sent: whole('Rows of the ledger of what was sent.'),
+    },
+    { description: 'Rows by kind.' },
+  ),
 )
 const deletion = {
   id: uuid('Of the deletion.'),
   tenantId: uuid('The tenant.'),
-  name: orNull(Type.String(), 'Its name, until it is deleted.'),
-  state: Type.Unsafe({
-    enum: ['exporting', 'deleting', 'forgetting', 'deleted'],
-    description: '`deleted`: no row, page or answer holds anything of it any more.',
-  }),
+  name: textOrNull('Its name, until it is deleted.'),
+  state: oneOf(
+    ['exporting', 'deleting', 'forgetting', 'deleted'],
+    '`deleted`: no row, page or answer holds anything of it any more.',
+  ),
   actor: text('Who began it, without a name.'),
-  export: Type.Unsafe({ enum: ['file', 'none'], description: 'Whether it is exported first.' }),
+  export: oneOf(['file', 'none'], 'Whether it is exported first.'),
   exported: orNull(
     Type.Object({
       file: text('Name of the file.'),
@@ -44,12 +48,15 @@ const deletion = {
     'Null: nothing was written, or not yet.',
   ),
   feeds: Type.Array(
-    Type.Object({
-      ...deletedFeed,
-      digest: text(
-        'Of the events removed so far: SHA-256 of the digest before and of the line `sequenceNumber id`, event by event, beginning with 32 zero bytes. Hexadecimal digits.',
-      ),
-    }),
+    part(
+      'DeletedFeed',
+      Type.Object({
+        ...deletedFeed,
+        digest: text(
+          'Of the events removed so far: SHA-256 of the digest before and of the line `sequenceNumber id`, event by event, beginning with 32 zero bytes. Hexadecimal digits.',
+        ),
+      }),
+    ),
     { description: 'The feeds as they were.' },
   ),
   counts: ownedCounts,
@@ -57,16 +64,16 @@ const deletion = {
   deletedAt: time('When the last of it was deleted, and its name became free.'),
 }
 
-export const deletionSchemas = {
+export const deletions = {
   Deletion: Type.Object(deletion, { title: 'Deletion' }),
   Deletions: listed('Deletions', Type.Object(deletion)),
   DeletionPlan: Type.Object(
     {
       dryRun: Type.Literal(true, { description: 'Nothing was changed.' }),
       tenantId: uuid('The tenant.'),
-      feeds: Type.Array(Type.Object(deletedFeed), { description: 'Its feeds.' }),
+      feeds: Type.Array(part('OwnedFeed', Type.Object(deletedFeed)), { description: 'Its feeds.' }),
       counts: ownedCounts,
-      refusedBecause: orNull(Type.String(), 'Why it cannot be deleted now; null: it can.'),
+      refusedBecause: textOrNull('Why it cannot be deleted now; null: it can.'),
     },
     { title: 'DeletionPlan' },
   ),

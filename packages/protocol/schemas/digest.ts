@@ -1,9 +1,9 @@
 /** What a feed shows now, for comparing copies (PROTOCOL §14.3). */
 import Type from 'typebox'
-import { epoch, whole } from './parts.ts'
+import { epoch, orNull, part as named, text, uuid, whole } from './parts.ts'
 
 const part = {
-  prefix: Type.String({ description: 'How the references begin: hexadecimal digits, without hyphens.' }),
+  prefix: text('How the references begin: hexadecimal digits, without hyphens.'),
   count: whole('How many there are.'),
   digest: Type.String({
     pattern: '^[0-9a-f]{64}$',
@@ -12,20 +12,20 @@ const part = {
   }),
 }
 
-const subject = Type.Object({
-  subjectId: Type.String({ format: 'uuid', description: 'The reference.' }),
-  sequenceNumber: Type.Integer({ minimum: 1, description: 'Of its latest event.' }),
-})
-
-const orNull = (schema: Type.TSchema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
+const subject = named(
+  'DigestSubject',
+  Type.Object({
+    subjectId: uuid('The reference.'),
+    sequenceNumber: Type.Integer({ minimum: 1, description: 'Of its latest event.' }),
+  }),
+)
 
 export const digest = {
   FeedDigest: Type.Object(
     {
       ...part,
       parts: orNull(
-        Type.Array(Type.Object(part), { maxItems: 256 }),
+        Type.Array(named('DigestPart', Type.Object(part)), { maxItems: 256 }),
         'By two more digits, those that are not empty, ascending. Null where `subjects` are listed.',
       ),
       subjects: orNull(

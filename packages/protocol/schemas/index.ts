@@ -2,11 +2,8 @@
  * The schemas themselves, as TypeBox objects, and the files generated from them. They are for tests and for `npm run openapi`: an
  * installed program has no TypeBox.
  */
-export { EventPage, FeedEvent } from './event.ts'
 export { namedSchemasText } from './named-schemas.ts'
 export type { SchemaName } from './named-schemas.ts'
-export { Problem, ProblemError } from './problem.ts'
-export { PublishReceipt, PublishWarning, ReceiptEvent } from './receipt.ts'
 export { codedFields, codeNamesModule, codeNamesPhp } from '../src/payload/generators/code-name-files.ts'
 export { payloadTypesModule } from '../src/payload/generators/payload-types.ts'
 export { payloadCheckFiles } from '../src/payload/generators/check-files.ts'

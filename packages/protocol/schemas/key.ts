@@ -1,15 +1,18 @@
-/** The named schemas of keys: what they may do, how they are made and changed, how they were used (PROTOCOL §12.4, §14.1). */
-import { adminScopes, contactFields, contactRoleNames, grantScopes } from '../src/plain.ts'
+/** Keys: what they may do, how they are made and changed, how they were used (PROTOCOL §12.4, §14.1). */
 import Type from 'typebox'
+import { adminScopes, contactFields, contactRoleNames, grantScopes } from '../src/plain.ts'
 import { maxBranchLength, maxGrantedBranches } from '../../server/src/keys/granted-branches.ts'
-import { listed, moment, orNull, text, time, uuid, whole } from './admin-parts.ts'
+import { listed, moment, oneOf, orNull, part, text, textOrNull, time, uuid, whole } from './parts.ts'
 
-const rate = Type.Object(
-  {
-    perSecond: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests a second.' }),
-    burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
-  },
-  { description: 'Of this key, over all nodes together.', additionalProperties: false },
+const rate = part(
+  'KeyRate',
+  Type.Object(
+    {
+      perSecond: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests a second.' }),
+      burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
+    },
+    { description: 'Of this key, over all nodes together.', additionalProperties: false },
+  ),
 )
 const networks = Type.Array(
   Type.String({ pattern: '^[0-9A-Fa-f.:]{2,45}(?:/[0-9]{1,3})?$', examples: ['192.0.2.0/24'] }),
@@ -22,47 +25,53 @@ const operatorScopes = Type.Array(Type.Unsafe({ enum: [...adminScopes] }), {
   description: 'Of an operator key.',
 })
 const grants = Type.Array(
-  Type.Object(
-    {
-      tenantId: uuid('The tenant.'),
-      scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), {
-        minItems: 1,
-        description: 'What it may do there.',
-      }),
-      contact: Type.Optional(
-        Type.Object(
-          {
-            roles: Type.Optional(
-              Type.Array(Type.Unsafe({ enum: [...contactRoleNames] }), {
-                minItems: 1,
-                description:
-                  'Only contacts with one of these roles; the others appear as erased. Left out: all.',
-              }),
-            ),
-            fields: Type.Optional(
-              Type.Array(Type.Unsafe({ enum: [...contactFields] }), {
-                minItems: 1,
-                description: 'Only these members of the payload. Left out: all of them but `notes`.',
-              }),
-            ),
-          },
-          {
-            description:
-              'Which parts of contacts are read with `contact:read`. Left out: all. It never changes for a key.',
-            additionalProperties: false,
-          },
-        ),
-      ),
-      branches: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: maxBranchLength }), {
+  part(
+    'Grant',
+    Type.Object(
+      {
+        tenantId: uuid('The tenant.'),
+        scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), {
           minItems: 1,
-          maxItems: maxGrantedBranches,
-          description:
-            'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read` and `property:publish`. Left out: all.',
+          description: 'What it may do there.',
         }),
-      ),
-    },
-    { additionalProperties: false },
+        contact: Type.Optional(
+          part(
+            'ContactGrant',
+            Type.Object(
+              {
+                roles: Type.Optional(
+                  Type.Array(Type.Unsafe({ enum: [...contactRoleNames] }), {
+                    minItems: 1,
+                    description:
+                      'Only contacts with one of these roles; the others appear as erased. Left out: all.',
+                  }),
+                ),
+                fields: Type.Optional(
+                  Type.Array(Type.Unsafe({ enum: [...contactFields] }), {
+                    minItems: 1,
+                    description: 'Only these members of the payload. Left out: all of them but `notes`.',
+                  }),
+                ),
+              },
+              {
+                description:
+                  'Which parts of contacts are read with `contact:read`. Left out: all. It never changes for a key.',
+                additionalProperties: false,
+              },
+            ),
+          ),
+        ),
+        branches: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: maxBranchLength }), {
+            minItems: 1,
+            maxItems: maxGrantedBranches,
+            description:
+              'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. Only with `property:read` and `property:publish`. Left out: all.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
   ),
   { description: 'What it may do, tenant by tenant.' },
 )
@@ -80,11 +89,11 @@ const key = {
   expiresAt: time('When it ends by itself; null: never.'),
   revokedAt: time('When somebody ended it.'),
   lastUsedAt: time('When it was last used, at most a minute old.'),
-  replaces: orNull(Type.String(), 'Id of the key that it replaced in a rotation.'),
+  replaces: textOrNull('Id of the key that it replaced in a rotation.'),
 }
-export const keyText = Type.String({ description: 'The key itself. It is shown only in this answer.' })
+export const keyText = text('The key itself. It is shown only in this answer.')
 
-export const keySchemas = {
+export const keys = {
   Key: Type.Object(key, { title: 'Key' }),
   Keys: listed('Keys', Type.Object(key)),
   IssuedKey: Type.Object({ key: keyText, ...key }, { title: 'IssuedKey' }),
@@ -142,15 +151,18 @@ export const keySchemas = {
   KeyUsage: Type.Object(
     {
       keyId: text('Of the key.'),
-      by: Type.Unsafe({ enum: ['hour', 'day'], description: 'What is counted together.' }),
+      by: oneOf(['hour', 'day'], 'What is counted together.'),
       items: Type.Array(
-        Type.Object({
-          at: moment('Beginning of the hour or day.'),
-          operation: text('`operationId` of this description.'),
-          status: Type.Integer({ minimum: 100, maximum: 599, description: 'Of the answers.' }),
-          requests: whole('How many there were.'),
-          bytes: whole('Of the bodies of the answers, as they were sent.'),
-        }),
+        part(
+          'UsageItem',
+          Type.Object({
+            at: moment('Beginning of the hour or day.'),
+            operation: text('`operationId` of this description.'),
+            status: Type.Integer({ minimum: 100, maximum: 599, description: 'Of the answers.' }),
+            requests: whole('How many there were.'),
+            bytes: whole('Of the bodies of the answers, as they were sent.'),
+          }),
+        ),
         { description: 'By time, operation and status.' },
       ),
     },

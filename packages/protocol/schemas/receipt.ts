@@ -1,10 +1,11 @@
+/** The answer to a publication (PROTOCOL §4). */
 import Type from 'typebox'
+import { listOf } from './parts.ts'
 
 /** True or absent. An `enum` and not a `const`, because more OpenAPI tools support it. */
 const marker = (description: string) => Type.Unsafe<true>({ type: 'boolean', description, enum: [true] })
 
-/** The result for one published event. */
-export const ReceiptEvent = Type.Object(
+const ReceiptEvent = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Of the event: as it was sent, or as it was given.' }),
     sequenceNumber: Type.Optional(
@@ -22,10 +23,8 @@ export const ReceiptEvent = Type.Object(
   },
   { title: 'ReceiptEvent' },
 )
-export type ReceiptEvent = Type.Static<typeof ReceiptEvent>
 
-/** Advice about one published event, which was stored as it is. */
-export const PublishWarning = Type.Object(
+const PublishWarning = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Place of the event in the request, from 0.' }),
     pointer: Type.String({
@@ -36,19 +35,20 @@ export const PublishWarning = Type.Object(
   },
   { title: 'PublishWarning' },
 )
-export type PublishWarning = Type.Static<typeof PublishWarning>
 
-/** The answer to a publish request. */
-export const PublishReceipt = Type.Object(
+const PublishReceipt = Type.Object(
   {
-    events: Type.Array(ReceiptEvent, {
+    events: Type.Unsafe({
+      ...listOf('ReceiptEvent'),
       description: 'One for each event of the request, in its order, and those that the service added.',
     }),
     repeated: Type.Boolean({ description: 'True when every event of the request had been stored before.' }),
-    warnings: Type.Array(PublishWarning, {
+    warnings: Type.Unsafe({
+      ...listOf('PublishWarning'),
       description: 'The first 100 of the request, and the first 50 about the fields of one payload.',
     }),
   },
   { title: 'PublishReceipt' },
 )
-export type PublishReceipt = Type.Static<typeof PublishReceipt>
+
+export const receipts = { ReceiptEvent, PublishWarning, PublishReceipt } as const

@@ -1,8 +1,20 @@
-/** The named schemas of administration (PROTOCOL §12), but for those of keys, deletions and the overview. */
-import { revealReasons, scopes } from '../src/plain.ts'
+/** Tenants, their feeds and how they are doing (PROTOCOL §12.2, §12.3, §12.5, §12.11). */
 import Type from 'typebox'
-import { listed, moment, next, orNull, text, time, uuid, whole } from './admin-parts.ts'
+import { scopes } from '../src/plain.ts'
 import { keyText, label } from './key.ts'
+import {
+  feedName,
+  listed,
+  moment,
+  oneOf,
+  orNull,
+  part,
+  text,
+  textOrNull,
+  time,
+  uuid,
+  whole,
+} from './parts.ts'
 
 const name = Type.String({
   minLength: 1,
@@ -33,73 +45,49 @@ const tenant = {
   deletion: orNull(
     Type.Object({
       id: uuid('Of the certificate.'),
-      state: Type.Unsafe({
-        enum: ['exporting', 'deleting', 'forgetting'],
-        description: 'How far the deletion has got.',
-      }),
+      state: oneOf(['exporting', 'deleting', 'forgetting'], 'How far the deletion has got.'),
     }),
     'Null: it is not being deleted.',
   ),
   createdAt: moment('When it was made.'),
 }
 
-const maskedContact = {
-  sequenceNumber: whole('Of the event.'),
-  id: uuid('Of the event.'),
-  eventTypeShortCode: text('Its type.'),
-  createdDate: text('When it was stored, UTC.'),
-  contact: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'The payload. Everything that names or reaches a person is `•••`.',
+const factsOfTenant = {
+  tenantId: uuid('Of the tenant.'),
+  sequenceNumber: whole("Of the feed's last event."),
+  live: orNull(
+    Type.Integer({ minimum: 0 }),
+    'Properties that have not been removed. Null until they are counted.',
+  ),
+  published: Type.Array(whole('Events of an hour.'), {
+    description: 'The last 24 hours of the clock, the present one last.',
   }),
-}
-
-const finding = {
-  check: text('What was looked at.'),
-  status: Type.Unsafe({ enum: ['ok', 'warn', 'fail'], description: 'How it is.' }),
-  detail: text('What was found.'),
-  remedy: orNull(Type.String(), 'What to do; null: nothing.'),
-}
-
-export const adminSchemas = {
-  ShownSettings: listed(
-    'ShownSettings',
+  furthest: orNull(
     Type.Object({
-      name: text('Name of the setting, as in its flag.'),
-      variable: text('The environment variable that can set it.'),
-      value: Type.Unknown({ description: 'A secret is `(not shown)`; null: none.' }),
-      source: text('The flag or variable that sets it, or `default`.'),
+      keyId: text('Of its key.'),
+      label: text('Of its key.'),
+      name: text('As in `x-feed-consumer`; `default`: the key itself.'),
+      lagEvents: whole('Events that it has not been sent.'),
+      lagSeconds: whole('How long ago the first of them was published.'),
     }),
+    'The consumer that lacks most, of those whose keys work; null: nobody reads the feed.',
   ),
-  Health: Type.Object(
-    {
-      status: Type.Unsafe({ enum: ['ok', 'warn', 'fail'], description: 'The worst of all findings.' }),
-      items: Type.Array(Type.Object(finding), { description: 'One for each check.' }),
-      next: Type.Null({ description: 'These are all.' }),
-    },
-    { title: 'Health' },
-  ),
-  ActorName: Type.Object(
-    { actor: text('`key:` or `cli:` and an opaque id.'), name: orNull(Type.String(), 'Null: it has none.') },
-    { title: 'ActorName' },
-  ),
-  ActorNameChange: Type.Object(
-    {
-      name: orNull(
-        Type.String({ minLength: 1, maxLength: 200, pattern: String.raw`\S` }),
-        'For people. Null erases it, and the rows of the audit stay.',
-      ),
-    },
-    { title: 'ActorNameChange', additionalProperties: false },
-  ),
+  refused: whole('Requests of consumers that were refused since their last answer.'),
+}
+
+export const tenants = {
   Tenant: Type.Object(tenant, { title: 'Tenant' }),
   Tenants: listed(
     'Tenants',
-    Type.Object({
-      ...tenant,
-      lastPublishedAt: Type.Optional(
-        time('With `order=lastPublish`: of the last event of its feeds; null if it never published.'),
-      ),
-    }),
+    part(
+      'ListedTenant',
+      Type.Object({
+        ...tenant,
+        lastPublishedAt: Type.Optional(
+          time('With `order=lastPublish`: of the last event of its feeds; null if it never published.'),
+        ),
+      }),
+    ),
   ),
   NewTenant: Type.Object(
     {
@@ -151,10 +139,10 @@ export const adminSchemas = {
       items: Type.Array(
         Type.Object({
           reference: text('Of the line.'),
-          outcome: Type.Unsafe({
-            enum: ['created', 'known', 'name_taken', 'failed'],
-            description: '`failed`: the store did not answer; send the file again.',
-          }),
+          outcome: oneOf(
+            ['created', 'known', 'name_taken', 'failed'],
+            '`failed`: the store did not answer; send the file again.',
+          ),
           tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant that has the reference.'),
           keys: Type.Array(Type.Object({ keyId: text('Of the key.'), label, key: keyText }), {
             description: 'Those that were made.',
@@ -167,47 +155,31 @@ export const adminSchemas = {
   ),
   FeedStates: listed(
     'FeedStates',
-    Type.Object({
-      feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
-      sequenceNumber: whole("Of the feed's last event."),
-      epoch: text('Changes when numbers continue after a gap, as after a restore.'),
-      revision: whole('Rises when stored payloads were reduced.'),
-      counts: Type.Record(Type.String(), Type.Integer(), {
-        description: 'Events of each view, by its `apiEventType`.',
-      }),
-      live: orNull(
-        Type.Integer({ minimum: 0 }),
-        'Properties or contacts whose latest event is not a removal. Null until they are counted after an upgrade.',
-      ),
-      lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
-    }),
-  ),
-  Properties: Type.Object(
-    {
-      items: Type.Array(
-        Type.Object({
-          agentRef: Type.String({ description: 'The property, as its payload spells it.' }),
-          live: Type.Boolean({ description: 'False: its latest event is a removal.' }),
-          address: orNull(Type.String(), 'The address as shown to the public, or else its lines.'),
-          postcode: orNull(Type.String(), 'Both parts.'),
-          reference: orNull(Type.String(), "The agent's own reference."),
-          serviceReference: orNull(Type.String(), 'The `service_reference` of the payload.'),
-          eventId: uuid('Of the latest event.'),
-          sequenceNumber: whole('Of the latest event.'),
-          eventTypeShortCode: text('Of the latest event.'),
-          createdDate: text('Of the latest event, unchanged.'),
+    part(
+      'FeedState',
+      Type.Object({
+        feed: feedName,
+        sequenceNumber: whole("Of the feed's last event."),
+        epoch: text('Changes when numbers continue after a gap, as after a restore.'),
+        revision: whole('Rises when stored payloads were reduced.'),
+        counts: Type.Record(Type.String(), Type.Integer(), {
+          description: 'Events of each view, by its `apiEventType`.',
         }),
-        { description: 'The newest change first.' },
-      ),
-      next,
-      searched: whole('How many properties this call has looked at.'),
-    },
-    { title: 'Properties' },
+        live: orNull(
+          Type.Integer({ minimum: 0 }),
+          'Properties or contacts whose latest event is not a removal. Null until they are counted after an upgrade.',
+        ),
+        lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
+      }),
+    ),
   ),
+} as const
+
+export const feedRate = {
   FeedRate: Type.Object(
     {
-      feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
-      apiEventType: orNull(Type.String(), 'The view that is counted; null: all events.'),
+      feed: feedName,
+      apiEventType: textOrNull('The view that is counted; null: all events.'),
       from: moment('The beginning.'),
       to: moment('The end, which the counts do not include.'),
       counts: Type.Array(whole('Events of one part of the time.'), {
@@ -216,28 +188,8 @@ export const adminSchemas = {
     },
     { title: 'FeedRate' },
   ),
-  MaskedContact: Type.Object(maskedContact, { title: 'MaskedContact' }),
-  MaskedContacts: listed('MaskedContacts', Type.Object(maskedContact)),
-  RevealRequest: Type.Object(
-    { reason: Type.Unsafe({ enum: [...revealReasons], description: 'Why; no text of your own.' }) },
-    { title: 'RevealRequest', additionalProperties: false },
-  ),
-  AuditRows: listed(
-    'AuditRows',
-    Type.Object({
-      id: uuid('Of the row.'),
-      at: moment('By the clock of the node that made the change.'),
-      actor: text('`key:` or `cli:` and an opaque id, or `service`.'),
-      actorName: orNull(
-        Type.String(),
-        'Its name, if it has one and an operator key asks. It is kept apart from the row, and can be erased.',
-      ),
-      action: text('What was done, such as `key.created`. Further ones may come.'),
-      tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant; null where it concerns none.'),
-      target: orNull(Type.String(), 'Id of what was changed.'),
-      detail: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Details of the action; never a name.',
-      }),
-    }),
-  ),
+} as const
+
+export const tenantFacts = {
+  TenantFacts: listed('TenantFacts', part('FactsOfTenant', Type.Object(factsOfTenant))),
 } as const
