@@ -3,10 +3,13 @@ import type { CompareOptions, Comparison } from './compare.ts'
 import { connectionOf } from './connection.ts'
 import type { CallOptions, ClientOptions } from './connection.ts'
 import { acknowledge, getDelivery, listConsumers, report } from './consumers.ts'
+import type { FeedConsumers } from './consumers.ts'
 import { countErased, erase, getErasure, listErasures } from './privacy/erasures.ts'
+import type { ErasureRequest } from './privacy/erasures.ts'
 import { getEvent, getHeads, getHistory, getMovedHeads, getSubject, requestRun } from './reading/get.ts'
 import type { MovedHeadsOptions, RunQuery } from './reading/get.ts'
 import { addHold, endHold, listHolds } from './privacy/holds.ts'
+import type { HoldRequest } from './privacy/holds.ts'
 import { list } from './reading/list.ts'
 import type { EventList, ListQuery } from './reading/list.ts'
 import { follow } from './live/follow.ts'
@@ -16,26 +19,26 @@ import type { EventFollower, FollowedEvent, FollowManyQuery, FollowQuery } from 
 import { publish, publishText } from './publish.ts'
 import type { Publication, PublishOptions, PublishTextOptions } from './publish.ts'
 import { endRestriction, getRestriction, listRestrictions, restrictContact } from './privacy/restrictions.ts'
+import type { RestrictionRequest } from './privacy/restrictions.ts'
 import type { AppliedPosition } from './sync/acknowledgement-state.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'
 import { feedPaths } from './wire.ts'
 import type {
+  ConsumerResult,
   Erasure,
   ErasureCount,
-  ErasureRequest,
   EventRun,
   FeedEvent,
   FeedHead,
   FeedName,
   Heads,
   Hold,
-  HoldRequest,
+  PropertyConsumers,
   PublishReceipt,
   Restriction,
-  RestrictionRequest,
+  ResultsReceipt,
 } from './wire.ts'
-import type { ConsumerResult, FeedConsumers, PropertyConsumers, ResultsReceipt } from './wire-consumers.ts'
 
 /** One feed of one service, read and published to with one key. */
 export interface Client<F extends FeedName = 'property'> {

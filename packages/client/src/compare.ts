@@ -6,21 +6,13 @@ import type { Connection } from './connection.ts'
 import { isObject, isWhole } from './decode.ts'
 import { requestJson } from './http/requests.ts'
 import { feedPaths } from './wire.ts'
+import type { DigestPart } from './wire.ts'
 
 /** A subject and the number of its latest event. */
 export interface HeldSubject {
   /** In lower case. */
   readonly subjectId: string
   readonly sequenceNumber: number
-}
-
-/** Subjects whose references begin in the same way (PROTOCOL §14.3). */
-interface DigestPart {
-  /** Hexadecimal digits, without hyphens. */
-  readonly prefix: string
-  readonly count: number
-  /** SHA-256, in hexadecimal digits. */
-  readonly digest: string
 }
 
 /** What a feed shows now. */

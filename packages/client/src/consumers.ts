@@ -7,16 +7,20 @@ import { shiftPointer } from './publish.ts'
 import { AccessError, NotFoundError } from './service-errors.ts'
 import type { AppliedPosition } from './sync/acknowledgement-state.ts'
 import { feedPaths } from './wire.ts'
-import type { ProblemFault } from './wire.ts'
-import { consumersPaths } from './wire-consumers.ts'
 import type {
+  Consumer,
   ConsumerResult,
-  FeedConsumer,
-  FeedConsumers,
-  FeedPublisher,
+  ProblemError,
   PropertyConsumers,
+  Publisher,
   ResultsReceipt,
-} from './wire-consumers.ts'
+} from './wire.ts'
+
+/** The publisher of a feed, and its consumers. */
+export interface FeedConsumers {
+  readonly publisher: Publisher
+  readonly consumers: readonly Consumer[]
+}
 
 /** The longest that a consumer waits for an answer that it does not need. */
 const acknowledgeMs = 5_000
@@ -60,7 +64,7 @@ export async function report(
       path,
       body,
       contentType: 'application/json',
-      mapFault: (fault: ProblemFault) => shiftPointer(from, fault),
+      mapFault: (fault: ProblemError) => shiftPointer(from, fault),
     } as const
     const { value } = await requestJson(connection, request, decodeResultsReceipt, signal)
     stored += value.stored
@@ -70,7 +74,7 @@ export async function report(
 }
 
 function consumerPath({ feed, consumer = 'default' }: Connection): string {
-  return `${consumersPaths[feed]}/${encodeURIComponent(consumer)}`
+  return `${feedPaths[feed].consumers}${encodeURIComponent(consumer)}`
 }
 
 function decodeResultsReceipt(value: unknown): ResultsReceipt | undefined {
@@ -158,10 +162,10 @@ function decodeConsumers(value: unknown): FeedConsumers | undefined {
     : undefined
 }
 
-function isPublisher(value: unknown): value is FeedPublisher {
+function isPublisher(value: unknown): value is Publisher {
   return isObject(value) && 'lastHeardAt' in value && 'silentSince' in value
 }
 
-function isConsumer(value: unknown): value is FeedConsumer {
+function isConsumer(value: unknown): value is Consumer {
   return isObject(value) && typeof value['keyId'] === 'string' && Array.isArray(value['views'])
 }

@@ -1,7 +1,7 @@
 /** Turns answers into values: everything a server sends is checked before it is used. `undefined`: the value does not have that shape. */
 import { InvalidAnswerError } from './errors.ts'
 import { maxPayloadLength, tooLong } from './http/size-limits.ts'
-import type { EventPage, EventRun, FeedEvent, FeedHead, Heads, ProblemFault, PublishReceipt } from './wire.ts'
+import type { EventPage, EventRun, FeedEvent, FeedHead, Heads, ProblemError, PublishReceipt } from './wire.ts'
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -123,7 +123,7 @@ interface ProblemText {
   readonly code?: string
   readonly detail?: string
   readonly requestId?: string
-  readonly faults: readonly ProblemFault[]
+  readonly faults: readonly ProblemError[]
 }
 
 export function decodeProblem(text: string): ProblemText {
@@ -138,7 +138,7 @@ export function decodeProblem(text: string): ProblemText {
   }
 }
 
-function decodeFault(value: unknown): ProblemFault | undefined {
+function decodeFault(value: unknown): ProblemError | undefined {
   if (!isObject(value)) return undefined
   const { parameter, pointer, code, message } = value
   if (typeof code !== 'string' || typeof message !== 'string') return undefined

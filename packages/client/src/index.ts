@@ -4,6 +4,7 @@ export type { Client } from './client.ts'
 export { digestSubjects } from './compare.ts'
 export type { CompareOptions, Comparison, Difference, HeldSubject } from './compare.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
+export type { FeedConsumers } from './consumers.ts'
 export type { Again, ErrorCode } from './codes.ts'
 export {
   AbortedError,
@@ -36,7 +37,10 @@ export type { Quirk, QuirkCode } from './payload/quirk.ts'
 export type { PayloadReading } from './payload/read-payload.ts'
 export { readWallTime } from './payload/wall-time.ts'
 export type { WallTime } from './payload/wall-time.ts'
-export type { PayloadPublication, Publication, PublishOptions, PublishTextOptions } from './publish.ts'
+export type { Publication, PublishOptions, PublishTextOptions } from './publish.ts'
+export type { ErasureRequest } from './privacy/erasures.ts'
+export type { HoldRequest } from './privacy/holds.ts'
+export type { RestrictionRequest } from './privacy/restrictions.ts'
 export type { RetryOptions, Sleep } from './http/retry.ts'
 export {
   AccessError,
@@ -54,33 +58,30 @@ export type { Checkpoint, CheckpointStore } from './sync/checkpoint.ts'
 export type { Batch, CopyView, FollowOptions, SyncOptions, SyncProgress, SyncResult } from './sync/options.ts'
 export type { ResyncReason } from './sync/plan.ts'
 export type {
+  Consumer,
+  ConsumerResult,
+  ConsumerView,
+  ContactPublication,
   Erasure,
   ErasureCount,
   ErasureRecipient,
-  ErasureRequest,
   EventPage,
   EventRun,
   FeedEvent,
   FeedHead,
-  Heads,
   FeedName,
+  Heads,
   Hold,
-  HoldRequest,
-  ProblemFault,
+  ProblemError,
+  PropertyConsumer,
+  PropertyConsumers,
+  PropertyRemoval,
+  PropertyState,
+  Publisher,
   PublishReceipt,
   PublishWarning,
   ReceiptEvent,
-  RemovalPublication,
   Restriction,
-  RestrictionRequest,
-} from './wire.ts'
-export type {
-  ConsumerResult,
-  FeedConsumer,
-  FeedConsumers,
-  FeedPublisher,
-  FeedSilence,
-  PropertyConsumer,
-  PropertyConsumers,
   ResultsReceipt,
-} from './wire-consumers.ts'
+  UnknownTime,
+} from './wire.ts'

@@ -4,30 +4,28 @@ import { isReceipt } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
 import { requestJson } from './http/requests.ts'
 import type { Request } from './http/requests.ts'
-import type { ContactPayload, PropertyPayload } from './payload/payload-types.ts'
 import { feedPaths } from './wire.ts'
 import type {
+  ContactPublication,
   FeedName,
-  PayloadPublication as WirePublication,
-  ProblemFault,
+  ProblemError,
+  PropertyRemoval,
+  PropertyState,
   PublishReceipt,
   PublishWarning,
   ReceiptEvent,
-  RemovalPublication,
 } from './wire.ts'
 
-/** One event to publish (PROTOCOL §4): a payload or, in the property feed, the removal of a property. */
+/**
+ * One event to publish (PROTOCOL §4): a payload or, in the property feed, the removal of a property. The compiler checks the members of a
+ * payload that consumers know. It may have others; one of another type is given as text, which is kept byte for byte. `id` makes a repeat
+ * harmless. Without one, `publish` makes one, so that its own retries are harmless.
+ */
 export type Publication<F extends FeedName = 'property'> = Publications[F]
 
 interface Publications {
-  readonly property: PayloadPublication<PropertyPayload> | RemovalPublication
-  readonly contact: PayloadPublication<ContactPayload>
-}
-
-/** The compiler checks the members that consumers know. A payload may have others; one of another type is given as text. */
-export interface PayloadPublication<Payload> extends Omit<WirePublication, 'payload'> {
-  /** An object, or JSON text, which is kept byte for byte. */
-  readonly payload: Payload | string
+  readonly property: PropertyState | PropertyRemoval
+  readonly contact: ContactPublication
 }
 
 type AnyPublication = Publication<FeedName>
@@ -119,7 +117,7 @@ async function requestPublish(
 }
 
 /** The pointer of a fault begins with the event's index in the body. Here it is counted from the first event of all batches. */
-export function shiftPointer(start: number, fault: ProblemFault): ProblemFault {
+export function shiftPointer(start: number, fault: ProblemError): ProblemError {
   const pointer = fault.pointer?.replace(
     /^\/(\d+)(?=\/|$)/,
     (_, index: string) => `/${Number(index) + start}`,

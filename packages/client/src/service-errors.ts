@@ -3,7 +3,7 @@ import { familyOf, refusalCode } from './codes.ts'
 import type { CodeOf, ServiceErrorCode, ServiceFamily } from './codes.ts'
 import { decodeProblem } from './decode.ts'
 import { PropertyEventsError } from './errors.ts'
-import type { ProblemFault } from './wire.ts'
+import type { ProblemError } from './wire.ts'
 
 export interface Refusal {
   readonly code: ServiceErrorCode
@@ -13,7 +13,7 @@ export interface Refusal {
   readonly message: string
   readonly detail: string | undefined
   readonly requestId: string | undefined
-  readonly faults: readonly ProblemFault[]
+  readonly faults: readonly ProblemError[]
   /** Milliseconds that the service asks the client to wait. */
   readonly retryAfterMs: number | undefined
 }
@@ -28,7 +28,7 @@ export class ServiceError extends PropertyEventsError {
   /** The service's own sentence; `undefined` when it gave none. `message` begins with the request, and ends with the faults. */
   readonly detail: string | undefined
   /** For a 400: each parameter or pointer into the body, and what is allowed. */
-  readonly faults: readonly ProblemFault[]
+  readonly faults: readonly ProblemError[]
   /** How long the service asks to wait. */
   readonly retryAfterMs: number | undefined
   constructor(refusal: Refusal) {
@@ -92,7 +92,7 @@ interface RefusedAnswer {
   readonly request: string
   readonly nowMs: number
   /** A fault in the caller's terms. */
-  readonly mapFault: ((fault: ProblemFault) => ProblemFault) | undefined
+  readonly mapFault: ((fault: ProblemError) => ProblemError) | undefined
 }
 
 /** The error for a refusal: by its problem code, else by its status. */
@@ -114,7 +114,7 @@ export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
   })
 }
 
-function faultText({ parameter, pointer, message }: ProblemFault): string {
+function faultText({ parameter, pointer, message }: ProblemError): string {
   const where = parameter ?? pointer ?? ''
   return where === '' ? message : `${where}: ${message}`
 }

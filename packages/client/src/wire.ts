@@ -1,272 +1,636 @@
-/**
- * The data between the client and a feed (PROTOCOL §3, §4, §11). It is written out here instead of imported from the protocol package, so
- * that the published package is self-contained; a test compares the two.
- */
+/** The data between the client and a feed (PROTOCOL §3, §4, §5.7, §11, §14). Written by `npm run openapi`. Do not edit. */
+import type { ContactPayload, PropertyPayload } from './payload/payload-types.ts'
 
-export type FeedName = 'property' | 'contact'
-
-/** One event on the wire (spec §2.1). */
+/** One event of a feed. */
 export interface FeedEvent {
+  /** Owner tenant of the event. */
   readonly tenantId: string
-  /** Ordering number: the highest of a subject is the current one. */
+  /** Ordering number; strictly rising in a feed. The highest per subject is the current one. */
   readonly sequenceNumber: number
+  /** Numeric event kind, see the event type catalogue. */
   readonly eventType: number
+  /** Short name of the event kind, such as PropertyPublished. */
   readonly eventTypeShortCode: string
-  /** JSON text; `readPropertyPayload` and `readContactPayload` read it. */
+  /** A JSON document serialised into a string, byte for byte as published. */
   readonly payload: string
+  /** Groups events; by default the subject's own UUID, as the subject's first event spells it. */
   readonly transactionId: string
+  /** Event identifier, the eventId of the get-by-id path. */
   readonly id: string
-  /** UTC, `YYYY-MM-DDTHH:mm:ss.fffffff`, no zone designator. */
+  /** UTC, 7 fraction digits, no zone designator; rises with the sequence number. */
   readonly createdDate: string
 }
 
-/** A page of events (spec §2.2). */
+/** A page of events in ascending sequenceNumber. */
 export interface EventPage {
   readonly items: readonly FeedEvent[]
-  /** From 1. */
+  /** Current page number. */
   readonly page: number
+  /** Page size used. */
   readonly pageSize: number
-  /** Events that match, on all pages together. */
+  /** Events that match the request, on all pages together. */
   readonly availableCount: number
+  /** Number of pages; 0 when nothing matches. */
   readonly totalPages: number
 }
 
-/** The head of a feed (PROTOCOL §11). */
+/** Events in ascending sequenceNumber. */
+export interface EventRun {
+  readonly items: readonly FeedEvent[]
+  /** Ask for the events after this number next. */
+  readonly next: number
+  /** The feed's last number. Nothing is left to read when `next` has reached it. */
+  readonly head: number
+  /** Changes when numbers continue after a gap, as after a restore: begin again. */
+  readonly epoch: string
+  /** Rises when stored payloads were reduced. A copy of the latest events need do nothing. */
+  readonly revision: number
+}
+
+export interface Heads {
+  readonly heads: readonly FeedHead[]
+  /** For `since`: asks for the feeds that change after this answer. */
+  readonly next: string
+}
+
+/** Where one feed stands. */
 export interface FeedHead {
+  /** Whose feed it is. */
   readonly tenantId: string
+  /** Which feed of the tenant. */
   readonly feed: FeedName
   /** Of the feed's last event. */
   readonly sequenceNumber: number
   /** Of the feed's last event; null in an empty feed. */
   readonly createdDate: string | null
-  /** When it changes, numbers continue after a gap: start again from a snapshot. */
+  /** Changes when numbers continue after a gap, as after a restore: begin again. */
   readonly epoch: string
-  /** When it rises, earlier payloads have been reduced: a copy of the latest events needs to do nothing. */
+  /** Rises when stored payloads were reduced. A copy of the latest events need do nothing. */
   readonly revision: number
 }
 
-/** The heads of feeds, and how to ask for those that change after them (PROTOCOL §11). */
-export interface Heads {
-  readonly heads: readonly FeedHead[]
-  /** For `movedHeads`. */
-  readonly next: string
+/** Which feed of the tenant. */
+export type FeedName = 'property' | 'contact'
+
+/** A property event to publish: how the property is now. */
+export interface PropertyState {
+  readonly payload: PropertyPayload | string
+  /** Default: as the payload says. */
+  readonly category?: 'sales' | 'lettings' | null | undefined
+  readonly eventType?: string | null | undefined
+  readonly id?: string | null | undefined
+  readonly transactionId?: string | null | undefined
 }
 
-/** A run of events after a number (PROTOCOL §11). */
-export interface EventRun {
-  readonly items: readonly FeedEvent[]
-  /** The next request is for events after this number. */
-  readonly next: number
-  /** The feed's last number when the answer was made; everything has been read when `next` has reached it. */
-  readonly head: number
-  readonly epoch: string
-  readonly revision: number
+/** A property event to publish: the property must not be shown any more. */
+export interface PropertyRemoval {
+  readonly remove: Removal
+  /** Default: as the payload says. */
+  readonly category?: 'sales' | 'lettings' | null | undefined
+  readonly eventType?: string | null | undefined
+  readonly id?: string | null | undefined
+  readonly transactionId?: string | null | undefined
 }
 
-/** One event to publish (PROTOCOL §4): a payload, or the removal of a subject. */
-export type Publication = PayloadPublication | RemovalPublication
-
-interface PublicationMembers {
-  /**
-   * The publisher's own event id, which makes a repeat harmless. Without one, `publish` makes one, so that its own
-   * retries are harmless.
-   */
-  readonly id?: string
-  readonly eventType?: string
-  readonly transactionId?: string
-  readonly category?: 'sales' | 'lettings'
+/** A property that must not be shown any more. */
+export interface Removal {
+  /** The property. */
+  readonly agentRef: string
+  readonly reason?: number | string | null | undefined
 }
 
-export interface PayloadPublication extends PublicationMembers {
-  /** A JSON object, or JSON text, which is kept byte for byte. */
-  readonly payload: object | string
+/** One contact event to publish. */
+export interface ContactPublication {
+  readonly payload: ContactPayload | string
+  readonly eventType?: string | null | undefined
+  readonly id?: string | null | undefined
+  readonly transactionId?: string | null | undefined
 }
 
-export interface RemovalPublication extends PublicationMembers {
-  readonly remove: { readonly agentRef: string; readonly reason?: number | string }
+export interface PublishReceipt {
+  /** One for each event of the request, in its order, and those that the service added. */
+  readonly events: readonly ReceiptEvent[]
+  /** True when every event of the request had been stored before. */
+  readonly repeated: boolean
+  /** The first 100 of the request, and the first 50 about the fields of one payload. */
+  readonly warnings: readonly PublishWarning[]
 }
 
-/** The result for one published event. */
 export interface ReceiptEvent {
+  /** Of the event: as it was sent, or as it was given. */
   readonly id: string
-  /** Absent only for an event that a dry run would store. */
+  /** Absent only for what a dry run would store. */
   readonly sequenceNumber?: number
+  /** Number of the kind of event. */
   readonly eventType: number
+  /** Short name of the kind of event. */
   readonly eventTypeShortCode: string
+  /** As in the event. */
   readonly transactionId: string
-  /** Absent only for an event that a dry run would store. */
+  /** Absent only for what a dry run would store. */
   readonly createdDate?: string
-  /** Stored by an earlier request. */
+  /** Stored by an earlier request; this is its first result. */
   readonly repeated?: true
-  /** Added by the service: the subject left a category or branch. */
+  /** Added by the service: the subject left a category or branch (D23). */
   readonly derived?: true
   /** Equal to the subject's latest event, which is shown; nothing was stored. */
   readonly unchanged?: true
 }
 
-/** Advice about one published payload, which was stored as it is. */
 export interface PublishWarning {
-  /** Place among the events that were given to `publish`, from 0. */
+  /** Place of the event in the request, from 0. */
   readonly index: number
-  /** JSON pointer into the payload. */
+  /** JSON pointer into the payload; of `transaction_id_differs`, into the event around it. */
   readonly pointer: string
+  /** Stable; the page at `/docs` lists them. Further ones may come. */
   readonly code: string
+  /** What is doubtful, in a sentence. */
   readonly message: string
 }
 
-export interface PublishReceipt {
-  readonly events: readonly ReceiptEvent[]
-  /** Every event had been stored before. */
-  readonly repeated: boolean
-  /** At most 100 for each of the requests in which the events were sent. */
-  readonly warnings: readonly PublishWarning[]
+/** Subjects that are shown now. */
+export interface FeedDigest {
+  /** How the references begin: hexadecimal digits, without hyphens. */
+  readonly prefix: string
+  /** How many there are. */
+  readonly count: number
+  /** SHA-256 of a line for each, ascending by reference: the reference in lower case, a blank, its `sequenceNumber`, a line feed. */
+  readonly digest: string
+  /** By two more digits, those that are not empty, ascending. Null where `subjects` are listed. */
+  readonly parts: readonly DigestPart[] | null
+  /** All of them, ascending by reference; null where there are more than 1,000. */
+  readonly subjects: readonly DigestSubject[] | null
+  /** The feed's last number before they were read. */
+  readonly head: number
+  /** Changes when numbers continue after a gap, as after a restore: begin again. */
+  readonly epoch: string
 }
 
-/** What to erase, and why (PROTOCOL §5.7). Exactly one of `subjectId` and `eventId`. */
+export interface DigestPart {
+  /** How the references begin: hexadecimal digits, without hyphens. */
+  readonly prefix: string
+  /** How many there are. */
+  readonly count: number
+  /** SHA-256 of a line for each, ascending by reference: the reference in lower case, a blank, its `sequenceNumber`, a line feed. */
+  readonly digest: string
+}
+
+export interface DigestSubject {
+  /** The reference. */
+  readonly subjectId: string
+  /** Of its latest event. */
+  readonly sequenceNumber: number
+}
+
+/** What became of a property at a consumer. */
+export interface ConsumerResult {
+  /** The property. */
+  readonly agentRef: string
+  /** Of the event that it is about. */
+  readonly sequenceNumber: number
+  /** `live`: the site shows this version, or has taken a removed property down. */
+  readonly outcome: 'live' | 'held' | 'refused'
+  /** Why it was held or refused, in a word of the consumer. */
+  readonly code?: string | null | undefined
+  /** The same in words. It must name no person. */
+  readonly message?: string | null | undefined
+  /** Where the site shows it: http or https. */
+  readonly url?: string | null | undefined
+}
+
+export interface ResultsReceipt {
+  /** How many results are of properties of the feed. */
+  readonly stored: number
+  /** References that the feed does not have. */
+  readonly unknown: readonly string[]
+}
+
+/** Who has seen the latest event of a property. */
+export interface PropertyConsumers {
+  /** The property. */
+  readonly agentRef: string
+  /** The latest event of the property. */
+  readonly event: DeliveredEvent
+  /** Where the feed stands. */
+  readonly feed: FeedOfProperty
+  readonly consumers: readonly PropertyConsumer[]
+}
+
+/** The latest event of the property. */
+export interface DeliveredEvent {
+  /** Its number. */
+  readonly sequenceNumber: number
+  /** Its type. */
+  readonly eventTypeShortCode: string
+  /** When it was published. */
+  readonly publishedAt: string
+  /** `sales` or `lettings`. */
+  readonly category: string | null
+}
+
+/** Where the feed stands. */
+export interface FeedOfProperty {
+  /** Of the feed's last event. */
+  readonly sequenceNumber: number
+  /** Changes when numbers continue after a gap, as after a restore: begin again. */
+  readonly epoch: string
+  /** When anything was last published; null in an empty feed. */
+  readonly lastPublishedAt: string | null
+  /** The publisher has been silent since then, which is longer than expected; null: it is not silent, or the key sees only itself. */
+  readonly silentSince: string | null
+}
+
+/** What became of the latest event of a property at one consumer. */
+export interface PropertyConsumer {
+  /** Id of the key: the part after `pev_` in its text. */
+  readonly keyId: string
+  /** As in `x-feed-consumer`; `default`: the key itself. */
+  readonly name: string
+  /** Of the key. */
+  readonly label: string
+  /**
+   * What the consumer reports takes precedence. `sent` does not say what was done with the event; `refused_by_us`: its requests are
+   * refused. Further values may come.
+   */
+  readonly state:
+    | 'live'
+    | 'held'
+    | 'refused'
+    | 'applied'
+    | 'sent'
+    | 'pending'
+    | 'other_category'
+    | 'other_branch'
+    | 'refused_by_us'
+    | 'never_asked'
+    | (string & {})
+  /** When the consumer said so, the minute in which the event was first sent, or since when its requests have been refused. */
+  readonly at: string | null
+  /** How it was first sent. */
+  readonly route: string | null
+  /** Why it was held or refused. */
+  readonly code: string | null
+  /** The same in words of the consumer. */
+  readonly message: string | null
+  /** Where the site shows it. */
+  readonly url: string | null
+  /** Requests that were refused since then. */
+  readonly refusals: number | null
+  /** When it was last answered. */
+  readonly lastAskedAt: string | null
+  /** When it was last told that there is nothing new. */
+  readonly lastNothingNewAt: string | null
+  /**
+   * It has asked for nothing since then, which is longer than expected; null: it is not silent, or its key also opens other tenants and the
+   * asking key is not an operator key.
+   */
+  readonly silentSince: string | null
+  /** It says that it has applied everything up to this number. */
+  readonly acknowledged: number | null
+  /** What it last said of an earlier event of the property. */
+  readonly earlier: {
+    /** What it said. */
+    readonly outcome: string
+    /** Of that event. */
+    readonly sequenceNumber: number
+  } | null
+  /** What it reads: `all`, `sales`, `lettings`. */
+  readonly views: readonly string[]
+  /** The number of the event type that its key is shown, if it differs from that of the store. */
+  readonly eventType: {
+    /** Whose numbers. */
+    readonly catalogue: string
+    /** The number. */
+    readonly number: number
+  } | null
+  /** All of this as a sentence, with times in UTC. */
+  readonly sentence: string
+}
+
+export interface Consumers {
+  /** The publisher of the feed, with whichever keys. */
+  readonly publisher: Publisher
+  readonly items: readonly Consumer[]
+  /** The list is whole. */
+  readonly next: null
+}
+
+/** The publisher of the feed, with whichever keys. */
+export interface Publisher {
+  /** When a publication was last taken, to within some minutes; null: not since this has been recorded. */
+  readonly lastHeardAt: string | null
+  /** How long it may be silent; null: nothing is expected, or not yet. */
+  readonly expectedSeconds: number | null
+  /** `learning`: it has been seen for less than 7 days. Further ones may come. */
+  readonly expectation: 'set' | 'learned' | 'learning' | 'off' | (string & {}) | null
+  /** It has been silent since then, which is longer than expected; null: it is not silent. */
+  readonly silentSince: string | null
+}
+
+/** A reader of a feed: a key, or one of the uses that a key names. */
+export interface Consumer {
+  /** Id of the key: the part after `pev_` in its text. */
+  readonly keyId: string
+  /** As in `x-feed-consumer`; `default`: the key itself. */
+  readonly name: string
+  /** Of the key. */
+  readonly label: string
+  /** Why the key no longer works: `key_revoked`, `key_expired`, `key_disabled`. */
+  readonly ended: string | null
+  /** When it was last answered; null: never. */
+  readonly lastAskedAt: string | null
+  /** Of that answer. */
+  readonly lastStatus: number | null
+  /** How it asked. */
+  readonly lastRoute: string | null
+  /** When it was last told that there is nothing new. */
+  readonly lastNothingNewAt: string | null
+  /** It asks for the first page of the list alone, although there is more: it probably stops at an event type that it does not know. */
+  readonly stoppedAfter: number | null
+  /** It says that it has applied everything up to this number. */
+  readonly acknowledged: {
+    /** A number. */
+    readonly sequenceNumber: number
+    /** When it said so. */
+    readonly at: string | null
+  } | null
+  /** Its last requests were refused. */
+  readonly refused: {
+    /** Why. */
+    readonly code: string
+    /** Since when. */
+    readonly since: string | null
+    /** How many requests. */
+    readonly count: number
+  } | null
+  /** What it reads. */
+  readonly views: readonly ConsumerView[]
+  /** How long it may be silent; null: nothing is expected, or not yet. */
+  readonly expectedSeconds: number | null
+  /** `learning`: it has been seen for less than 7 days. Further ones may come. */
+  readonly expectation: 'set' | 'learned' | 'learning' | 'off' | (string & {}) | null
+  /** It has been silent since then, which is longer than expected; null: it is not silent. */
+  readonly silentSince: string | null
+}
+
+export interface ConsumerView {
+  /** `all`, `sales`, `lettings`. */
+  readonly view: string
+  /** Everything of the view up to this number was sent. */
+  readonly through: number
+  /** Events of the view after it. */
+  readonly lagEvents: number
+  /** How long ago the first of them was published. */
+  readonly lagSeconds: number
+}
+
+/** Exactly one of subjectId and eventId. */
 export interface ErasureRequest {
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** The property or contact. */
+  readonly subjectId?: string | undefined
+  /** The one event. */
+  readonly eventId?: string | undefined
+  /** Why; no text of your own. */
+  readonly reason:
+    | 'data_subject_request'
+    | 'consent_withdrawn'
+    | 'objection'
+    | 'no_longer_needed'
+    | 'unlawful'
+    | 'legal_obligation'
+    | 'published_in_error'
+  /** Your reference for the case. Never a person’s name. */
+  readonly caseRef?: string | null | undefined
+  /** The day on which the request was received. */
+  readonly receivedOn?: string | null | undefined
+}
+
+export interface ErasureCount {
+  /** Always true: nothing was changed. */
+  readonly dryRun: boolean
+  /** The tenant. */
+  readonly tenantId: string
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** The property or contact. */
   readonly subjectId?: string
+  /** The one event. */
   readonly eventId?: string
-  /** A code: `data_subject_request`, `consent_withdrawn`, … */
-  readonly reason: string
-  /** At most 40 characters of `[A-Za-z0-9-]`, and no name of a person. */
-  readonly caseRef?: string
-  /** `YYYY-MM-DD`. */
-  readonly receivedOn?: string
+  /** Events that would be reduced. */
+  readonly events: number
 }
 
 /** A receipt. */
 export interface Erasure {
+  /** Of the erasure. */
   readonly id: string
+  /** The tenant. */
   readonly tenantId: string
+  /** Which feed of the tenant. */
   readonly feed: FeedName
+  /** The property or contact. */
   readonly subjectId?: string
+  /** The one event. */
   readonly eventId?: string
-  readonly reason: string
-  readonly caseRef: string | null
-  readonly receivedOn: string | null
+  /** Why. `replayed`: a restore had brought it back, and it was carried out again. */
+  readonly reason:
+    | 'data_subject_request'
+    | 'consent_withdrawn'
+    | 'objection'
+    | 'no_longer_needed'
+    | 'unlawful'
+    | 'legal_obligation'
+    | 'published_in_error'
+    | 'replayed'
+  /** Your reference for the case. Never a person’s name. */
+  readonly caseRef?: string | null
+  /** The day on which the request was received. */
+  readonly receivedOn?: string | null
+  /** The id of the key that asked for it. */
   readonly actor: string
-  /** `reducing`, `reduced`, `unreachable` or `overwritten`. */
-  readonly state: string
+  /**
+   * `reduced`: no row has the payloads, and each node is waited for until it has forgotten them, a killed node for a minute; `unreachable`:
+   * no row, page or answer has them; `overwritten`: the free space of the store has none either.
+   */
+  readonly state: 'reducing' | 'reduced' | 'unreachable' | 'overwritten'
+  /** Events that are to be reduced. */
   readonly events: number
+  /** How many of them have been. */
   readonly reduced: number
-  /** The event that closed the subject. */
-  readonly closing: { readonly id: string; readonly sequenceNumber: number } | null
+  /** The event that closed the subject; null if a single event was erased. */
+  readonly closing: {
+    /** Of the event. */
+    readonly id: string
+    /** Of the event. */
+    readonly sequenceNumber: number
+  } | null
+  /** The feed's, after the last step. */
   readonly revision: number
+  /** When it was asked for. */
   readonly begunAt: string
+  /** When the last payload was removed. */
   readonly reducedAt: string | null
+  /** When every node had forgotten it. */
   readonly unreachableAt: string | null
+  /** When the free space of the store had been rewritten. */
   readonly overwrittenAt: string | null
-  /** What the erasure does not reach. */
-  /** `madeAt`: of `backups`, when they were begun, the newest first. */
+  /** What the erasure does not reach, and what is left to do. */
   readonly notCovered: readonly {
+    /** Stable: `backups` and others. Further ones may come. */
     readonly code: string
+    /** What is left there, and what to do, in a sentence. */
     readonly detail: string
+    /** Of `backups`: when they were begun, the newest first, as far as the store knows. */
     readonly madeAt?: readonly string[]
   }[]
   /**
-   * Keys that were sent what was erased. Present from `unreachable` on, if a single receipt was requested. `null`: reads of this feed are
-   * not noted.
+   * Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. Null: reads of this feed are not
+   * recorded.
    */
   readonly recipients?: readonly ErasureRecipient[] | null
-  /** Times for which it is unknown what was sent, because a node crashed. */
-  readonly unknownTimes?: readonly { readonly from: string; readonly to: string }[] | null
+  /** A node crashed, and nothing tells what it had sent then: possibly any contact to any key that could read it. */
+  readonly unknownTimes?: readonly UnknownTime[] | null
 }
 
 /** A key that was sent what was erased. */
 export interface ErasureRecipient {
+  /** Of the key; one that has ended is named as well. */
   readonly keyId: string
+  /** Of the key, as its operator gave it. */
   readonly label: string
-  /** `sent`, or `possibly`: the key could read the feed at one of the `unknownTimes`. */
-  readonly certainty: string
-  /** How many of the erased events the key was sent. */
+  /** `possibly`: the key could read the feed at one of the `unknownTimes`. */
+  readonly certainty: 'sent' | 'possibly'
   readonly events: number | null
-  /** Start of the first and end of the last hour in which it was sent any. */
+  /** Start of the hour in which it was first sent one of them. */
   readonly firstSentAt: string | null
+  /** End of the hour in which it was last sent one of them. */
   readonly lastSentAt: string | null
-  /** The time by which it was sent the closing event; `null`: not so far, or nothing was closed. */
+  /** By then it had been sent the closing event; null: not so far, or nothing was closed. */
   readonly toldBy: string | null
-  /** The last time at which a consumer of it acknowledged the closing event, once all have; `null`: one has not, or none is known. */
+  /** All of its consumers have acknowledged the closing event: the latest of their times; null: one has not, or none is known. */
   readonly acknowledgedAt: string | null
-  /** Its consumers, by name, and when each last acknowledged, including the closing event. Earlier services name none. */
-  readonly consumers?: readonly { readonly name: string; readonly acknowledgedAt: string | null }[]
+  /** Its consumers of the feed (PROTOCOL §14.4), by name. */
+  readonly consumers: readonly {
+    /** Of the consumer; `default`: the key itself. */
+    readonly name: string
+    /** When it last acknowledged, the closing event among what it has applied; null: not so far, or nothing was closed. */
+    readonly acknowledgedAt: string | null
+  }[]
 }
 
-/** The answer to a dry run. */
-export interface ErasureCount {
-  readonly dryRun: true
-  readonly events: number
+export interface UnknownTime {
+  /** Its start. */
+  readonly from: string
+  /** Its end. */
+  readonly to: string
 }
 
-/** What to put on hold, and why (PROTOCOL §5.7). */
 export interface HoldRequest {
+  /** Which feed of the tenant. */
+  readonly feed: FeedName
+  /** The property or contact. */
   readonly subjectId: string
-  /** A code: `legal_claim`, `legal_obligation`, … */
-  readonly ground: string
-  /** `YYYY-MM-DD`: the last day of the hold, in UTC. */
+  /** Why it must be kept; no text of your own. */
+  readonly ground: 'legal_claim' | 'legal_obligation' | 'complaint' | 'regulator' | 'law_enforcement'
+  /** The last day of the hold, in UTC. */
   readonly until: string
-  /** At most 40 characters of `[A-Za-z0-9-]`, and no name of a person. */
-  readonly caseRef?: string
+  /** Your reference for the case. Never a person’s name. */
+  readonly caseRef?: string | null | undefined
 }
 
+/** A property or contact that is not erased for now. */
 export interface Hold {
+  /** Of the hold. */
   readonly id: string
+  /** The tenant. */
   readonly tenantId: string
+  /** Which feed of the tenant. */
   readonly feed: FeedName
+  /** The property or contact. */
   readonly subjectId: string
-  readonly ground: string
-  readonly caseRef: string | null
-  readonly actor: string
-  /** `active`, `expired` or `ended`. Only an active hold keeps anything. */
-  readonly state: string
+  /** Why it must be kept; no text of your own. */
+  readonly ground: 'legal_claim' | 'legal_obligation' | 'complaint' | 'regulator' | 'law_enforcement'
+  /** The last day of the hold, in UTC. */
   readonly until: string
-  readonly addedAt: string
-  readonly endedAt: string | null
-}
-
-/** Which contact to restrict, and why (PROTOCOL §5.7). */
-export interface RestrictionRequest {
-  readonly subjectId: string
-  /** A code: `accuracy_contested`, `unlawful`, `legal_claim` or `objection`. */
-  readonly reason: string
-  /** At most 40 characters of `[A-Za-z0-9-]`, and no name of a person. */
-  readonly caseRef?: string
-}
-
-export interface Restriction {
-  readonly id: string
-  readonly tenantId: string
-  readonly feed: FeedName
-  readonly subjectId: string
-  readonly reason: string
-  readonly caseRef: string | null
+  /** Your reference for the case. Never a person’s name. */
+  readonly caseRef?: string | null
+  /** The id of the key that asked for it. */
   readonly actor: string
-  /** `hiding`, `hidden`, `restricted`, `lifting`, `lifted` or `erased`. */
-  readonly state: string
-  readonly closing: { readonly id: string; readonly sequenceNumber: number }
-  readonly begunAt: string
-  readonly restrictedAt: string | null
+  /** Only an active hold keeps anything. */
+  readonly state: 'active' | 'expired' | 'ended'
+  /** When it was asked for. */
+  readonly addedAt: string
+  /** When somebody ended it. */
   readonly endedAt: string | null
 }
 
-/** One fault of a request: which parameter, or which place in the body. */
-export interface ProblemFault {
+export interface RestrictionRequest {
+  /** Only contacts are restricted. */
+  readonly feed?: 'contact' | undefined
+  /** The contact. */
+  readonly subjectId: string
+  /** Why; no text of your own. */
+  readonly reason: 'accuracy_contested' | 'unlawful' | 'legal_claim' | 'objection'
+  /** Your reference for the case. Never a person’s name. */
+  readonly caseRef?: string | null | undefined
+}
+
+/** A contact that is kept and shown to nobody. */
+export interface Restriction {
+  /** Of the restriction. */
+  readonly id: string
+  /** The tenant. */
+  readonly tenantId: string
+  /** Only contacts are restricted. */
+  readonly feed: 'contact'
+  /** The contact. */
+  readonly subjectId: string
+  /** Why; no text of your own. */
+  readonly reason: 'accuracy_contested' | 'unlawful' | 'legal_claim' | 'objection'
+  /** Your reference for the case. Never a person’s name. */
+  readonly caseRef?: string | null
+  /** The id of the key that asked for it. */
+  readonly actor: string
+  /** `restricted`: no answer shows the contact; `lifted`: every answer does again. */
+  readonly state: 'hiding' | 'hidden' | 'restricted' | 'lifting' | 'lifted' | 'erased'
+  /** The event that removed the contact from consumers. */
+  readonly closing: {
+    /** Of the event. */
+    readonly id: string
+    /** Of the event. */
+    readonly sequenceNumber: number
+  }
+  /** When it was asked for. */
+  readonly begunAt: string
+  /** When every node had forgotten it. */
+  readonly restrictedAt: string | null
+  /** When it was lifted, or the contact erased. */
+  readonly endedAt: string | null
+}
+
+export interface ProblemError {
+  /** Name of the query, path or header parameter. */
   readonly parameter?: string
+  /** JSON pointer into the request body. */
   readonly pointer?: string
+  /** Stable, machine-readable. */
   readonly code: string
+  /** What was sent, what is allowed and what to do, in a sentence. */
   readonly message: string
 }
 
+/** The paths of a feed; those that end with `/` are followed by an id. */
 interface FeedPaths {
-  /** The contract's operations (spec §4, D18). */
   readonly list: string
   readonly get: string
-  /** Our own paths: publishing, and events after a number. */
   readonly events: string
   readonly stream: string
   readonly snapshot: string
   readonly digest: string
-  /** Our own path: one subject. */
   readonly subjects: string
+  readonly consumers: string
 }
 
 export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
@@ -278,6 +642,7 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
     snapshot: '/v1/property-events/snapshot',
     digest: '/v1/property-events/digest',
     subjects: '/v1/properties/',
+    consumers: '/v1/property-consumers/',
   },
   contact: {
     list: '/api/func/api/v1/contactevents/getevents',
@@ -287,6 +652,7 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
     snapshot: '/v1/contact-events/snapshot',
     digest: '/v1/contact-events/digest',
     subjects: '/v1/contacts/',
+    consumers: '/v1/contact-consumers/',
   },
 }
 

@@ -56,7 +56,7 @@ const propertyConsumers = Type.Object(
   {
     agentRef: uuid('The property.'),
     event: part(
-      'LatestEvent',
+      'DeliveredEvent',
       Type.Object(
         {
           sequenceNumber: whole('Its number.'),

@@ -3,7 +3,6 @@
  * installed program has no TypeBox.
  */
 export { namedSchemasText } from './named-schemas.ts'
-export type { SchemaName } from './named-schemas.ts'
 export { codedFields, codeNamesModule, codeNamesPhp } from '../src/payload/generators/code-name-files.ts'
 export { payloadTypesModule } from '../src/payload/generators/payload-types.ts'
 export { payloadCheckFiles } from '../src/payload/generators/check-files.ts'
@@ -11,3 +10,4 @@ export { ContactPayload } from '../src/payload/contact.ts'
 export { PropertyPayload } from '../src/payload/property.ts'
 export { payloadSchemaFiles } from '../src/payload/generators/schema-files.ts'
 export type { SchemaFile } from '../src/payload/generators/schema-files.ts'
+export { clientWireModule, wireModule } from './wire-files.ts'

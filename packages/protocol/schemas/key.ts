@@ -21,7 +21,7 @@ const networks = Type.Array(
     description: 'Addresses and networks that it may be used from. Empty: any.',
   },
 )
-const operatorScopes = Type.Array(Type.Unsafe({ enum: [...adminScopes] }), {
+const operatorScopes = Type.Array(part('AdminScope', Type.Unsafe({ enum: [...adminScopes] })), {
   description: 'Of an operator key.',
 })
 const grants = Type.Array(
@@ -30,7 +30,7 @@ const grants = Type.Array(
     Type.Object(
       {
         tenantId: uuid('The tenant.'),
-        scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), {
+        scopes: Type.Array(part('GrantScope', Type.Unsafe({ enum: [...grantScopes] })), {
           minItems: 1,
           description: 'What it may do there.',
         }),
@@ -40,14 +40,14 @@ const grants = Type.Array(
             Type.Object(
               {
                 roles: Type.Optional(
-                  Type.Array(Type.Unsafe({ enum: [...contactRoleNames] }), {
+                  Type.Array(part('ContactRole', Type.Unsafe({ enum: [...contactRoleNames] })), {
                     minItems: 1,
                     description:
                       'Only contacts with one of these roles; the others appear as erased. Left out: all.',
                   }),
                 ),
                 fields: Type.Optional(
-                  Type.Array(Type.Unsafe({ enum: [...contactFields] }), {
+                  Type.Array(part('ContactField', Type.Unsafe({ enum: [...contactFields] })), {
                     minItems: 1,
                     description: 'Only these members of the payload. Left out: all of them but `notes`.',
                   }),

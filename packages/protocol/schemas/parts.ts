@@ -19,7 +19,6 @@ export const time = (description: string) => orNull(Type.String({ format: 'date-
 export const oneOf = (values: readonly string[], description: string) =>
   Type.Unsafe({ enum: [...values], description })
 
-export const feedName = oneOf(feedNames, 'Which feed of the tenant.')
 export const epoch = Type.String({
   pattern: '^[0-9A-Za-z]{1,64}$',
   description: 'Changes when numbers continue after a gap, as after a restore: begin again.',
@@ -46,15 +45,17 @@ export function listPage(title: string, rows: string, row: string) {
   return Type.Object({ [rows]: Type.Unsafe(listOf(row)), next: after }, { title })
 }
 
-const parts = new Map<string, string>()
+const parts = new Map<string, Type.TSchema>()
 
-/** Gives a part of a schema its name in TypeScript. The description of the service has no such name: there it is where it is used. */
+/** Names a part of schemas for TypeScript. In the description of the service it has no name, and stands where it is used. */
 export function part<T extends Type.TSchema>(name: string, schema: T): T {
-  parts.set(JSON.stringify(schema), name)
+  parts.set(name, schema)
   return schema
 }
 
-/** The parts with names, by the text of their schemas. */
-export function namedParts(): ReadonlyMap<string, string> {
+/** The parts that have names. */
+export function namedParts(): ReadonlyMap<string, Type.TSchema> {
   return parts
 }
+
+export const feedName = part('FeedName', oneOf(feedNames, 'Which feed of the tenant.'))

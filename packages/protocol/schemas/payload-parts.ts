@@ -25,6 +25,13 @@ const contactParts: readonly (readonly [string, string])[] = [
   ['properties/*', 'ContactProperty'],
 ]
 
+/** The names of the payloads and their parts. */
+export const payloadNames: readonly string[] = [
+  'PropertyPayload',
+  'ContactPayload',
+  ...[...propertyParts, ...contactParts].map(([, name]) => name),
+]
+
 /** Both payloads with references in place of their parts, and the parts by name. */
 export function namedPayloads(payloads: {
   readonly PropertyPayload: TSchema

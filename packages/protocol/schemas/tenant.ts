@@ -52,7 +52,7 @@ const tenant = {
   createdAt: moment('When it was made.'),
 }
 
-const factsOfTenant = {
+const activity = {
   tenantId: uuid('Of the tenant.'),
   sequenceNumber: whole("Of the feed's last event."),
   live: orNull(
@@ -115,15 +115,18 @@ export const tenants = {
       name,
       keys: Type.Optional(
         Type.Array(
-          Type.Object(
-            {
-              label: Type.Optional(label),
-              scopes: Type.Array(Type.Unsafe({ enum: [...scopes] }), {
-                minItems: 1,
-                description: 'What it may do for this tenant.',
-              }),
-            },
-            { additionalProperties: false },
+          part(
+            'NewTenantKey',
+            Type.Object(
+              {
+                label: Type.Optional(label),
+                scopes: Type.Array(part('Scope', Type.Unsafe({ enum: [...scopes] })), {
+                  minItems: 1,
+                  description: 'What it may do for this tenant.',
+                }),
+              },
+              { additionalProperties: false },
+            ),
           ),
           { maxItems: 10, description: 'Keys to be made with it.' },
         ),
@@ -137,17 +140,20 @@ export const tenants = {
       known: whole('Lines whose reference a tenant had already.'),
       refused: whole('Lines for which nothing was made.'),
       items: Type.Array(
-        Type.Object({
-          reference: text('Of the line.'),
-          outcome: oneOf(
-            ['created', 'known', 'name_taken', 'failed'],
-            '`failed`: the store did not answer; send the file again.',
-          ),
-          tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant that has the reference.'),
-          keys: Type.Array(Type.Object({ keyId: text('Of the key.'), label, key: keyText }), {
-            description: 'Those that were made.',
+        part(
+          'ImportedTenant',
+          Type.Object({
+            reference: text('Of the line.'),
+            outcome: oneOf(
+              ['created', 'known', 'name_taken', 'failed'],
+              '`failed`: the store did not answer; send the file again.',
+            ),
+            tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant that has the reference.'),
+            keys: Type.Array(Type.Object({ keyId: text('Of the key.'), label, key: keyText }), {
+              description: 'Those that were made.',
+            }),
           }),
-        }),
+        ),
         { description: 'One for each line, in their order.' },
       ),
     },
@@ -191,5 +197,5 @@ export const feedRate = {
 } as const
 
 export const tenantFacts = {
-  TenantFacts: listed('TenantFacts', part('FactsOfTenant', Type.Object(factsOfTenant))),
+  TenantFacts: listed('TenantFacts', part('TenantActivity', Type.Object(activity))),
 } as const

@@ -4,18 +4,22 @@
  */
 import { writeFileSync } from 'node:fs'
 import {
+  clientWireModule,
   codeNamesModule,
   codeNamesPhp,
+  namedSchemasText,
   payloadCheckFiles,
   payloadSchemaFiles,
   payloadTypesModule,
+  wireModule,
 } from './index.ts'
-import { namedSchemasText } from './named-schemas.ts'
 
 for (const { name, text } of [...payloadSchemaFiles(), ...payloadCheckFiles()]) {
   writeFileSync(new URL(name, import.meta.url), text)
 }
 writeFileSync(new URL('named-schemas.json', import.meta.url), namedSchemasText())
+writeFileSync(new URL('wire.ts', import.meta.url), wireModule())
+writeFileSync(new URL('../../client/src/wire.ts', import.meta.url), clientWireModule())
 writeFileSync(new URL('../../client/src/listing/code-names.ts', import.meta.url), codeNamesModule())
 writeFileSync(new URL('../../client/src/payload/payload-types.ts', import.meta.url), payloadTypesModule())
 writeFileSync(new URL('../../../examples/php/CodeNames.php', import.meta.url), codeNamesPhp())

@@ -1,4 +1,5 @@
 /** What became of a property's latest event at one consumer (D28, PROTOCOL §14), and the sentence that says so. */
+import type { DeliveredEvent, PropertyConsumer } from '../schemas/wire.ts'
 import { meaningOf } from './event-types.ts'
 
 export const deliveryStates = [
@@ -21,51 +22,11 @@ export const deliveryStates = [
  */
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** Times are ISO 8601 with `Z`. Null: does not apply, or is not known. */
-export interface ConsumerDelivery {
-  readonly keyId: string
-  /** `default` is the key itself. */
-  readonly name: string
-  /** The label of the key. */
-  readonly label: string
-  readonly state: DeliveryState
-  /**
-   * `live`, `held`, `refused`, `applied`: when the consumer reported it. `sent`: the minute in which it was first sent; null once that is
-   * no longer kept. `refused_by_us`: when the refusals began.
-   */
-  readonly at: string | null
-  /** How the event was sent: `list`, `stream`, `snapshot`, … */
-  readonly route: string | null
-  /** Why the consumer held or refused it. */
-  readonly code: string | null
-  readonly message: string | null
-  readonly url: string | null
-  /** Requests refused since then, for `refused_by_us`; null when the key has ended. */
-  readonly refusals: number | null
-  /** When the consumer last received an answer, and when it last heard that there was nothing new. */
-  readonly lastAskedAt: string | null
-  readonly lastNothingNewAt: string | null
-  /**
-   * The consumer has read nothing from any feed since this time, which is longer than expected (PROTOCOL §14.7). Null: it is not silent.
-   */
-  readonly silentSince: string | null
-  /** The consumer reports that it has processed everything up to this number. */
-  readonly acknowledged: number | null
-  /** What the consumer last reported about an earlier event of the property. Null: nothing. */
-  readonly earlier: { readonly outcome: string; readonly sequenceNumber: number } | null
-  /** The views that the consumer reads: `all`, `sales`, `lettings`. Empty: only single events, or nothing. */
-  readonly views: readonly string[]
-  /** The number that this consumer sees for the event's type, if its key uses another catalogue than the store. */
-  readonly eventType: { readonly catalogue: string; readonly number: number } | null
-}
+export type { DeliveredEvent }
 
-/** The event that the delivery is about. */
-export interface DeliveredEvent {
-  readonly sequenceNumber: number
-  readonly eventTypeShortCode: string
-  /** ISO 8601 with `Z`. */
-  readonly publishedAt: string
-  readonly category: string | null
+/** What is said of a consumer, without the sentence. */
+export type ConsumerDelivery = Omit<PropertyConsumer, 'state' | 'sentence'> & {
+  readonly state: DeliveryState
 }
 
 /** Formats a time for a sentence. Default: in UTC, without the day if it is the same day as `now`. */

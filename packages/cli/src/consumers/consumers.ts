@@ -1,7 +1,7 @@
 /** The consumers of a feed: when each last asked, and what it lacks. */
 import type { Command } from 'commander'
 import { createClient, InvalidOptionError } from '@property-events/client'
-import type { FeedConsumer, FeedPublisher, FeedSilence } from '@property-events/client'
+import type { Consumer, Publisher } from '@property-events/client'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
@@ -42,7 +42,7 @@ async function listConsumers({ output, settings: reader, flags }: Invocation): P
   )
 }
 
-function publisherText(publisher: FeedPublisher): string {
+function publisherText(publisher: Publisher): string {
   const { lastHeardAt } = publisher
   const last =
     lastHeardAt === null ? 'Nothing was published yet' : `Last published ${timeText(lastHeardAt)} (UTC)`
@@ -51,13 +51,16 @@ function publisherText(publisher: FeedPublisher): string {
 }
 
 /** Empty if there is nothing to report. */
-function silenceText({ silentSince, expectedSeconds }: FeedSilence): string {
+function silenceText({
+  silentSince,
+  expectedSeconds,
+}: Pick<Publisher, 'silentSince' | 'expectedSeconds'>): string {
   if (silentSince === null) return ''
   const expected = expectedSeconds === null ? '' : `, expected within ${durationText(expectedSeconds)}`
   return `silent since ${timeText(silentSince)}${expected}`
 }
 
-function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
+function rowsOf(consumer: Consumer): readonly (readonly string[])[] {
   const { keyId, label, name, lastAskedAt, acknowledged, views } = consumer
   const first = [
     plainText(label === '' ? keyId : label),
@@ -79,10 +82,10 @@ function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
   })
 }
 
-function stateOf(consumer: FeedConsumer): string {
+function stateOf(consumer: Consumer): string {
   const { ended, refused, stoppedAfter } = consumer
   if (ended !== null) return ended
-  const refusal = refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since)}`
+  const refusal = refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since ?? '')}`
   const stopped =
     stoppedAfter === null
       ? ''

@@ -1,5 +1,5 @@
 import { ServiceError } from '@property-events/client'
-import type { ProblemFault, PublishReceipt } from '@property-events/client'
+import type { ProblemError, PublishReceipt } from '@property-events/client'
 import { readWholeNumber } from '@property-events/protocol'
 import { problemMessage } from '../service-client.ts'
 import type { PublishClient } from './publish-client.ts'
@@ -177,8 +177,8 @@ async function sendHalves(
 function faultsByEvent(
   { faults }: ServiceError,
   entries: readonly Entry[],
-): ReadonlyMap<Entry, ProblemFault> {
-  const named = new Map<Entry, ProblemFault>()
+): ReadonlyMap<Entry, ProblemError> {
+  const named = new Map<Entry, ProblemError>()
   for (const fault of faults) {
     const pointer = fault.pointer ?? ''
     const segment = /^\/([^/]*)/.exec(pointer)?.[1] ?? ''
@@ -191,7 +191,7 @@ function faultsByEvent(
 
 function refusalOf(
   { line, item }: Entry,
-  fault: ProblemFault | undefined,
+  fault: ProblemError | undefined,
   answer: ServiceError,
 ): RefusedEntry {
   if (fault !== undefined) {

@@ -9,7 +9,7 @@ import { beginAttempts } from './retry.ts'
 import { serviceErrorOf } from '../service-errors.ts'
 import { checkValues, maxAnswerBytes, tooLong } from './size-limits.ts'
 import { wantsTls } from './transport-faults.ts'
-import type { ProblemFault } from '../wire.ts'
+import type { ProblemError } from '../wire.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -25,7 +25,7 @@ export interface Request {
   /**
    * Translates a fault that the service reports into the caller's terms: the body may be a part of the caller's input.
    */
-  readonly mapFault?: (fault: ProblemFault) => ProblemFault
+  readonly mapFault?: (fault: ProblemError) => ProblemError
 }
 
 export interface Answer<T> {

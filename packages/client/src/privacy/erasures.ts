@@ -2,8 +2,12 @@
 import type { CallOptions, Connection } from '../connection.ts'
 import { isObject, isWhole } from '../decode.ts'
 import { erasuresPath } from '../wire.ts'
-import type { Erasure, ErasureCount, ErasureRequest } from '../wire.ts'
+import type { Erasure, ErasureCount, ErasureRequest as Body } from '../wire.ts'
 import { getResource, listResource, once, postResource, unlessAbsent } from './resource.ts'
+import type { OfOwnFeed } from './resource.ts'
+
+/** What to erase, and why: exactly one of `subjectId` and `eventId`. */
+export type ErasureRequest = OfOwnFeed<Body, 'reason'>
 
 /**
  * Begins an erasure in the client's feed, and resolves with its present receipt. The request is sent once: without an answer, the erasure

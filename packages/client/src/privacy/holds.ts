@@ -2,8 +2,12 @@
 import type { CallOptions, Connection } from '../connection.ts'
 import { isObject } from '../decode.ts'
 import { holdsPath } from '../wire.ts'
-import type { Hold, HoldRequest } from '../wire.ts'
+import type { Hold, HoldRequest as Body } from '../wire.ts'
 import { listResource, once, postResource, unlessAbsent } from './resource.ts'
+import type { OfOwnFeed } from './resource.ts'
+
+/** What to put on hold, and why. */
+export type HoldRequest = OfOwnFeed<Body, 'ground'>
 
 /** The request is sent once: without an answer, the hold may exist anyway, and a second hold does no harm. */
 export async function addHold(

@@ -5,6 +5,10 @@ import { isObject } from '../decode.ts'
 import { requestJson } from '../http/requests.ts'
 import { NotFoundError } from '../service-errors.ts'
 
+/** A request about the client's own feed. `Code`: a newer service may know codes that this package does not. */
+export type OfOwnFeed<T, Code extends keyof T> = Omit<T, 'feed' | Code> &
+  Readonly<Record<Code, T[Code] | (string & {})>>
+
 /** Whether a value in an answer is one of the resource. */
 type Guard<T> = (value: unknown) => value is T
 

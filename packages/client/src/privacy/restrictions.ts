@@ -2,8 +2,12 @@
 import type { CallOptions, Connection } from '../connection.ts'
 import { isObject } from '../decode.ts'
 import { restrictionsPath } from '../wire.ts'
-import type { Restriction, RestrictionRequest } from '../wire.ts'
+import type { Restriction, RestrictionRequest as Body } from '../wire.ts'
 import { getResource, listResource, postResource, unlessAbsent } from './resource.ts'
+import type { OfOwnFeed } from './resource.ts'
+
+/** Which contact to restrict, and why. */
+export type RestrictionRequest = OfOwnFeed<Body, 'reason'>
 
 /** If the contact is restricted already, the answer has that restriction, so this call can be repeated. */
 export async function restrictContact(

@@ -152,7 +152,7 @@ export interface Finding {
 }
 
 /** One fault of a request. `pointer`: its place in the body (RFC 6901). */
-export interface ProblemFault {
+export interface ProblemError {
   readonly parameter?: string
   readonly pointer?: string
   readonly code: string
@@ -167,5 +167,5 @@ export interface ProblemDocument {
   readonly detail: string
   readonly code: string
   readonly requestId: string
-  readonly errors?: readonly ProblemFault[]
+  readonly errors?: readonly ProblemError[]
 }

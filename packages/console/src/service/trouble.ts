@@ -1,5 +1,5 @@
 /** Why there is no answer, as a value: one sentence, what to do about it, and the id under which the service's log has it. */
-import type { ProblemDocument, ProblemFault } from './answers.ts'
+import type { ProblemDocument, ProblemError } from './answers.ts'
 
 export interface Trouble {
   /**
@@ -18,7 +18,7 @@ export interface Trouble {
   /** Which parts of the request were wrong, and why. */
   readonly faults: readonly string[]
   /** The same, with the places in the body. */
-  readonly errors: readonly ProblemFault[]
+  readonly errors: readonly ProblemError[]
   /** When another try can succeed, according to the service. */
   readonly retryAfterSeconds: number | undefined
 }

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import {
-  codeNamesModule,
-  codeNamesPhp,
-  payloadCheckFiles,
-  payloadSchemaFiles,
-  payloadTypesModule,
-} from '../../schemas/index.ts'
+import { payloadCheckFiles, payloadSchemaFiles } from '../../schemas/index.ts'
 
 const folder = new URL('../../schemas/', import.meta.url)
 
@@ -32,24 +26,6 @@ describe('checks of the payloads, made ahead of time', () => {
       assert.equal(committed, text, 'Stale: run `npm run openapi`')
     })
   }
-})
-
-describe('the names of codes, for consumers', () => {
-  for (const [name, text] of [
-    ['../../client/src/listing/code-names.ts', codeNamesModule()],
-    ['../../../examples/php/CodeNames.php', codeNamesPhp()],
-  ] as const) {
-    it(`${name} are those of the code lists`, () => {
-      assert.equal(readFileSync(new URL(name, folder), 'utf8'), text, 'Stale: run `npm run openapi`')
-    })
-  }
-})
-
-describe('the types of payloads, for publishers', () => {
-  it('are those of the schema today', () => {
-    const committed = readFileSync(new URL('../../client/src/payload/payload-types.ts', folder), 'utf8')
-    assert.equal(committed, payloadTypesModule(), 'Stale: run `npm run openapi`')
-  })
 })
 
 describe('JSON Schema files of the payloads', () => {

@@ -1,5 +1,5 @@
 /** The form to create or change a key, turned into the body of the request (PROTOCOL §12.4). */
-import type { Key, ProblemFault } from '../../service/answers.ts'
+import type { Key, ProblemError } from '../../service/answers.ts'
 import { addressTime, fieldTime, readMoment } from '../../words/times.ts'
 import { branchScopes, givenBy } from './key-scopes.ts'
 import type { Giver } from './key-scopes.ts'
@@ -144,7 +144,7 @@ function readChange(form: ChangeForm, nowMs: number) {
 }
 
 /** The faults that the service found, by the fields that they belong to. Other fields have none. */
-export function serviceFaults(errors: readonly ProblemFault[]): readonly KeyFault[] {
+export function serviceFaults(errors: readonly ProblemError[]): readonly KeyFault[] {
   return errors.flatMap(({ pointer = '', message }) => {
     const field = fieldsOfMembers[pointer.split('/')[1] ?? '']
     if (field === undefined) return []

@@ -1,5 +1,5 @@
 /** Faults and advice of a dry run, at their lines. */
-import type { ProblemFault } from '../../service/answers.ts'
+import type { ProblemError } from '../../service/answers.ts'
 import type { Receipt } from '../../service/operations/publishing.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine, typeName } from '../../words/plain.ts'
@@ -25,7 +25,7 @@ export function remarksOf(
   {
     errors,
     warnings,
-  }: { readonly errors?: readonly ProblemFault[]; readonly warnings?: Receipt['warnings'] },
+  }: { readonly errors?: readonly ProblemError[]; readonly warnings?: Receipt['warnings'] },
 ): readonly Remark[] {
   const faults = (errors ?? []).map(({ pointer = '', code, message }): Remark => {
     return { kind: 'fault', line: lineOfFault(text, draft, pointer), code, message: oneLine(message, 500) }

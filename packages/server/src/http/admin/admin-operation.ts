@@ -1,7 +1,7 @@
 /** What all administration routes share: strict parameters, a tenant in the path, and answers that nobody caches (D11, D19). */
 import { isKeyId, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { SchemaName } from '@property-events/protocol/schemas'
+import type { SchemaName } from '@property-events/protocol/wire'
 import type { Tenant } from '../../tenants/tenant.ts'
 import type { AdminNeed } from '../access/access.ts'
 import type { HttpContext } from '../context.ts'

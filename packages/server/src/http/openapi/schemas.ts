@@ -1,6 +1,6 @@
 /** The named schemas of the OpenAPI document, as `npm run openapi` has written them (protocol/schemas). */
 import { readFileSync } from 'node:fs'
-import type { SchemaName } from '@property-events/protocol/schemas'
+import type { SchemaName } from '@property-events/protocol/wire'
 
 /** Reads the file instead of importing it: an imported file stays in memory, and the document is made once. */
 export function readNamedSchemas(): unknown {
