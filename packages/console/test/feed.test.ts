@@ -1,7 +1,7 @@
 /** What the list and the event beside it show. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { FeedEvent } from '../src/service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { createAnnouncer } from '../src/views/feed/announcing.ts'
 import { apiEventTypeOf, readCategory } from '../src/views/feed/categories.ts'
 import { copyAs } from '../src/views/feed/copy-as.ts'

@@ -7,12 +7,13 @@ import { planFind } from '../src/find/look-up.ts'
 import type { Send } from '../src/find/look-up.ts'
 import { recognise } from '../src/find/recognise.ts'
 import { troubleOf } from '../src/service/trouble.ts'
+import type { Access } from '../src/session/access.ts'
 
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const uuid = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
-const operator = { operator: true, scopes: ['admin:inspect'], grants: [] }
-const inspector = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:inspect'] }] }
-const reader = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
+const operator: Access = { operator: true, scopes: ['admin:inspect'], grants: [] }
+const inspector: Access = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:inspect'] }] }
+const reader: Access = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
 
 /** Answers each operation with the same, and notes what was asked. */
 function sender(answer: unknown): { readonly send: Send; readonly asked: string[] } {

@@ -1,6 +1,7 @@
 /** Where a session arrives, and what it is offered: for every set of scopes that a key can have. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { GrantScope } from '@property-events/protocol/wire'
 import { adminScopes, grantScopes } from '@property-events/protocol'
 import * as fc from 'fast-check'
 import { places } from '../src/base.ts'
@@ -11,8 +12,8 @@ import { arrival, firstPlace, mayOpen } from '../src/views/open-places.ts'
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const other = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
 const agentRef = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
-const grantOf = (id: string, scopes: readonly string[]) => ({ tenantId: id, scopes })
-const keyWith = (...scopes: readonly string[]): Access => ({
+const grantOf = (id: string, scopes: readonly GrantScope[]) => ({ tenantId: id, scopes })
+const keyWith = (...scopes: readonly GrantScope[]): Access => ({
   operator: false,
   scopes: [],
   grants: [grantOf(tenantId, scopes)],

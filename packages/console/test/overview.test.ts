@@ -1,7 +1,7 @@
 /** What the overview shows of an agency, and what of it needs somebody. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ServiceFault, Tenant, TenantFacts } from '../src/service/answers.ts'
+import type { ServiceFault, Tenant, TenantActivity } from '@property-events/protocol/wire'
 import {
   distinctFaults,
   faultOf,
@@ -25,7 +25,7 @@ const tenant: Tenant = {
   createdAt: '2026-01-01T00:00:00Z',
 }
 
-const facts: TenantFacts = {
+const facts: TenantActivity = {
   tenantId: tenant.tenantId,
   sequenceNumber: 12_345,
   live: 1_204,
@@ -34,7 +34,7 @@ const facts: TenantFacts = {
   refused: 72,
 }
 const keyId = '4fgHt8Kq2LmN'
-const behind = (lagEvents: number, lagSeconds: number, name = 'default'): TenantFacts => ({
+const behind = (lagEvents: number, lagSeconds: number, name = 'default'): TenantActivity => ({
   ...facts,
   furthest: { keyId, label: 'portal', name, lagEvents, lagSeconds },
 })
@@ -126,7 +126,7 @@ describe('the list of what needs attention', () => {
   })
 
   it('has once a consumer that keeps asking and is more than ten minutes behind (D31)', () => {
-    const sentences = (known: TenantFacts | undefined) =>
+    const sentences = (known: TenantActivity | undefined) =>
       faultsOfTenant(tenant, known).map(({ sentence }) => sentence)
     for (const known of [undefined, facts, behind(3, 599)]) assert.deepEqual(sentences(known), [])
     const lagging = behind(412, 11_940)

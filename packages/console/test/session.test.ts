@@ -1,17 +1,19 @@
 /** What a session may see, and what is said when something is refused. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { GrantScope } from '@property-events/protocol/wire'
 import { baseOf, places, serviceBaseOf, withQuery } from '../src/base.ts'
 import { frameAction } from '../src/frame/shortcuts.ts'
 import { sameViewOf } from '../src/frame/same-view.ts'
 import { awayTrouble, troubleOf } from '../src/service/trouble.ts'
 import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../src/session/access.ts'
+import type { Access } from '../src/session/access.ts'
 import { loginOf } from '../src/session/login-link.ts'
 import { keyFault } from '../src/views/sign-in/key-fault.ts'
 
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const other = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
-const keyWith = (...scopes: readonly string[]) => ({
+const keyWith = (...scopes: readonly GrantScope[]): Access => ({
   operator: false,
   scopes: [],
   grants: [{ tenantId, scopes }],
@@ -43,7 +45,7 @@ describe('what a session may see', () => {
   })
 
   it('is, for an operator, every tenant, and no feed as consumers read it (PROTOCOL §12)', () => {
-    const operator = { operator: true, scopes: ['admin:inspect'], grants: [] }
+    const operator: Access = { operator: true, scopes: ['admin:inspect'], grants: [] }
     assert.equal(seesAllTenants(operator), true)
     assert.equal(feedDoor(operator, tenantId, 'property'), 'admin')
     assert.equal(mayAdminister(operator, 'admin:manage', tenantId), false)

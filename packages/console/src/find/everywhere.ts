@@ -1,6 +1,6 @@
 /** Looking through all agencies: call after call, each of which the service bounds, until there is enough to choose from. */
 import { places } from '../base.ts'
-import type { FoundThing } from '../service/answers.ts'
+import type { FoundThing } from '@property-events/protocol/wire'
 import { findAnywhere } from '../service/operations/tenants.ts'
 import type { Trouble } from '../service/trouble.ts'
 import { counted, countText } from '../words/numbers.ts'

@@ -1,5 +1,5 @@
 /** Finds the row of a number or a moment, with at most three requests, none of which depends on the length of the feed. */
-import type { FeedEvent } from '../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { listEvents, readEvents } from '../service/operations/feeds.ts'
 import type { FeedPlace } from '../service/operations/feeds.ts'
 import type { Operation } from '../service/operation.ts'

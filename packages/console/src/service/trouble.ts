@@ -1,5 +1,5 @@
 /** Why there is no answer, as a value: one sentence, what to do about it, and the id under which the service's log has it. */
-import type { ProblemDocument, ProblemError } from './answers.ts'
+import type { Problem, ProblemError } from '@property-events/protocol/wire'
 
 export interface Trouble {
   /**
@@ -90,7 +90,7 @@ export function troubleOf(status: number, text: string, head: (name: string) => 
   }
 }
 
-function readProblem(text: string): ProblemDocument | undefined {
+function readProblem(text: string): Problem | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isProblem(value) ? value : undefined
@@ -99,7 +99,7 @@ function readProblem(text: string): ProblemDocument | undefined {
   }
 }
 
-function isProblem(value: unknown): value is ProblemDocument {
+function isProblem(value: unknown): value is Problem {
   if (typeof value !== 'object' || value === null || !('detail' in value) || !('code' in value)) return false
   return typeof value.detail === 'string' && typeof value.code === 'string'
 }
@@ -135,7 +135,7 @@ const remedies: Readonly<Record<string, string>> = {
     'Try again. If this lasts, send the request id to the operator: the log has the cause under it.',
 }
 
-function remedyOf({ code, status }: ProblemDocument, retryAfterSeconds: number | undefined): string {
+function remedyOf({ code, status }: Problem, retryAfterSeconds: number | undefined): string {
   const known = remedies[code]
   if (known !== undefined) return known
   if (retryAfterSeconds !== undefined) return `Try again in ${Math.max(1, retryAfterSeconds)} s.`

@@ -2,10 +2,7 @@
  * What a session may do, judged by what the service says about its key. The service decides; this only leaves out what it would refuse.
  */
 import type { FeedName } from '../base.ts'
-import type { Key } from '../service/answers.ts'
-
-/** Only for an operator key. */
-export type AdminScope = 'admin:inspect' | 'admin:manage' | 'admin:reveal' | 'admin:erase' | 'admin:audit'
+import type { AdminScope, GrantScope, Key } from '@property-events/protocol/wire'
 
 export type Access = Pick<Key, 'operator' | 'scopes' | 'grants'>
 
@@ -18,7 +15,7 @@ export function rightsOf({ operator, scopes, grants }: Access): string {
 }
 
 /** What a tenant's key needs for an operation of administration in its own tenant (PROTOCOL §12). */
-export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
+export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly GrantScope[])[]>> = {
   'admin:inspect': [['tenant:inspect']],
   'admin:audit': [['tenant:inspect']],
   'admin:manage': [['tenant:manage']],
@@ -34,7 +31,7 @@ export function isAdminScope(scope: string): scope is AdminScope {
 }
 
 /** The scopes that the session has in a tenant; an operator key has none. */
-export function scopesIn(access: Access, tenantId: string): readonly string[] {
+export function scopesIn(access: Access, tenantId: string): readonly GrantScope[] {
   return access.grants.find((grant) => grant.tenantId === tenantId)?.scopes ?? []
 }
 

@@ -1,7 +1,7 @@
 /** Who is signed in. */
 import { signal } from '@preact/signals'
 import { base } from '../root.ts'
-import type { Key } from '../service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 import { onSessionEnded, send } from '../service/call.ts'
 import type { Outcome } from '../service/outcome.ts'
 import type { Trouble } from '../service/trouble.ts'

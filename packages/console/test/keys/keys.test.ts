@@ -1,7 +1,7 @@
 /** Keys: how each stands, how it was used, and making one. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Key } from '../../src/service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 import { firstRequest } from '../../src/views/keys/first-request.ts'
 import { givenBy, givesAllOf, givesElsewhere } from '../../src/views/keys/key-scopes.ts'
 import type { Giver } from '../../src/views/keys/key-scopes.ts'
@@ -82,7 +82,7 @@ describe('a key', () => {
   })
 
   it('may do what its grant for the tenant says, or its scopes as an operator key (PROTOCOL §12.4)', () => {
-    const other = { tenantId: 'other', scopes: ['contact:read'] }
+    const other = { tenantId: 'other', scopes: ['contact:read'] } as const
     assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, tenantId), 'property:read')
     assert.equal(
       mayWords({ ...key, grants: [...key.grants, other] }, undefined),

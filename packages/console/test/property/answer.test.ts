@@ -1,8 +1,9 @@
 /** Why a site shows something else: the lines of the answer. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { PropertyConsumer, PropertyConsumers } from '@property-events/protocol/wire'
 import { answerHeadline, answerLines, publisherLine } from '../../src/views/property/answer.ts'
-import type { AnsweredConsumer, AnswerMark, DeliveryAnswer } from '../../src/views/property/answer.ts'
+import type { AnswerMark } from '../../src/views/property/answer.ts'
 
 const nowMs = Date.parse('2026-03-01T09:58:30Z')
 const event = {
@@ -11,7 +12,7 @@ const event = {
   publishedAt: '2026-03-01T09:31:02.500Z',
   category: 'sales',
 }
-const nothing: AnsweredConsumer = {
+const nothing: PropertyConsumer = {
   keyId: '7Hq2',
   name: 'default',
   label: 'website',
@@ -37,7 +38,7 @@ const sent = { state: 'sent', at: '2026-03-01T09:31:00.000Z', ...asked } as cons
 
 interface Case {
   readonly what: string
-  readonly consumer: Partial<AnsweredConsumer>
+  readonly consumer: Partial<PropertyConsumer>
   readonly event?: Partial<typeof event>
   readonly mark: AnswerMark
   readonly text: string
@@ -218,13 +219,13 @@ const cases: readonly Case[] = [
 ]
 
 function answerOf(
-  consumers: readonly Partial<AnsweredConsumer>[],
+  consumers: readonly Partial<PropertyConsumer>[],
   of: Partial<typeof event> = {},
-): DeliveryAnswer {
+): PropertyConsumers {
   return {
     agentRef: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
     event: { ...event, ...of },
-    feed: { sequenceNumber: 1_300, lastPublishedAt: null, silentSince: null },
+    feed: { sequenceNumber: 1_300, epoch: '1', lastPublishedAt: null, silentSince: null },
     consumers: consumers.map((consumer) => ({ ...nothing, ...consumer })),
   }
 }

@@ -1,7 +1,7 @@
 /** The timeline of a property, its prices, and what stands at the top of its page. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { FeedEvent } from '../../src/service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { mediaTiles } from '../../src/views/property/media-tiles.ts'
 import { priceChart, priceSteps } from '../../src/views/property/price-steps.ts'
 import { summaryOf } from '../../src/views/property/summary.ts'

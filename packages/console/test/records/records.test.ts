@@ -1,8 +1,7 @@
 /** Consumers, publications, the audit and the system, in words. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Consumer, Key } from '../../src/service/answers.ts'
-import type { PublicationMinute } from '../../src/service/operations/records.ts'
+import type { Consumer, GrantScope, Key, PublicationMinute } from '@property-events/protocol/wire'
 import { actorWords, detailWords } from '../../src/views/audit/audit-line.ts'
 import { consumerLines, lagWords } from '../../src/views/consumers/consumer-line.ts'
 import {
@@ -25,9 +24,14 @@ const consumer: Consumer = {
   lastAskedAt: '2026-03-01T09:29:50.000Z',
   lastStatus: 200,
   lastRoute: 'list',
+  lastNothingNewAt: null,
+  stoppedAfter: null,
   acknowledged: null,
   refused: null,
   views: [{ view: 'all', through: 10, lagEvents: 0, lagSeconds: 0 }],
+  expectedSeconds: null,
+  expectation: 'learning',
+  silentSince: null,
 }
 const behind = [{ view: 'all', through: 10, lagEvents: 412, lagSeconds: 14_400 }]
 
@@ -136,7 +140,7 @@ describe('a minute of publications', () => {
 })
 
 describe('the keys to choose publications by', () => {
-  const key = (keyId: string, label: string, ...scopes: readonly string[]): Key => ({
+  const key = (keyId: string, label: string, ...scopes: readonly GrantScope[]): Key => ({
     keyId,
     label,
     operator: false,

@@ -1,21 +1,12 @@
 /** Contacts as shown to people who have no business with the person, and revealing one (PROTOCOL §12.7). */
 import type { RevealReason } from '@property-events/protocol/plain'
-import type { FeedEvent, ListOf } from '../answers.ts'
+import type { FeedEvent, MaskedContact, MaskedContacts } from '@property-events/protocol/wire'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
-export interface MaskedEvent {
-  readonly sequenceNumber: number
-  readonly id: string
-  readonly eventTypeShortCode: string
-  readonly createdDate: string
-  /** The payload, with `•••` instead of personal data. */
-  readonly contact: unknown
-}
-
 const path = '/v1/admin/tenants/{tenantId}/contacts/{contactRef}'
 
-export function getMaskedContact(tenantId: string, contactRef: string): Operation<MaskedEvent> {
+export function getMaskedContact(tenantId: string, contactRef: string): Operation<MaskedContact> {
   return { id: 'getMaskedContact', method: 'GET', path: pathOf(path, tenantId, contactRef) }
 }
 
@@ -24,7 +15,7 @@ export function readMaskedHistory(
   tenantId: string,
   contactRef: string,
   query: { readonly limit: number; readonly after?: string },
-): Operation<ListOf<MaskedEvent>> {
+): Operation<MaskedContacts> {
   const history = pathOf(`${path}/history`, tenantId, contactRef)
   return { id: 'readMaskedHistory', method: 'GET', path: history, query: { ...query } }
 }

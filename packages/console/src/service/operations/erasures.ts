@@ -1,6 +1,5 @@
 /** Erasing a property or a contact for good (PROTOCOL §5.7), by a key that erases or by those who look after the tenant (§12.5). */
-import type { Erasure, ErasureCount, ErasureRequest } from '@property-events/client'
-import type { FeedName } from '../../base.ts'
+import type { Erasure, ErasureCount, ErasureRequest, Erasures } from '@property-events/protocol/wire'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
@@ -9,8 +8,6 @@ export interface ErasurePlace {
   readonly tenantId: string
   readonly door: 'own' | 'admin'
 }
-
-export type ErasureBody = ErasureRequest & { readonly feed: FeedName }
 
 function placed({ tenantId, door }: ErasurePlace, id: string, rest = '') {
   return door === 'own'
@@ -22,10 +19,7 @@ function placed({ tenantId, door }: ErasurePlace, id: string, rest = '') {
 }
 
 /** Oldest first. */
-export function listErasures(
-  place: ErasurePlace,
-  after: string | undefined,
-): Operation<{ readonly erasures: readonly Erasure[]; readonly next: string | null }> {
+export function listErasures(place: ErasurePlace, after: string | undefined): Operation<Erasures> {
   return { ...placed(place, 'listErasures'), method: 'GET', query: { after } }
 }
 
@@ -35,10 +29,10 @@ export function getErasure(place: ErasurePlace, erasureId: string): Operation<Er
 }
 
 /** How many events it would reduce. */
-export function countErased(place: ErasurePlace, body: ErasureBody): Operation<ErasureCount> {
+export function countErased(place: ErasurePlace, body: ErasureRequest): Operation<ErasureCount> {
   return { ...placed(place, 'erase'), method: 'POST', body, query: { dryRun: 'true' } }
 }
 
-export function erase(place: ErasurePlace, body: ErasureBody): Operation<Erasure> {
+export function erase(place: ErasurePlace, body: ErasureRequest): Operation<Erasure> {
   return { ...placed(place, 'erase'), method: 'POST', body }
 }

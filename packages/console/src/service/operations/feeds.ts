@@ -1,6 +1,6 @@
 /** The reads of a feed, by either door: as its consumers read it (PROTOCOL §3, §11), or with the tenant in the path (§12.5). */
 import type { FeedName, Query } from '../../base.ts'
-import type { EventPage, EventRun, FeedEvent, Heads } from '../answers.ts'
+import type { EventPage, EventRun, FeedEvent, Heads } from '@property-events/protocol/wire'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 

@@ -1,18 +1,7 @@
 /** Keys: creating, changing, rotating and revoking them, and how they were used (PROTOCOL §12.4, §14.1). */
-import type { KeyUsage } from '../../views/keys/usage.ts'
-import type { Key, ListOf } from '../answers.ts'
+import type { IssuedKey, Key, Keys, KeyUsage, RotatedKey } from '@property-events/protocol/wire'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
-
-/** The only answer that contains the text of a key. */
-export interface IssuedKey extends Key {
-  readonly key: string
-}
-
-export interface RotatedKey extends IssuedKey {
-  /** The key before, and when it ends. */
-  readonly replaced: { readonly keyId: string; readonly expiresAt: string | null }
-}
 
 export interface KeysQuery {
   readonly tenant?: string | undefined
@@ -22,7 +11,7 @@ export interface KeysQuery {
 }
 
 /** In order of creation, including those that have ended. */
-export function listKeys({ tenant, limit, after }: KeysQuery): Operation<ListOf<Key>> {
+export function listKeys({ tenant, limit, after }: KeysQuery): Operation<Keys> {
   return { id: 'listKeys', method: 'GET', path: '/v1/admin/keys', query: { tenant, limit, after } }
 }
 

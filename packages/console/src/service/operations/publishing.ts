@@ -1,5 +1,5 @@
 /** Publishing, and dry runs (PROTOCOL §4). */
-import type { PublishReceipt } from '@property-events/client'
+import type { PublishReceipt } from '@property-events/protocol/wire'
 import type { FeedName } from '../../base.ts'
 import type { Operation } from '../operation.ts'
 

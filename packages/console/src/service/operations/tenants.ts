@@ -1,18 +1,17 @@
 /** Tenants, their feeds and what is wrong with them (PROTOCOL §12). */
-import type { FeedName } from '../../base.ts'
 import type {
-  Consumer,
-  FeedState,
-  FoundProperty,
-  FoundThing,
+  Consumers,
+  Faults,
+  FeedStates,
+  FoundThings,
   Health,
   Key,
-  ListOf,
-  Searched,
-  ServiceFault,
+  Properties,
   Tenant,
   TenantFacts,
-} from '../answers.ts'
+  Tenants,
+} from '@property-events/protocol/wire'
+import type { FeedName } from '../../base.ts'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
@@ -31,7 +30,7 @@ export interface TenantQuery {
   readonly after?: string | undefined
 }
 
-export function listTenants({ search, order, limit, after }: TenantQuery): Operation<ListOf<Tenant>> {
+export function listTenants({ search, order, limit, after }: TenantQuery): Operation<Tenants> {
   return {
     id: 'listTenants',
     method: 'GET',
@@ -44,11 +43,11 @@ export function getTenant(tenantId: string): Operation<Tenant> {
   return { id: 'getTenant', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}', tenantId) }
 }
 
-export function listFeeds(tenantId: string): Operation<ListOf<FeedState>> {
+export function listFeeds(tenantId: string): Operation<FeedStates> {
   return { id: 'listFeeds', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}/feeds', tenantId) }
 }
 
-export function listConsumers(tenantId: string, feed: FeedName): Operation<ListOf<Consumer>> {
+export function listConsumers(tenantId: string, feed: FeedName): Operation<Consumers> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/consumers', tenantId)
   return { id: 'listConsumers', method: 'GET', path, query: { feed } }
 }
@@ -57,7 +56,7 @@ export function listConsumers(tenantId: string, feed: FeedName): Operation<ListO
 export function listProperties(
   tenantId: string,
   query: { readonly search: string; readonly limit?: number; readonly after?: string | undefined },
-): Operation<ListOf<FoundProperty> & { readonly searched: number }> {
+): Operation<Properties> {
   const path = pathOf('/v1/admin/tenants/{tenantId}/properties', tenantId)
   return { id: 'listProperties', method: 'GET', path, query: { ...query } }
 }
@@ -67,15 +66,12 @@ export function readHealth(): Operation<Health> {
 }
 
 /** What needs attention, over all tenants, worst first. */
-export function listFaults(query: {
-  readonly limit: number
-  readonly after?: string
-}): Operation<ListOf<ServiceFault> & { readonly hasMore: boolean }> {
+export function listFaults(query: { readonly limit: number; readonly after?: string }): Operation<Faults> {
   return { id: 'listFaults', method: 'GET', path: '/v1/admin/faults', query: { ...query } }
 }
 
 /** How these tenants are doing; at most 25. */
-export function readTenantFacts(tenantIds: readonly string[]): Operation<ListOf<TenantFacts>> {
+export function readTenantFacts(tenantIds: readonly string[]): Operation<TenantFacts> {
   const query = { tenants: tenantIds.join(',') }
   return { id: 'readTenantFacts', method: 'GET', path: '/v1/admin/tenant-facts', query }
 }
@@ -85,6 +81,6 @@ export function findAnywhere(query: {
   readonly text: string
   readonly limit?: number
   readonly after?: string
-}): Operation<ListOf<FoundThing> & { readonly searched: Searched }> {
+}): Operation<FoundThings> {
   return { id: 'findAnywhere', method: 'GET', path: '/v1/admin/find', query: { ...query } }
 }

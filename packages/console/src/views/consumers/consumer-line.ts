@@ -1,5 +1,5 @@
 /** The state of a consumer: what it lacks, and what is wrong with it. */
-import type { Consumer, ConsumerView } from '../../service/answers.ts'
+import type { Consumer, ConsumerView } from '@property-events/protocol/wire'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { readTime, spanText } from '../../words/times.ts'

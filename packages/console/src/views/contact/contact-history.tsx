@@ -1,18 +1,13 @@
 /** The events of a contact with what each changed, oldest first. */
+import type { MaskedContact } from '@property-events/protocol/wire'
 import { Moment } from '../../parts/age.tsx'
 import { countText } from '../../words/numbers.ts'
 import { typeName } from '../../words/plain.ts'
 import { contactChanges } from './contact-changes.ts'
 import type { ContactChange } from './contact-changes.ts'
 
-export interface ContactEvent {
-  readonly id: string
-  readonly sequenceNumber: number
-  readonly eventTypeShortCode: string
-  readonly createdDate: string
-  /** Masked, or as in the feed. */
-  readonly contact: unknown
-}
+/** `contact`: masked, or as in the feed. */
+export type ContactEvent = Omit<MaskedContact, 'contact'> & { readonly contact: unknown }
 
 interface Props {
   readonly events: readonly ContactEvent[]

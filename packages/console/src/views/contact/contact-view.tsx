@@ -3,9 +3,8 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Answer } from '../../parts/answer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Moment } from '../../parts/age.tsx'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent, MaskedContact } from '@property-events/protocol/wire'
 import { getMaskedContact, readMaskedHistory, revealContact } from '../../service/operations/contacts.ts'
-import type { MaskedEvent } from '../../service/operations/contacts.ts'
 import { getSubject, readHistory } from '../../service/operations/feeds.ts'
 import { useAction } from '../../service/use-action.ts'
 import { useAnswer } from '../../service/use-answer.ts'
@@ -135,7 +134,7 @@ function useRevealed(contactRef: string) {
   return [revealed, setRevealed] as const
 }
 
-function Masked({ event }: { readonly event: MaskedEvent }) {
+function Masked({ event }: { readonly event: MaskedContact }) {
   return (
     <>
       <p class="quiet">

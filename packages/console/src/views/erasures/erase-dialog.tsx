@@ -1,11 +1,11 @@
 /** Erasing: the dialog first counts what it would erase, and the user types the reference again. */
 import { useState } from 'preact/hooks'
 import { erasureReasons } from '@property-events/protocol/plain'
-import type { Erasure, ErasureCount } from '@property-events/client'
+import type { Erasure, ErasureCount, ErasureRequest } from '@property-events/protocol/wire'
 import { isFeedName } from '../../base.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { countErased, erase } from '../../service/operations/erasures.ts'
-import type { ErasureBody, ErasurePlace } from '../../service/operations/erasures.ts'
+import type { ErasurePlace } from '../../service/operations/erasures.ts'
 import { useAction } from '../../service/use-action.ts'
 import { counted } from '../../words/numbers.ts'
 import { ActionTrouble } from '../sign-in/action-trouble.tsx'
@@ -20,7 +20,7 @@ interface Props {
 export function EraseDialog({ place, onClose }: Props) {
   const [form, setForm] = useState<ErasureForm>({ feed: 'contact', subjectId: '', reason: '', caseRef: '' })
   const [faults, setFaults] = useState<readonly ErasureFault[]>([])
-  const [body, setBody] = useState<ErasureBody>()
+  const [body, setBody] = useState<ErasureRequest>()
   const count = useAction<ErasureCount>()
   function submit(event: Event): void {
     event.preventDefault()
@@ -106,7 +106,7 @@ function Fields({ form, change }: FieldsProps) {
 interface AgainProps {
   readonly place: ErasurePlace
   readonly form: ErasureForm
-  readonly body: ErasureBody
+  readonly body: ErasureRequest
   readonly events: number
 }
 

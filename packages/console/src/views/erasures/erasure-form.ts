@@ -1,8 +1,7 @@
 /** The form for erasing a property or contact, and how far an erasure has got. */
 import { erasureReasons } from '@property-events/protocol/plain'
-import type { Erasure } from '@property-events/client'
+import type { Erasure, ErasureRequest } from '@property-events/protocol/wire'
 import type { FeedName } from '../../base.ts'
-import type { ErasureBody } from '../../service/operations/erasures.ts'
 import { counted } from '../../words/numbers.ts'
 
 export interface ErasureForm {
@@ -18,7 +17,7 @@ export interface ErasureFault {
 }
 
 export type ErasureReading =
-  | { readonly kind: 'body'; readonly body: ErasureBody }
+  | { readonly kind: 'body'; readonly body: ErasureRequest }
   | { readonly kind: 'faults'; readonly faults: readonly ErasureFault[] }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -28,9 +27,8 @@ export function readErasureForm({ feed, subjectId, reason, caseRef }: ErasureFor
   const faults: ErasureFault[] = []
   const subject = subjectId.trim().toLowerCase()
   if (!uuid.test(subject)) faults.push({ field: 'subjectId', message: 'The reference is a UUID.' })
-  if (!erasureReasons.some((known) => known === reason)) {
-    faults.push({ field: 'reason', message: 'Choose why it is erased.' })
-  }
+  const why = erasureReasons.find((known) => known === reason)
+  if (why === undefined) faults.push({ field: 'reason', message: 'Choose why it is erased.' })
   const ref = caseRef.trim()
   if (ref !== '' && !/^[A-Za-z0-9-]{1,40}$/.test(ref)) {
     faults.push({
@@ -38,8 +36,9 @@ export function readErasureForm({ feed, subjectId, reason, caseRef }: ErasureFor
       message: 'At most 40 letters, digits and hyphens, and no person’s name.',
     })
   }
-  if (faults.length > 0) return { kind: 'faults', faults }
-  return { kind: 'body', body: { feed, subjectId: subject, reason, ...(ref === '' ? {} : { caseRef: ref }) } }
+  if (why === undefined || faults.length > 0) return { kind: 'faults', faults }
+  const request = { feed, subjectId: subject, reason: why }
+  return { kind: 'body', body: ref === '' ? request : { ...request, caseRef: ref } }
 }
 
 /** Whether the reference was typed a second time, as required before anything is erased. */
@@ -64,7 +63,7 @@ export function stateWords({
   state,
   reduced,
   events,
-}: Pick<Erasure, 'state' | 'reduced' | 'events'>): string {
+}: Pick<Erasure, 'reduced' | 'events'> & { readonly state: string }): string {
   const words = states[state] ?? state
   return state === 'reducing' ? `${words}: ${reduced} of ${counted(events, 'event')}` : words
 }

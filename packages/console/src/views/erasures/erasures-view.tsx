@@ -1,7 +1,7 @@
 /** Erasures of an agency: what was erased, how far each has got, their receipts, and the form to erase. */
 import { useState } from 'preact/hooks'
+import type { Erasure } from '@property-events/protocol/wire'
 import { places } from '../../base.ts'
-import type { Erasure } from '@property-events/client'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'

@@ -1,6 +1,6 @@
 /** An event as a request that somebody else can send: for curl, the client and PHP. The key is left for them to fill in. */
 import type { FeedName } from '../../base.ts'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 
 export const copyKinds = ['curl', 'TypeScript', 'PHP'] as const
 export type CopyKind = (typeof copyKinds)[number]

@@ -1,5 +1,5 @@
 /** What an event changed in its property, in the same words as on the property's own page. */
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { readHistory } from '../../service/operations/feeds.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'

@@ -2,7 +2,7 @@
 import { headline } from '@property-events/client/headline'
 import { meaningOf } from '@property-events/protocol/plain'
 import type { FeedName } from '../../base.ts'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { oneLine, typeName } from '../../words/plain.ts'
 
 export interface FeedRow {

@@ -1,7 +1,7 @@
 /** The events of a view for the list. It requests the visible pages, and follows the feed. */
 import { createHeldPages, pageCount, pageSize } from '../../list/pages.ts'
 import type { Rows } from '../../list/scale.ts'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { call } from '../../service/call.ts'
 import { listEvents } from '../../service/operations/feeds.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'

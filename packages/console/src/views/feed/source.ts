@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
 import type { Rows } from '../../list/scale.ts'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import type { Trouble } from '../../service/trouble.ts'
 
 /** What a source reports to the list, as signals. */

@@ -1,5 +1,5 @@
 /** What has been read for one type of events, and how far. */
-import type { EventRun, FeedEvent } from '../../service/answers.ts'
+import type { EventRun, FeedEvent } from '@property-events/protocol/wire'
 import { countText } from '../../words/numbers.ts'
 
 export interface Runs {

@@ -1,7 +1,7 @@
 /** Changes a key's label, its end, its rate and the networks it works from. */
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../../parts/dialog.tsx'
-import type { Key } from '../../service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 import { changeKey } from '../../service/operations/keys.ts'
 import { useAction } from '../../service/use-action.ts'
 import { oneLine } from '../../words/plain.ts'

@@ -1,9 +1,9 @@
 /** Creates a key. */
 import { contactFields, contactRoleNames } from '@property-events/protocol/plain'
 import { useState } from 'preact/hooks'
+import type { IssuedKey as Issued } from '@property-events/protocol/wire'
 import { Dialog } from '../../parts/dialog.tsx'
 import { createKey } from '../../service/operations/keys.ts'
-import type { IssuedKey as Issued } from '../../service/operations/keys.ts'
 import { useAction } from '../../service/use-action.ts'
 import { signedIn } from '../../session/session.ts'
 import { ActionTrouble } from '../sign-in/action-trouble.tsx'

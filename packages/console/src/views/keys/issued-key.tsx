@@ -1,6 +1,6 @@
 /** A new key, shown only this once, with a request to try it. */
 import { Copy } from '../../parts/copy.tsx'
-import type { Key } from '../../service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 import { signedIn } from '../../session/session.ts'
 import { firstRequest } from './first-request.ts'
 

@@ -1,5 +1,5 @@
 /** The dialogs that open over the list of keys. */
-import type { Key } from '../../service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 
 export type KeyAction =
   | { readonly kind: 'issue' }

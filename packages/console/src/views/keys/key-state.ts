@@ -1,5 +1,5 @@
 /** The state of a key, in one word for the list, and what to do about it. */
-import type { Key } from '../../service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 import { readTime } from '../../words/times.ts'
 
 export type KeyState =

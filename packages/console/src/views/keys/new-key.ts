@@ -1,5 +1,5 @@
 /** The form to create or change a key, turned into the body of the request (PROTOCOL §12.4). */
-import type { Key, ProblemError } from '../../service/answers.ts'
+import type { Key, ProblemError } from '@property-events/protocol/wire'
 import { addressTime, fieldTime, readMoment } from '../../words/times.ts'
 import { branchScopes, givenBy } from './key-scopes.ts'
 import type { Giver } from './key-scopes.ts'

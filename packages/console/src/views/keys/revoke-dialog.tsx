@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { Age } from '../../parts/age.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import type { Key } from '../../service/answers.ts'
+import type { Key } from '@property-events/protocol/wire'
 import { revokeKey } from '../../service/operations/keys.ts'
 import { oneLine } from '../../words/plain.ts'
 import { ActionTrouble } from '../sign-in/action-trouble.tsx'

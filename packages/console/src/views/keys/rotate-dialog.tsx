@@ -1,9 +1,8 @@
 /** Creates a key that replaces another one, which keeps working for a while. */
 import { useState } from 'preact/hooks'
 import { Dialog } from '../../parts/dialog.tsx'
-import type { Key } from '../../service/answers.ts'
+import type { Key, RotatedKey } from '@property-events/protocol/wire'
 import { rotateKey } from '../../service/operations/keys.ts'
-import type { RotatedKey } from '../../service/operations/keys.ts'
 import { now } from '../../state/clock.ts'
 import { oneLine } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'

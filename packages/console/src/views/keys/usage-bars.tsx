@@ -1,8 +1,8 @@
 /** The requests of a key, day by day, with refused ones in another colour. */
+import type { KeyUsage } from '@property-events/protocol/wire'
 import { now } from '../../state/clock.ts'
 import { countText } from '../../words/numbers.ts'
 import { usageBars, usageDays, usageWords } from './usage.ts'
-import type { KeyUsage } from './usage.ts'
 
 const box = { width: 120, height: 20 }
 

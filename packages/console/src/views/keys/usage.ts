@@ -1,20 +1,5 @@
 /** How a key was used, as bars and as a table. */
-
-/** In the form of the service's answer. */
-export interface KeyUsage {
-  readonly keyId: string
-  readonly by: 'hour' | 'day'
-  readonly items: readonly UsageItem[]
-}
-
-export interface UsageItem {
-  /** When the hour or day began. */
-  readonly at: string
-  readonly operation: string
-  readonly status: number
-  readonly requests: number
-  readonly bytes: number
-}
+import type { UsageItem } from '@property-events/protocol/wire'
 
 /** One day in UTC. */
 export interface UsageDay {

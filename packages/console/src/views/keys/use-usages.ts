@@ -1,8 +1,8 @@
 /** How the keys of a list were used, requested one after another so that a long list causes no burst. */
 import { useEffect, useState } from 'preact/hooks'
+import type { KeyUsage } from '@property-events/protocol/wire'
 import { call } from '../../service/call.ts'
 import { readUsage } from '../../service/operations/keys.ts'
-import type { KeyUsage } from './usage.ts'
 
 /** A missing key is being requested; `undefined` for a key: the service does not say. */
 export type Usages = ReadonlyMap<string, KeyUsage | undefined>

@@ -7,7 +7,7 @@ import { Answer } from '../../parts/answer.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty, Waiting } from '../../parts/empty.tsx'
 import { hrefOf, serviceBase } from '../../root.ts'
-import type { ListOf, Tenant } from '../../service/answers.ts'
+import type { Tenants } from '@property-events/protocol/wire'
 import { listFaults, listTenants, readHealth } from '../../service/operations/tenants.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { seesAllTenants } from '../../session/access.ts'
@@ -99,12 +99,12 @@ function Overview({ search, limit }: OverviewProps) {
   )
 }
 
-function tenantFaults({ items }: ListOf<Tenant>, known: FactsOfTenants) {
+function tenantFaults({ items }: Tenants, known: FactsOfTenants) {
   return items.flatMap((tenant) => faultsOfTenant(tenant, known.facts.value.get(tenant.tenantId)))
 }
 
 interface TenantsProps {
-  readonly list: ListOf<Tenant>
+  readonly list: Tenants
   readonly known: FactsOfTenants
   readonly search: string
 }

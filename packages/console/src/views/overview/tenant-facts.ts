@@ -1,15 +1,15 @@
 /** Requests the facts of the visible tenants, some at a time, and again for those that have published since. */
 import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
-import type { Tenant, TenantFacts } from '../../service/answers.ts'
+import type { ListedTenant, TenantActivity } from '@property-events/protocol/wire'
 import { call } from '../../service/call.ts'
 import { readTenantFacts } from '../../service/operations/tenants.ts'
 import { hasMoved } from './tenant-row.ts'
 
 export interface FactsOfTenants {
-  readonly facts: Signal<ReadonlyMap<string, TenantFacts>>
+  readonly facts: Signal<ReadonlyMap<string, TenantActivity>>
   /** The rows that are in the page now. */
-  look(tenants: readonly Tenant[]): void
+  look(tenants: readonly ListedTenant[]): void
   close(): void
 }
 
@@ -19,18 +19,18 @@ const mostOfRequest = 25
 const stalenessMs = 30_000
 
 interface Known {
-  readonly tenant: Tenant
+  readonly tenant: ListedTenant
   readonly askedAt: number
 }
 
 export function createFactsOfTenants(): FactsOfTenants {
-  const facts = signal<ReadonlyMap<string, TenantFacts>>(new Map())
+  const facts = signal<ReadonlyMap<string, TenantActivity>>(new Map())
   const known = new Map<string, Known>()
   const controller = new AbortController()
-  let waiting: readonly Tenant[] = []
+  let waiting: readonly ListedTenant[] = []
   let isAsking = false
 
-  function isDue(tenant: Tenant, nowMs: number): boolean {
+  function isDue(tenant: ListedTenant, nowMs: number): boolean {
     const before = known.get(tenant.tenantId)
     return before === undefined || nowMs - before.askedAt > stalenessMs || hasMoved(before.tenant, tenant)
   }

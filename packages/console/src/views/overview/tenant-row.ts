@@ -1,12 +1,19 @@
 /** What a row of the overview shows about a tenant, and which parts need attention. */
 import { places } from '../../base.ts'
-import type { Consumer, Health, ServiceFault, Tenant, TenantFacts } from '../../service/answers.ts'
+import type {
+  Consumer,
+  Health,
+  ListedTenant,
+  ServiceFault,
+  Tenant,
+  TenantActivity,
+} from '@property-events/protocol/wire'
 import { counted, countText } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { readTime, spanText } from '../../words/times.ts'
 
 /** `undefined`: not requested yet. */
-type Facts = TenantFacts | undefined
+type Facts = TenantActivity | undefined
 
 /** The number of the last property event. */
 export function headOf(facts: Facts): string {
@@ -140,7 +147,7 @@ export function distinctFaults(faults: readonly Fault[]): readonly Fault[] {
 }
 
 /** For the service itself, including that publishing waits for a new epoch. */
-export function faultsOfService(health: Health | undefined): readonly Fault[] {
+export function faultsOfService(health: Pick<Health, 'status' | 'items'> | undefined): readonly Fault[] {
   return (health?.items ?? [])
     .filter(({ status }) => status !== 'ok')
     .map(({ check, detail, remedy, status }) => ({
@@ -160,6 +167,6 @@ export function standingOf({ suspended, leaving, deletion }: Tenant): string | u
 }
 
 /** Whether a tenant has published since its facts were requested: then they are requested again. */
-export function hasMoved(before: Tenant | undefined, now: Tenant): boolean {
+export function hasMoved(before: ListedTenant | undefined, now: ListedTenant): boolean {
   return readTime(before?.lastPublishedAt) !== readTime(now.lastPublishedAt)
 }

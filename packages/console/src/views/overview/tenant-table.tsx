@@ -5,20 +5,20 @@ import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { firstPlace } from '../open-places.ts'
 import { hrefOf } from '../../root.ts'
-import type { Tenant, TenantFacts } from '../../service/answers.ts'
+import type { ListedTenant, TenantActivity } from '@property-events/protocol/wire'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { furthestText, headOf, liveOf, refusedOf, standingOf } from './tenant-row.ts'
 
 interface Props {
-  readonly tenants: readonly Tenant[]
-  readonly facts: ReadonlyMap<string, TenantFacts>
+  readonly tenants: readonly ListedTenant[]
+  readonly facts: ReadonlyMap<string, TenantActivity>
 }
 
 export function TenantTable({ tenants, facts }: Props) {
-  const of = ({ tenantId }: Tenant): TenantFacts | undefined => facts.get(tenantId)
-  const columns: readonly Column<Tenant>[] = [
+  const of = ({ tenantId }: ListedTenant): TenantActivity | undefined => facts.get(tenantId)
+  const columns: readonly Column<ListedTenant>[] = [
     { name: 'Name', isName: true, cell: (tenant) => <Name tenant={tenant} /> },
     { name: 'Head', isNumber: true, cell: (tenant) => headOf(of(tenant)) },
     { name: 'Last publish', cell: ({ lastPublishedAt }) => <Age at={lastPublishedAt} /> },
@@ -37,7 +37,7 @@ export function TenantTable({ tenants, facts }: Props) {
   )
 }
 
-function Name({ tenant }: { readonly tenant: Tenant }) {
+function Name({ tenant }: { readonly tenant: ListedTenant }) {
   const standing = standingOf(tenant)
   return (
     <>
@@ -47,7 +47,7 @@ function Name({ tenant }: { readonly tenant: Tenant }) {
   )
 }
 
-function Rate({ facts }: { readonly facts: TenantFacts | undefined }) {
+function Rate({ facts }: { readonly facts: TenantActivity | undefined }) {
   if (facts === undefined) return <>…</>
   const sum = facts.published.reduce((total, count) => total + count, 0)
   return <Spark counts={facts.published} label={`${counted(sum, 'event')} in 24 hours`} />

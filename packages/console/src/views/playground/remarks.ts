@@ -1,5 +1,5 @@
 /** Faults and advice of a dry run, at their lines. */
-import type { ProblemError } from '../../service/answers.ts'
+import type { ProblemError } from '@property-events/protocol/wire'
 import type { Receipt } from '../../service/operations/publishing.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine, typeName } from '../../words/plain.ts'

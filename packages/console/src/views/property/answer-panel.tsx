@@ -1,12 +1,13 @@
 /** Why a site shows something else. It comes first on the page of a property. */
+import type { PropertyConsumers } from '@property-events/protocol/wire'
 import type { Asked } from '../../service/use-answer.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Moment } from '../../parts/age.tsx'
 import { now } from '../../state/clock.ts'
 import { answerHeadline, answerLines, publisherLine } from './answer.ts'
-import type { AnswerLine, AnswerMark, DeliveryAnswer } from './answer.ts'
+import type { AnswerLine, AnswerMark } from './answer.ts'
 
-export function AnswerPanel({ asked }: { readonly asked: Asked<DeliveryAnswer> }) {
+export function AnswerPanel({ asked }: { readonly asked: Asked<PropertyConsumers> }) {
   return (
     <section class="answer" aria-labelledby="answer-title">
       <h2 id="answer-title">Why does a site show something else?</h2>
@@ -17,7 +18,7 @@ export function AnswerPanel({ asked }: { readonly asked: Asked<DeliveryAnswer> }
   )
 }
 
-function Lines({ answer }: { readonly answer: DeliveryAnswer }) {
+function Lines({ answer }: { readonly answer: PropertyConsumers }) {
   const lines = answerLines(answer, now.value)
   const silence = publisherLine(answer, now.value)
   return (

@@ -1,26 +1,9 @@
 /** Why a site shows something else, in one sentence for each consumer of a property. */
 import { deliverySentence, deliveryStates, silentPublisherSentence } from '@property-events/protocol/plain'
-import type { ConsumerDelivery, DeliveredEvent, DeliveryState } from '@property-events/protocol/plain'
+import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol/plain'
+import type { DeliveredEvent, PropertyConsumer, PropertyConsumers } from '@property-events/protocol/wire'
 import { oneLine, webAddress } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'
-
-/** The service's answer about a consumer. `state` may be one that this page does not know (PROTOCOL §9). */
-export interface DeliveryAnswer {
-  readonly agentRef: string
-  readonly event: DeliveredEvent
-  readonly feed: {
-    readonly sequenceNumber: number
-    readonly lastPublishedAt: string | null
-    /** Its publisher should have published since then. */
-    readonly silentSince: string | null
-  }
-  readonly consumers: readonly AnsweredConsumer[]
-}
-
-export type AnsweredConsumer = Omit<ConsumerDelivery, 'state'> & {
-  readonly state: string
-  readonly sentence: string
-}
 
 /** `done`: nothing to do. `waits`: may arrive by itself. `stopped`: somebody has to act. `other`: not meant for this consumer. */
 export type AnswerMark = 'done' | 'waits' | 'stopped' | 'other'
@@ -58,13 +41,13 @@ const stoppedAfterMs = 10 * 60_000
 const order: readonly AnswerMark[] = ['stopped', 'waits', 'done', 'other']
 
 /** Consumers that need attention first, and always in the same order. Times follow the reader's clock. */
-export function answerLines({ event, consumers }: DeliveryAnswer, nowMs: number): readonly AnswerLine[] {
+export function answerLines({ event, consumers }: PropertyConsumers, nowMs: number): readonly AnswerLine[] {
   const lines = consumers.map((consumer) => lineOf(event, consumer, nowMs))
   const rank = ({ mark }: AnswerLine): number => order.indexOf(mark)
   return lines.toSorted((a, b) => rank(a) - rank(b) || (a.who < b.who ? -1 : a.who > b.who ? 1 : 0))
 }
 
-function lineOf(event: DeliveredEvent, consumer: AnsweredConsumer, nowMs: number): AnswerLine {
+function lineOf(event: DeliveredEvent, consumer: PropertyConsumer, nowMs: number): AnswerLine {
   const { keyId, name, url } = consumer
   const state = deliveryStates.find((known) => known === consumer.state)
   const label = oneLine(consumer.label, 80) || keyId
@@ -93,7 +76,7 @@ function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: nu
 function markOf(
   state: DeliveryState,
   { publishedAt }: DeliveredEvent,
-  { lastAskedAt, silentSince }: AnsweredConsumer,
+  { lastAskedAt, silentSince }: PropertyConsumer,
   nowMs: number,
 ): AnswerMark {
   if (state !== 'pending') return marks[state]
@@ -146,7 +129,7 @@ function spaced(text: string): string {
 }
 
 /** What the feed may lack because its publisher is silent; `undefined`: nothing is known to be missing. */
-export function publisherLine({ feed: { silentSince } }: DeliveryAnswer, nowMs: number) {
+export function publisherLine({ feed: { silentSince } }: PropertyConsumers, nowMs: number) {
   return silentSince === null ? undefined : silentPublisherSentence(silentSince, new Date(nowMs), localTime)
 }
 

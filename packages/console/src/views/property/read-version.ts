@@ -2,7 +2,7 @@
 import { headline } from '@property-events/client/headline'
 import type { Headline } from '@property-events/client/headline'
 import { meaningOf } from '@property-events/protocol/plain'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { readTime } from '../../words/times.ts'
 import { isObject } from './diff/equal.ts'
 

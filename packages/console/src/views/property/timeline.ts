@@ -1,5 +1,5 @@
 /** What became of a property, event by event. */
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { comparePayloads } from './diff/compare-payloads.ts'
 import type { PayloadDifference } from './diff/difference.ts'
 import { oneLine, typeName } from '../../words/plain.ts'

@@ -1,6 +1,6 @@
 /** All events of a property, read page by page, and those published later. */
 import { useEffect, useState } from 'preact/hooks'
-import type { FeedEvent } from '../../service/answers.ts'
+import type { FeedEvent } from '@property-events/protocol/wire'
 import { call } from '../../service/call.ts'
 import { readHistory } from '../../service/operations/feeds.ts'
 import type { FeedPlace } from '../../service/operations/feeds.ts'

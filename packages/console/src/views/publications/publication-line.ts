@@ -1,6 +1,5 @@
 /** What a key did in a minute, in words. */
-import type { Key } from '../../service/answers.ts'
-import type { PublicationMinute, PublicationRefusal } from '../../service/operations/records.ts'
+import type { Key, PublicationMinute, PublicationRefusal } from '@property-events/protocol/wire'
 import { countText, counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 

@@ -1,5 +1,5 @@
 /** Settings and findings of a service, for people. */
-import type { Finding } from '../../service/answers.ts'
+import type { Finding } from '@property-events/protocol/wire'
 import { oneLine } from '../../words/plain.ts'
 
 /** `–` if nothing is set. */
