@@ -1,8 +1,8 @@
 /** The problem codes, and what to do about each. */
 import { againOf } from '../../packages/client/src/codes.ts'
 import type { Again } from '../../packages/client/src/codes.ts'
-import { problems } from '../../packages/server/src/http/problem/problem.ts'
-import type { ProblemCode } from '../../packages/server/src/http/problem/problem.ts'
+import { problems } from '../../packages/protocol/src/problems.ts'
+import type { ProblemCode } from '../../packages/protocol/src/problems.ts'
 import { code, escapeHtml, prose, rows } from './html.ts'
 import type { Links } from './html.ts'
 import type { Operation } from './openapi.ts'

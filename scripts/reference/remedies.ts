@@ -1,5 +1,5 @@
 /** What to do about each problem. A new code gets its line here, or the types do not check and no page is made. */
-import type { ProblemCode } from '../../packages/server/src/http/problem/problem.ts'
+import type { ProblemCode } from '../../packages/protocol/src/problems.ts'
 
 export const remedies: Readonly<Record<ProblemCode, string>> = {
   invalid_parameter:

@@ -1,7 +1,13 @@
 /** Keys: what they may do, how they are made and changed, how they were used (PROTOCOL §12.4, §14.1). */
 import Type from 'typebox'
-import { adminScopes, contactFields, contactRoleNames, grantScopes } from '../src/plain.ts'
-import { maxBranchLength, maxGrantedBranches } from '../../server/src/keys/granted-branches.ts'
+import {
+  adminScopes,
+  contactFields,
+  contactRoleNames,
+  grantScopes,
+  maxBranchLength,
+  maxGrantedBranches,
+} from '../src/plain.ts'
 import { listed, moment, oneOf, orNull, part, text, textOrNull, time, uuid, whole } from './parts.ts'
 
 const rate = part(

@@ -2,7 +2,6 @@
  * The named schemas of the description of the service (`openapi.json`), which are also what the types in TypeScript are made of
  * (`wire-types.ts`). What serves reads them from `named-schemas.json`, which `npm run openapi` writes: TypeBox is a tool of development.
  */
-import { problems } from '../../server/src/http/problem/problem.ts'
 import { ContactPayload } from '../src/payload/contact.ts'
 import { PropertyPayload } from '../src/payload/property.ts'
 import { actors, audit } from './audit.ts'
@@ -57,7 +56,7 @@ export const namedSchemas = {
   ...keys,
   ...deletions,
   ...receipts,
-  ...problemSchemas(Object.keys(problems)),
+  ...problemSchemas,
 } as const
 
 export type SchemaName = keyof typeof namedSchemas

@@ -1,6 +1,6 @@
 /** The service itself: its settings, how it is, and what needs attention (PROTOCOL §12.10, §12.11). */
 import Type from 'typebox'
-import { faultCodes } from '../../server/src/consumers/list-faults.ts'
+import { faultCodes } from '../src/plain.ts'
 import { listed, moment, next, oneOf, orNull, part, text, textOrNull, time } from './parts.ts'
 
 const finding = {

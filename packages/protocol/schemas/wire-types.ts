@@ -102,6 +102,9 @@ function parts(schema: Schema, indent: string, uses: Set<string>, isTop = false)
   const wider = [...found].filter(
     (one) => !(found.has('string') && one.startsWith("'")) && !(found.has('number') && /^\d/.test(one)),
   )
+  // So that an editor still offers the names.
+  if (wider.some((one) => schemas[one]?.enum !== undefined))
+    return wider.map((one) => (one === 'string' ? '(string & {})' : one))
   if (!isOpen || !isText || found.has('string')) return wider
   return wider.flatMap((one, index) =>
     // Before null, which comes last.

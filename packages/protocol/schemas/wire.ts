@@ -1576,12 +1576,81 @@ export interface Problem {
   /** The path of the request, without its query. */
   readonly instance: string
   /** Stable, machine-readable. Further ones may come. */
-  readonly code: string
+  readonly code: ProblemCode | (string & {})
   /** Names the request in the log of the service. */
   readonly requestId: string
   /** At most 100, and of one payload at most 20. */
   readonly errors?: readonly ProblemError[]
 }
+
+export type ProblemCode =
+  | 'invalid_parameter'
+  | 'invalid_target'
+  | 'invalid_host'
+  | 'malformed_request'
+  | 'invalid_body'
+  | 'unauthorized'
+  | 'key_expired'
+  | 'key_revoked'
+  | 'key_disabled'
+  | 'key_scope'
+  | 'key_network'
+  | 'missing_scope'
+  | 'ambiguous_tenant'
+  | 'branch_not_granted'
+  | 'scope_not_held'
+  | 'tenant_not_found'
+  | 'key_not_found'
+  | 'contact_not_found'
+  | 'event_not_found'
+  | 'subject_not_found'
+  | 'erasure_not_found'
+  | 'hold_not_found'
+  | 'restriction_not_found'
+  | 'deletion_not_found'
+  | 'path_not_found'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'request_timeout'
+  | 'id_conflict'
+  | 'unknown_subject'
+  | 'cursor_beyond_head'
+  | 'event_is_latest'
+  | 'on_hold'
+  | 'tenant_exists'
+  | 'tenant_in_use'
+  | 'key_ended'
+  | 'epoch_changed'
+  | 'moment_expired'
+  | 'body_too_large'
+  | 'target_too_long'
+  | 'unsupported_media_type'
+  | 'unsupported_charset'
+  | 'unsupported_content_encoding'
+  | 'expectation_failed'
+  | 'rate_limited'
+  | 'too_many_at_once'
+  | 'too_many_snapshots'
+  | 'too_many_waiting'
+  | 'too_many_failures'
+  | 'headers_too_large'
+  | 'console_session_ended'
+  | 'login_link_spent'
+  | 'console_foreign_request'
+  | 'console_needs_https'
+  | 'console_needs_fresh_sign_in'
+  | 'internal_error'
+  | 'storage_damaged'
+  | 'storage_full'
+  | 'storage_unavailable'
+  | 'clock_behind'
+  | 'overloaded'
+  | 'epoch_required'
+  | 'tenant_moving'
+  | 'maintenance'
+  | 'view_being_made'
+  | 'sequence_not_reached'
+  | 'unsupported_http_version'
 
 /** The names of all schemas in the description of the service. */
 export type SchemaName =

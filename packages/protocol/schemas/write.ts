@@ -10,6 +10,7 @@ import {
   namedSchemasText,
   payloadCheckFiles,
   payloadSchemaFiles,
+  problemCodesModule,
   payloadTypesModule,
   wireModule,
 } from './index.ts'
@@ -19,6 +20,7 @@ for (const { name, text } of [...payloadSchemaFiles(), ...payloadCheckFiles()]) 
 }
 writeFileSync(new URL('named-schemas.json', import.meta.url), namedSchemasText())
 writeFileSync(new URL('wire.ts', import.meta.url), wireModule())
+writeFileSync(new URL('../../client/src/problem-codes.ts', import.meta.url), problemCodesModule())
 writeFileSync(new URL('../../client/src/wire.ts', import.meta.url), clientWireModule())
 writeFileSync(new URL('../../client/src/listing/code-names.ts', import.meta.url), codeNamesModule())
 writeFileSync(new URL('../../client/src/payload/payload-types.ts', import.meta.url), payloadTypesModule())

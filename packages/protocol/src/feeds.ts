@@ -35,6 +35,11 @@ export const grantScopes = [...scopes, ...tenantScopes] as const
 
 export type GrantScope = (typeof grantScopes)[number]
 
+/** Branches that a grant can be limited to. Each set of branches has views of its own, to which every event is added. */
+export const maxGrantedBranches = 100
+/** Of the name of a branch in a grant, in UTF-16 units. */
+export const maxBranchLength = 100
+
 export const adminScopes = [
   'admin:inspect',
   'admin:manage',

@@ -7,6 +7,7 @@ import {
   codeNamesModule,
   codeNamesPhp,
   namedSchemasText,
+  problemCodesModule,
   payloadTypesModule,
   wireModule,
 } from '../schemas/index.ts'
@@ -17,6 +18,7 @@ const files: readonly (readonly [path: string, text: string])[] = [
   ['packages/protocol/schemas/wire.ts', wireModule()],
   ['packages/client/src/wire.ts', clientWireModule()],
   ['packages/client/src/payload/payload-types.ts', payloadTypesModule()],
+  ['packages/client/src/problem-codes.ts', problemCodesModule()],
   ['packages/client/src/listing/code-names.ts', codeNamesModule()],
   ['examples/php/CodeNames.php', codeNamesPhp()],
 ]

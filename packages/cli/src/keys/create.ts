@@ -1,15 +1,13 @@
 /** `keys create`: who a new key is for, what it may do, and what it reads (D10, D11). */
-import { adminScopes, grantScopes, sandboxTenantId } from '@property-events/protocol'
-import type { AdminScope, ContactLimits, GrantScope } from '@property-events/protocol'
 import {
-  branchScopes,
-  grantedBranches,
-  isNetwork,
-  issueKey,
+  adminScopes,
+  grantScopes,
   maxBranchLength,
   maxGrantedBranches,
-  unlimitedScope,
-} from '@property-events/server'
+  sandboxTenantId,
+} from '@property-events/protocol'
+import type { AdminScope, ContactLimits, GrantScope } from '@property-events/protocol'
+import { branchScopes, grantedBranches, isNetwork, issueKey, unlimitedScope } from '@property-events/server'
 import type { Grant } from '@property-events/server'
 import type { Command } from 'commander'
 import { addAction, flagText } from '../command-context.ts'

@@ -1,6 +1,7 @@
 /** Branches of an agency: moving its properties from one to another (D23). */
 import type { Command } from 'commander'
-import { grantedBranches, maxBranchLength, moveBranch } from '@property-events/server'
+import { maxBranchLength } from '@property-events/protocol'
+import { grantedBranches, moveBranch } from '@property-events/server'
 import type { BranchMoveEnd } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'

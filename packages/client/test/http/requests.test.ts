@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
-import { problems } from '../../../server/src/http/problem/problem.ts'
+import { problems } from '@property-events/protocol/problems'
 import { startTestService } from '../../../server/test/support/test-service.ts'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import {

@@ -1,5 +1,5 @@
 /** Why there is no answer, as a value: one sentence, what to do about it, and the id under which the service's log has it. */
-import type { Problem, ProblemError } from '@property-events/protocol/wire'
+import type { Problem, ProblemCode, ProblemError } from '@property-events/protocol/wire'
 
 export interface Trouble {
   /**
@@ -24,7 +24,12 @@ export interface Trouble {
 }
 
 /** Codes after which the session is over. The others with status 401 concern one operation (`key_scope`). */
-const endingCodes: readonly string[] = ['console_session_ended', 'key_expired', 'key_revoked', 'key_disabled']
+const endingCodes: readonly string[] = [
+  'console_session_ended',
+  'key_expired',
+  'key_revoked',
+  'key_disabled',
+] satisfies readonly ProblemCode[]
 
 const nothing = {
   code: undefined,
@@ -133,7 +138,7 @@ const remedies: Readonly<Record<string, string>> = {
   storage_full: 'An operator has to make room on the disk of the store.',
   internal_error:
     'Try again. If this lasts, send the request id to the operator: the log has the cause under it.',
-}
+} satisfies Partial<Record<ProblemCode, string>>
 
 function remedyOf({ code, status }: Problem, retryAfterSeconds: number | undefined): string {
   const known = remedies[code]

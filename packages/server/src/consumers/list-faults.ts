@@ -5,21 +5,12 @@
  */
 import type { TenantStore } from '../tenants/tenant.ts'
 import type { PublicationStore } from '../publishing/history/publication.ts'
-import type { FeedName } from '@property-events/protocol'
+import { faultCodes } from '@property-events/protocol'
+import type { FaultCode, FeedName } from '@property-events/protocol'
 import { yieldForStep } from '../runtime/yield-in-steps.ts'
 import type { ConsumerRefusal, ConsumerStore } from './consumer.ts'
 import type { KeyRecord, KeyStore } from '../keys/key.ts'
 import type { Presence, SilenceStore } from './silence/silence.ts'
-
-/** The worst first. Further ones may come. */
-export const faultCodes = [
-  'key_refused',
-  'publication_refused',
-  'publisher_silent',
-  'consumer_silent',
-  'key_ending',
-] as const
-export type FaultCode = (typeof faultCodes)[number]
 
 export interface ServiceFault {
   readonly code: FaultCode

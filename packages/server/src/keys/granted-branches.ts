@@ -1,13 +1,8 @@
 /** Grants by branch (D11): what can be limited, and how a store keeps a grant. */
-import { hasAtMost } from '@property-events/protocol/plain'
+import { hasAtMost, maxBranchLength, maxGrantedBranches } from '@property-events/protocol/plain'
 import type { GrantScope } from '@property-events/protocol'
 import { grantOfScopes, scopeWords } from './key.ts'
 import type { Grant } from './key.ts'
-
-/** Per grant. Each set of branches has views of its own, to which every event is added. */
-export const maxGrantedBranches = 100
-/** In UTF-16 units. */
-export const maxBranchLength = 100
 
 /**
  * Scopes that can be limited. Erasing removes the events of every branch that a property has been in, and administration shows the tenant

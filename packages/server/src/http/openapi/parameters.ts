@@ -4,7 +4,7 @@ import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
 import { longestWaitSeconds } from '../../reading/routes/cursor-parameters.ts'
 import type { CursorName } from '../../reading/routes/cursor-parameters.ts'
-import { exampleIds } from './example-ids.ts'
+import { exampleIds } from '@property-events/protocol/example-ids'
 import type { ParameterSchema, PathSchema, PathSchemas } from './operation-schema.ts'
 
 /** The cursor parameters that an operation has. */

@@ -3,19 +3,15 @@ import {
   adminScopes,
   grantScopes,
   hasAtMost,
+  maxBranchLength,
+  maxGrantedBranches,
   parseUuid,
   parseWindowBound,
   plainText,
 } from '@property-events/protocol'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import {
-  branchScopes,
-  grantedBranches,
-  maxBranchLength,
-  maxGrantedBranches,
-  unlimitedScope,
-} from '../granted-branches.ts'
+import { branchScopes, grantedBranches, unlimitedScope } from '../granted-branches.ts'
 import { isNetwork } from '../allowed-networks.ts'
 import type { Grant, KeyChange, KeyRate } from '../key.ts'
 import { contactWords, readContactLimits } from './contact-limits.ts'

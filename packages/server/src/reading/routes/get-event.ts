@@ -3,7 +3,7 @@ import { feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
-import { exampleIds } from '../../http/openapi/example-ids.ts'
+import { exampleIds } from '@property-events/protocol/example-ids'
 import { uuidSchema } from '../../http/openapi/parameters.ts'
 import {
   answer,

@@ -6,6 +6,8 @@ export interface ProblemKind {
   readonly title: string
   /** Used when the refusing code has nothing more exact to say. */
   readonly detail: string
+  /** The same request succeeds only once an operator has acted; of the other problems of the service, when one waits. */
+  readonly again?: 'operator'
 }
 
 export const serviceProblems = {
@@ -19,6 +21,7 @@ export const serviceProblems = {
     title: 'Stored data is damaged',
     detail:
       'What the store holds here is not what was written to it, so it is not served. The operator can find the place in the log under the request id.',
+    again: 'operator',
   },
   storage_full: {
     status: 503,
@@ -36,6 +39,7 @@ export const serviceProblems = {
     title: 'The clock is behind the feed',
     detail:
       'The newest event of this feed is more than 5 minutes ahead of the clock, so publishing waits for the clock. The operator can override this.',
+    again: 'operator',
   },
   overloaded: {
     status: 503,
@@ -46,6 +50,7 @@ export const serviceProblems = {
     status: 503,
     title: 'The store was restored',
     detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
+    again: 'operator',
   },
   tenant_moving: {
     status: 503,
