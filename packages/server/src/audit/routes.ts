@@ -1,6 +1,7 @@
 /** `GET /v1/admin/audit`: who changed what, and when (PROTOCOL §12). */
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
+import type { AuditRow as AuditRowAnswer } from '@property-events/protocol/wire'
 import type { AuditRow } from './audit.ts'
 import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
@@ -71,7 +72,7 @@ export function readAudit(context: HttpContext): Operation {
 function rowMembers(
   { id, atMs, actor, action, tenant, target, detail }: AuditRow,
   names: ReadonlyMap<string, string>,
-): object {
+): AuditRowAnswer {
   const at = new Date(atMs).toISOString()
   return { id, at, actor, actorName: names.get(actor) ?? null, action, tenantId: tenant, target, detail }
 }

@@ -3,6 +3,7 @@
  * words.
  */
 import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol'
+import { timeOf } from '../http/time-of.ts'
 import { partsOfView } from '../events/branches/branch-view.ts'
 import type { ConsumerRefusal, ConsumerResult, FirstSent, KeptReading } from './consumer.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
@@ -134,8 +135,4 @@ function refusalOf({ keyEnd, refusals }: DeliveryFacts, askedMs: number | undefi
 
 function latest(times: readonly number[]): number | undefined {
   return Math.max(0, ...times) || undefined
-}
-
-export function timeOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
 }

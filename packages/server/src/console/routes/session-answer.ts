@@ -8,7 +8,8 @@ import type { Headers } from '../../http/exchange.ts'
 import { answer, openProblems } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
 import type { ProblemCode } from '../../http/problem/problem.ts'
-import { keyMembers, timeOf } from '../../keys/routes/key-answer.ts'
+import { timeOf } from '../../http/time-of.ts'
+import { keyMembers } from '../../keys/routes/key-answer.ts'
 import type { OperationSchema } from '../../http/operation.ts'
 
 export interface SessionPlace {

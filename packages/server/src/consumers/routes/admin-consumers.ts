@@ -1,6 +1,8 @@
 /** `/v1/admin/tenants/{tenantId}/consumers` and `…/properties/{agentRef}/delivery`: who has seen what, for operators (PROTOCOL §14). */
+import type { Consumer } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../list-consumers.ts'
-import { nameOfView, timeOf } from '../delivery.ts'
+import { nameOfView } from '../delivery.ts'
+import { timeOf } from '../../http/time-of.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
@@ -90,7 +92,10 @@ export function listConsumers(context: HttpContext): Operation {
 /** A consumer is silent if it reads nothing of any tenant, which a single tenant must not learn. */
 const unseenSilence = { expectedSeconds: null, expectation: null, silentSince: null }
 
-function consumerAnswer({ consumer, lags, last, stoppedAfter }: ListedConsumer, nowMs: number): object {
+function consumerAnswer(
+  { consumer, lags, last, stoppedAfter }: ListedConsumer,
+  nowMs: number,
+): Omit<Consumer, keyof typeof unseenSilence> {
   const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer
   const refusal = refusals
     .filter(({ lastMs }) => lastMs > (last?.askedMs ?? 0))

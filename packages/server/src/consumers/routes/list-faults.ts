@@ -1,6 +1,7 @@
 /** `GET /v1/admin/faults`: what needs somebody, over all tenants (PROTOCOL §12.11). */
 import type { ProblemError } from '@property-events/protocol'
-import { timeOf } from '../delivery.ts'
+import type { ServiceFault as FaultAnswer } from '@property-events/protocol/wire'
+import { timeOf } from '../../http/time-of.ts'
 import type { ServiceFault } from '../list-faults.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
@@ -54,7 +55,7 @@ export function listFaults(context: HttpContext): Operation {
 function shownFault(
   { code, tenantId, feed, keyId, label, consumer, sinceMs, endsMs, reason, refusals }: ServiceFault,
   nameOf: (tenantId: string) => string | null,
-): object {
+): FaultAnswer {
   return {
     code,
     tenantId: tenantId ?? null,

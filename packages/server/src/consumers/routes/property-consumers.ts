@@ -1,5 +1,6 @@
 /** `GET /v1/properties/{agentRef}/consumers`: who has seen the latest event of a property (PROTOCOL §14). */
 import { deliverySentence, feeds, formatTicks } from '@property-events/protocol'
+import type { PropertyConsumers } from '@property-events/protocol/wire'
 import type { Seen } from '../who-has-seen.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
@@ -56,7 +57,7 @@ function publishesFor({ grants }: Access, tenantId: string): boolean {
   return grants.some((grant) => grant.tenantId === tenantId && grant.scopes.includes('property:publish'))
 }
 
-export function seenAnswer(subjectId: string, seen: Seen, nowMs: number): object {
+export function seenAnswer(subjectId: string, seen: Seen, nowMs: number): PropertyConsumers {
   const { event, head, lastCreated, publisherSilentMs, consumers } = seen
   const now = new Date(nowMs)
   return {

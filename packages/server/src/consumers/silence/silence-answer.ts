@@ -1,6 +1,6 @@
 /** What answers show of a publisher's or consumer's silence (PROTOCOL §14.7). */
 import { expectedInterval } from './rules.ts'
-import { timeOf } from '../delivery.ts'
+import { timeOf } from '../../http/time-of.ts'
 import type { Presence } from './silence.ts'
 
 /** `undefined` if nothing is recorded. */
@@ -13,7 +13,7 @@ export function silenceMembers(presence: Presence | undefined, nowMs: number) {
   }
 }
 
-function expectationOf(presence: Presence | undefined, isSet: boolean | undefined): string {
+function expectationOf(presence: Presence | undefined, isSet: boolean | undefined) {
   if (presence?.expectation === 'never') return 'off'
   if (isSet === undefined) return 'learning'
   return isSet ? 'set' : 'learned'

@@ -66,11 +66,11 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
 }
 
 /** `places`: of the items that were found, at most one more than the limit. */
-export function listOf<Item extends { readonly place: number }>(
+export function listOf<Item extends { readonly place: number }, Shown>(
   found: readonly Item[],
   limit: number,
-  show: (item: Item) => object,
-): object {
+  show: (item: Item) => Shown,
+): { readonly items: readonly Shown[]; readonly next: string | null } {
   const items = found.slice(0, limit)
   const last = found.length > limit ? items.at(-1) : undefined
   return { items: items.map(show), next: last === undefined ? null : last.place.toString(36) }

@@ -1,7 +1,9 @@
 /** A key in an answer: never its text (PROTOCOL §12). */
+import type { Key } from '@property-events/protocol/wire'
+import { timeOf } from '../../http/time-of.ts'
 import type { KeyRecord } from '../key.ts'
 
-export function keyMembers(record: KeyRecord): object {
+export function keyMembers(record: KeyRecord): Key {
   const { keyId, label, operator, adminScopes = [], grants, networks = [], rate, replaces } = record
   return {
     keyId,
@@ -17,8 +19,4 @@ export function keyMembers(record: KeyRecord): object {
     lastUsedAt: timeOf(record.lastUsedMs),
     replaces: replaces ?? null,
   }
-}
-
-export function timeOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
 }

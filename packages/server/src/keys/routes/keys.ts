@@ -19,7 +19,8 @@ import {
   noTenant,
 } from '../../http/admin/admin-operation.ts'
 import { refusalOfBranchSets } from './branch-sets.ts'
-import { keyMembers, timeOf } from './key-answer.ts'
+import { timeOf } from '../../http/time-of.ts'
+import { keyMembers } from './key-answer.ts'
 import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
 import { reachedTenants, refusalOfGiving, seenKey } from '../../http/admin/reach.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
@@ -49,7 +50,7 @@ export function listKeys(context: HttpContext): Operation {
       if (tenantId !== undefined && (await context.tenants.findTenant(tenantId)) === undefined)
         return noTenant
       const found = await context.keys.keysAfter({ after, limit: limit + 1, tenantId })
-      const show = ({ record }: { readonly record: KeyRecord }): object =>
+      const show = ({ record }: { readonly record: KeyRecord }) =>
         keyMembers(seenKey(access, 'admin:inspect', record) ?? record)
       return adminAnswer(listOf(found, limit, show))
     },

@@ -1,4 +1,5 @@
 /** `/v1/expiring-contacts`: contacts that will be erased because they have not changed, and the agency's veto (PROTOCOL §5.7). */
+import type { ExpiringContact as ExpiringContactAnswer } from '@property-events/protocol/wire'
 import { expiryDayMs } from './contact-expiry.ts'
 import type { ExpiringContact } from './contact-expiry.ts'
 import type { HttpContext } from '../../http/context.ts'
@@ -53,7 +54,7 @@ export function listExpiring(context: HttpContext): Operation {
   }
 }
 
-function contactAnswer(contact: ExpiringContact, days: number): object {
+function contactAnswer(contact: ExpiringContact, days: number): ExpiringContactAnswer {
   const { subjectId, unchangedSinceMs, listedMs } = contact
   return {
     contactRef: subjectId,

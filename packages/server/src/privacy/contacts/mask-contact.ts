@@ -11,15 +11,19 @@ const shown: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** `payload`: JSON text of a contact. */
-export function maskedContact(payload: string): unknown {
-  const value: unknown = JSON.parse(payload)
-  return masked(value, '')
+export function maskedContact(payload: string): Readonly<Record<string, unknown>> {
+  const value: object = JSON.parse(payload)
+  return maskedMembers(value, '')
 }
 
 /** `place`: the member that the value belongs to, or the list that it is in. */
 function masked(value: unknown, place: string): unknown {
   if (Array.isArray(value)) return value.map((one) => masked(one, place))
   if (typeof value !== 'object' || value === null) return value === null ? null : hidden
+  return maskedMembers(value, place)
+}
+
+function maskedMembers(value: object, place: string): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       if (shown[place]?.includes(name) === true) return [name, member]

@@ -1,6 +1,7 @@
 /** `/v1/admin/tenants/{tenantId}/contacts/{contactRef}`: a masked contact, its history, and revealing it (PROTOCOL §12.7). */
 import { parseUuid, revealReasons } from '@property-events/protocol'
 import type { AdminScope } from '@property-events/protocol'
+import type { FeedEvent, MaskedContact } from '@property-events/protocol/wire'
 import { formed } from '../../reading/representation/representation.ts'
 import type { ReaderForm } from '../../reading/representation/representation.ts'
 import { sentEvents } from '../disclosure/sent.ts'
@@ -127,19 +128,11 @@ function formOf(
   return context.formOf({ reading: undefined, contact }, 'contact')
 }
 
-function maskedEvent({ json }: StoredEvent, form: ReaderForm | undefined): object {
-  const { sequenceNumber, id, eventTypeShortCode, createdDate, payload }: EventJson = JSON.parse(
+function maskedEvent({ json }: StoredEvent, form: ReaderForm | undefined): MaskedContact {
+  const { sequenceNumber, id, eventTypeShortCode, createdDate, payload }: FeedEvent = JSON.parse(
     Buffer.from(formed(json, form)).toString('utf8'),
   )
   return { sequenceNumber, id, eventTypeShortCode, createdDate, contact: maskedContact(payload) }
-}
-
-interface EventJson {
-  readonly sequenceNumber: number
-  readonly id: string
-  readonly eventTypeShortCode: string
-  readonly createdDate: string
-  readonly payload: string
 }
 
 /** The fault repeats no reference of a contact (D18). */

@@ -1,6 +1,7 @@
 /** `/v1/exposure/{keyId}`: which contacts a key was sent, for a notice after a breach (PROTOCOL §5.7, D28). */
 import { isKeyId } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
+import type { ExposedContact as ContactAnswer, UnknownTime } from '@property-events/protocol/wire'
 import type { ExposedContact, TimeSpan } from './disclosures.ts'
 import type { ExposurePlace } from './disclosure-page.ts'
 import type { HttpContext } from '../../http/context.ts'
@@ -126,11 +127,11 @@ function placeOf(written: string): ExposurePlace | undefined {
   return view === undefined ? undefined : { view, hour: Number(hour), block: Number(block) }
 }
 
-function timesAnswer({ fromMs, toMs }: TimeSpan): object {
+function timesAnswer({ fromMs, toMs }: TimeSpan): UnknownTime {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
-function contactAnswer({ contactRef, certainty, firstMs, lastMs }: ExposedContact): object {
+function contactAnswer({ contactRef, certainty, firstMs, lastMs }: ExposedContact): ContactAnswer {
   const [firstSentAt, lastSentAt] = [new Date(firstMs).toISOString(), new Date(lastMs).toISOString()]
   return { contactRef, certainty, firstSentAt, lastSentAt }
 }

@@ -1,4 +1,6 @@
 /** An erasure in an answer: what was requested, how far it is, and what it does not reach (PROTOCOL §5.7). */
+import type { Erasure as Receipt, ErasureRecipient as RecipientAnswer } from '@property-events/protocol/wire'
+import { timeOf } from '../../http/time-of.ts'
 import { allAcknowledgedMs } from './erasure-acknowledged.ts'
 import type { ErasureRecipient, ErasureRecipients } from './erasure-recipients.ts'
 import type { Erasure } from './erasure.ts'
@@ -51,13 +53,15 @@ const backupsPerReceipt = 30
 export async function wholeReceipt(
   { recipientsOf, backups: backupsOf }: Pick<HttpContext, 'recipientsOf' | 'backups'>,
   erasure: Erasure,
-): Promise<object> {
+): Promise<Receipt> {
   const receipt = erasureReceipt(erasure, await backupsOf())
   if (erasure.unreachableMs === undefined) return receipt
   return { ...receipt, ...recipientMembers(await recipientsOf(erasure)) }
 }
 
-function recipientMembers(found: ErasureRecipients | undefined): object {
+function recipientMembers(
+  found: ErasureRecipients | undefined,
+): Pick<Receipt, 'recipients' | 'unknownTimes'> {
   if (found === undefined) return { recipients: null, unknownTimes: null }
   const unknownTimes = found.unknownTimes.map(({ fromMs, toMs }) => {
     return { from: timeOf(fromMs), to: timeOf(toMs) }
@@ -65,7 +69,7 @@ function recipientMembers(found: ErasureRecipients | undefined): object {
   return { recipients: found.recipients.map(recipientMember), unknownTimes }
 }
 
-function recipientMember(recipient: ErasureRecipient): object {
+function recipientMember(recipient: ErasureRecipient): RecipientAnswer {
   const { keyId, label, certainty, sent, toldByMs, consumers } = recipient
   return {
     keyId,
@@ -84,7 +88,7 @@ function recipientMember(recipient: ErasureRecipient): object {
 }
 
 /** `backupsMs`: when backups were begun, the newest first. */
-export function erasureReceipt(erasure: Erasure, backupsMs: readonly number[]): object {
+export function erasureReceipt(erasure: Erasure, backupsMs: readonly number[]): Receipt {
   const { erasureId, key, target, reason, caseRef, receivedOn, actor, state, events, reduced } = erasure
   const { closing, revision, begunMs, reducedMs, unreachableMs, overwrittenMs } = erasure
   const madeAt = backupsMs.filter((ms) => ms < (reducedMs ?? Infinity)).slice(0, backupsPerReceipt)
@@ -107,11 +111,7 @@ export function erasureReceipt(erasure: Erasure, backupsMs: readonly number[]): 
     unreachableAt: timeOf(unreachableMs),
     overwrittenAt: timeOf(overwrittenMs),
     notCovered: [state === 'overwritten' ? disk : freeSpace, ...notCovered].map((one) =>
-      one === backups ? { ...one, madeAt: madeAt.map(timeOf) } : one,
+      one === backups ? { ...one, madeAt: madeAt.map((ms) => timeOf(ms)) } : one,
     ),
   }
-}
-
-function timeOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
 }

@@ -1,8 +1,10 @@
 /** A hold in an answer (PROTOCOL §5.7). */
+import type { Hold as HoldAnswer } from '@property-events/protocol/wire'
+import { timeOf } from '../../http/time-of.ts'
 import { holdState } from './hold.ts'
 import type { Hold } from './hold.ts'
 
-export function holdAnswer(hold: Hold, nowMs: number): object {
+export function holdAnswer(hold: Hold, nowMs: number): HoldAnswer {
   const { holdId, key, subjectId, ground, caseRef, actor, addedMs, untilMs, endedMs } = hold
   return {
     id: holdId,
@@ -14,8 +16,8 @@ export function holdAnswer(hold: Hold, nowMs: number): object {
     actor,
     state: holdState(hold, nowMs),
     until: lastDayOf(untilMs),
-    addedAt: new Date(addedMs).toISOString(),
-    endedAt: endedMs === undefined ? null : new Date(endedMs).toISOString(),
+    addedAt: timeOf(addedMs),
+    endedAt: timeOf(endedMs),
   }
 }
 

@@ -1,28 +1,26 @@
 /** A restriction in an answer (PROTOCOL §5.7). */
+import type { Restriction as RestrictionAnswer } from '@property-events/protocol/wire'
+import { timeOf } from '../../http/time-of.ts'
 import type { Restriction } from './restriction.ts'
 import type { Listed } from '../../http/listed.ts'
 
 export const restrictions: Listed = { one: 'a restriction', parameter: 'restrictionId' }
 
-export function restrictionAnswer(restriction: Restriction): object {
+export function restrictionAnswer(restriction: Restriction): RestrictionAnswer {
   const { restrictionId, key, subjectId, reason, caseRef, actor, state, closing } = restriction
   const { begunMs, restrictedMs, endedMs } = restriction
   return {
     id: restrictionId,
     tenantId: key.tenantId,
-    feed: key.feed,
+    feed: 'contact',
     subjectId,
     reason,
     caseRef: caseRef ?? null,
     actor,
     state,
     closing: { id: closing.eventId, sequenceNumber: closing.sequenceNumber },
-    begunAt: new Date(begunMs).toISOString(),
+    begunAt: timeOf(begunMs),
     restrictedAt: timeOf(restrictedMs),
     endedAt: timeOf(endedMs),
   }
-}
-
-function timeOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
 }

@@ -1,5 +1,6 @@
 /** What was published, as two operations list it (PROTOCOL §14.2). */
 import type { FeedName, ProblemError } from '@property-events/protocol'
+import type { PublicationMinute, Publications } from '@property-events/protocol/wire'
 import { firstKeptMinute } from './publication.ts'
 import type { KeptMinute, PublicationStore } from './publication.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
@@ -71,7 +72,7 @@ export async function publicationsAnswer(
   keyId: string | undefined,
   { fromMinute = 0, toMinute = Infinity, before: place }: AskedPublications,
   limit: number,
-): Promise<object> {
+): Promise<Publications> {
   const before = place && { key: { tenantId, feed: place.feed }, keyId: place.keyId, minute: place.minute }
   const nowMs = Date.now()
   const lastMinute = Math.floor(nowMs / minuteMs)
@@ -93,7 +94,7 @@ function placeText({ minute, key, keyId }: KeptMinute): string {
   return `${minute.toString(36)}-${key.feed === 'property' ? 'p' : 'c'}-${keyId}`
 }
 
-export function minuteMembers(kept: KeptMinute): object {
+export function minuteMembers(kept: KeptMinute): PublicationMinute {
   const { minute, key, keyId, requests, stored, repeated, unchanged, numbers, refused } = kept
   const [firstNumber = null, lastNumber = null] = numbers ?? []
   return {

@@ -1,5 +1,6 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds`: the state of a tenant's feeds (PROTOCOL §12). */
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
+import type { FeedState } from '@property-events/protocol/wire'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { HttpContext } from '../../http/context.ts'
 import type { Operation } from '../../http/operation.ts'
@@ -34,7 +35,7 @@ async function stateOf(
   { events }: Pick<HttpContext, 'events'>,
   key: FeedKey,
   live: number | undefined,
-): Promise<object | undefined> {
+): Promise<FeedState | undefined> {
   const { feed } = key
   const views = Object.entries(feeds[feed].apiEventTypes)
   const located = await Promise.all(views.map(([, view]) => events.locate({ key, view })))

@@ -1,6 +1,7 @@
 /** `GET /v1/admin/find`: where something is that was pasted, over all tenants (PROTOCOL §12.12). */
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
+import type { FoundThing as ThingAnswer, FoundThings } from '@property-events/protocol/wire'
 import { findId, findText } from './find-anywhere.ts'
 import type { FoundAnywhere, FoundThing, SearchPlace } from './find-anywhere.ts'
 import { searchLimits, searchText } from './find-properties.ts'
@@ -69,7 +70,7 @@ async function isReadable(context: HttpContext, { tenant }: FoundThing): Promise
   return !('kind' in (await readableTenant(context, tenant.tenantId)))
 }
 
-function shownSearch({ found, next, tenants, properties }: FoundAnywhere, of: number): object {
+function shownSearch({ found, next, tenants, properties }: FoundAnywhere, of: number): FoundThings {
   return {
     items: found.map(shownThing),
     next: next === undefined ? null : `${next.tenant.toString(36)}.${next.before?.toString(36) ?? ''}`,
@@ -86,7 +87,7 @@ const noMembers = {
   reference: null,
 }
 
-function shownThing(thing: FoundThing): object {
+function shownThing(thing: FoundThing): ThingAnswer {
   const { kind, tenant } = thing
   const found = { kind, tenantId: tenant.tenantId, tenantName: tenant.name, ...noMembers }
   if (thing.kind === 'contact') return { ...found, feed: 'contact', contactRef: thing.contactRef, ...noEvent }

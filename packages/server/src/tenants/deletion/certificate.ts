@@ -1,9 +1,10 @@
 /** The certificate of a deletion (PROTOCOL §12.9), for answers and for the program, which loads no operations for it. */
 import { formatTicks } from '@property-events/protocol'
+import type { Deletion as Certificate, OwnedFeed } from '@property-events/protocol/wire'
 import type { DeletedFeed, Deletion, OwnedCounts } from './deletion.ts'
-import { timeOf } from '../../keys/routes/key-answer.ts'
+import { timeOf } from '../../http/time-of.ts'
 
-export function certificateOf(one: Deletion): object {
+export function certificateOf(one: Deletion): Certificate {
   const { deletionId, tenantId, state, name, actor, exported, counts, digests, begunMs, deletedMs } = one
   return {
     id: deletionId,
@@ -34,7 +35,7 @@ export function feedMembers({
   revision,
   events,
   lastCreated,
-}: DeletedFeed): object {
+}: DeletedFeed): OwnedFeed {
   const lastPublishedAt = lastCreated === null ? null : `${formatTicks(lastCreated)}Z`
   return { feed, sequenceNumber, epoch, revision, events, lastPublishedAt }
 }

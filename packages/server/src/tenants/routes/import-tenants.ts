@@ -1,4 +1,5 @@
 /** `POST /v1/admin/tenants/import`: many tenants and their keys from one file, once for each reference (PROTOCOL §12.3). */
+import type { ImportedTenant } from '@property-events/protocol/wire'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Outcome, Request } from '../../http/exchange.ts'
@@ -58,7 +59,7 @@ async function bringIn(
   lines: readonly ImportLine[],
   requestId: string,
 ): Promise<Outcome> {
-  const items: object[] = []
+  const items: ImportedTenant[] = []
   const counts = { created: 0, known: 0, refused: 0 }
   try {
     for await (const imported of context.keyIssuer.importTenants(lines, actorOf(access))) {
@@ -72,7 +73,7 @@ async function bringIn(
     if (items.length === 0) throw error
     context.outages.requestFailed(error, requestId, true)
   }
-  const failed = lines.slice(items.length).map(({ reference }) => {
+  const failed = lines.slice(items.length).map(({ reference }): ImportedTenant => {
     return { reference, outcome: 'failed', tenantId: null, keys: [] }
   })
   const refusedLines = counts.refused + failed.length

@@ -1,9 +1,10 @@
 /** A tenant in an answer, with what is under way for it (PROTOCOL §12.2). */
+import type { Tenant as TenantAnswer } from '@property-events/protocol/wire'
 import type { Leaving } from '../leaving/leaving.ts'
 import type { OpenDeletion } from '../deletion/deletion.ts'
 import type { Tenant } from '../tenant.ts'
 import type { HttpContext } from '../../http/context.ts'
-import { timeOf } from '../../keys/routes/key-answer.ts'
+import { timeOf } from '../../http/time-of.ts'
 
 interface TenantState {
   readonly leaving?: Leaving | undefined
@@ -14,7 +15,7 @@ interface TenantState {
 export async function tenantView(
   { leaving, deletions }: Pick<HttpContext, 'leaving' | 'deletions'>,
   tenants: readonly Tenant[],
-): Promise<(tenant: Tenant) => object> {
+): Promise<(tenant: Tenant) => TenantAnswer> {
   const ids = tenants.map(({ tenantId }) => tenantId)
   const [allLeaving, allDeletions] = await Promise.all([leaving.of(ids), deletions.open()])
   const leavingOf = new Map(allLeaving.map((one) => [one.tenantId, one]))
@@ -28,7 +29,7 @@ export async function tenantView(
 function tenantMembers(
   { tenantId, name, reference, suspended, createdMs }: Tenant,
   { leaving, deletion }: TenantState,
-): object {
+): TenantAnswer {
   return {
     tenantId,
     name,
@@ -42,12 +43,15 @@ function tenantMembers(
             readingEndsAt: timeOf(leaving.readingEndsMs),
             unpublishedAt: timeOf(leaving.unpublishedMs),
           },
-    deletion: deletion === undefined ? null : { id: deletion.deletionId, state: deletion.state },
+    deletion:
+      deletion === undefined || deletion.state === 'deleted'
+        ? null
+        : { id: deletion.deletionId, state: deletion.state },
     createdAt: timeOf(createdMs),
   }
 }
 
 /** The members of a new tenant, for which nothing is under way. */
-export function newTenantMembers(tenant: Tenant): object {
+export function newTenantMembers(tenant: Tenant): TenantAnswer {
   return tenantMembers(tenant, {})
 }

@@ -1,6 +1,7 @@
 /** `GET /v1/admin/tenant-facts`: a line of an overview for each of some tenants, in one request (PROTOCOL §12.11). */
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError, Ticks } from '@property-events/protocol'
+import type { TenantActivity } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../../consumers/list-consumers.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
@@ -40,7 +41,7 @@ export function readTenantFacts(context: HttpContext): Operation {
       const nowMs = Date.now()
       const tenantIds = parameters ?? (await publishedLast(context))
       const left = [...tenantIds.entries()]
-      const found: (object | undefined)[] = []
+      const found: (TenantActivity | undefined)[] = []
       const work = async (): Promise<void> => {
         for (let one = left.shift(); one !== undefined; one = left.shift()) {
           found[one[0]] = await factsOf(context, one[1], nowMs)
@@ -59,7 +60,11 @@ async function publishedLast({
   return tenants.slice(0, mostTenants).map(({ tenantId }) => tenantId)
 }
 
-async function factsOf(context: HttpContext, tenantId: string, nowMs: number): Promise<object | undefined> {
+async function factsOf(
+  context: HttpContext,
+  tenantId: string,
+  nowMs: number,
+): Promise<TenantActivity | undefined> {
   if ('kind' in (await readableTenant(context, tenantId))) return undefined
   const key = { tenantId, feed: 'property' } as const
   const [counts, head, tally, consumers] = await Promise.all([
@@ -93,7 +98,7 @@ function refusedOf({ consumer: { refusals }, last }: ListedConsumer): number {
 }
 
 /** Of the consumers whose keys work; null: nobody reads it. */
-function furthestOf(consumers: readonly ListedConsumer[], nowMs: number): object | null {
+function furthestOf(consumers: readonly ListedConsumer[], nowMs: number): TenantActivity['furthest'] {
   const behind = consumers
     .filter(({ consumer, lags }) => consumer.keyEnd === undefined && lags.length > 0)
     .map(({ consumer: { keyId, label, name }, lags }) => {
