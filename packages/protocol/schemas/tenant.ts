@@ -55,10 +55,7 @@ const tenant = {
 const activity = {
   tenantId: uuid('Of the tenant.'),
   sequenceNumber: whole("Of the feed's last event."),
-  live: orNull(
-    Type.Integer({ minimum: 0 }),
-    'Properties that have not been removed. Null until they are counted.',
-  ),
+  live: whole('Properties that have not been removed.'),
   published: Type.Array(whole('Events of an hour.'), {
     description: 'The last 24 hours of the clock, the present one last.',
   }),
@@ -171,10 +168,7 @@ export const tenants = {
         counts: Type.Record(Type.String(), Type.Integer(), {
           description: 'Events of each view, by its `apiEventType`.',
         }),
-        live: orNull(
-          Type.Integer({ minimum: 0 }),
-          'Properties or contacts whose latest event is not a removal. Null until they are counted after an upgrade.',
-        ),
+        live: whole('Properties or contacts whose latest event is not a removal.'),
         lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
       }),
     ),

@@ -944,8 +944,8 @@ export interface FeedState {
   readonly revision: number
   /** Events of each view, by its `apiEventType`. */
   readonly counts: Readonly<Record<string, number>>
-  /** Properties or contacts whose latest event is not a removal. Null until they are counted after an upgrade. */
-  readonly live: number | null
+  /** Properties or contacts whose latest event is not a removal. */
+  readonly live: number
   /** Of the feed's last event; null in an empty feed. */
   readonly lastPublishedAt: string | null
 }
@@ -1106,8 +1106,8 @@ export interface TenantActivity {
   readonly tenantId: string
   /** Of the feed's last event. */
   readonly sequenceNumber: number
-  /** Properties that have not been removed. Null until they are counted. */
-  readonly live: number | null
+  /** Properties that have not been removed. */
+  readonly live: number
   /** The last 24 hours of the clock, the present one last. */
   readonly published: readonly number[]
   /** The consumer that lacks most, of those whose keys work; null: nobody reads the feed. */

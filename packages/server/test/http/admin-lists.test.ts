@@ -128,15 +128,29 @@ onEngines('lists of administration', {}, (service) => {
     for (const { status, items } of answers) assert.deepEqual([status, items.length], [200, 12])
   })
 
-  it('gives for each feed its number of live properties and contacts (PROTOCOL §12.5)', async () => {
-    const { items } = await get<{ readonly feed: string; readonly live: number }>(`/tenants/${own()}/feeds`)
-    assert.deepEqual(
-      items.map(({ feed, live }) => [feed, live]),
-      [
-        ['property', 11],
-        ['contact', 1],
-      ],
-    )
+  it('gives for each feed its number of live properties and contacts, 0 if nothing was ever published (PROTOCOL §12.5)', async () => {
+    const made = await call(service(), '/v1/admin/tenants', {
+      key: operator,
+      method: 'POST',
+      body: JSON.stringify({ name: 'Gwerthu Tai Tŷ-croes – £1 a day' }),
+      headers: { 'content-type': 'application/json' },
+    })
+    const fresh: Tenant = JSON.parse(made.text)
+    for (const [tenantId, expected] of [
+      [own(), [11, 1]],
+      [fresh.tenantId, [0, 0]],
+    ] as const) {
+      const { items } = await get<{ readonly feed: string; readonly live: number }>(
+        `/tenants/${tenantId}/feeds`,
+      )
+      assert.deepEqual(
+        items.map(({ feed, live }) => [feed, live]),
+        [
+          ['property', expected[0]],
+          ['contact', expected[1]],
+        ],
+      )
+    }
   })
 
   it('lists tenants by their last publication, page by page, with a search and for a key of one (PROTOCOL §12.2)', async () => {

@@ -180,7 +180,7 @@ onEngines('the overview of all tenants', {}, (service) => {
     interface Facts {
       readonly tenantId: string
       readonly sequenceNumber: number
-      readonly live: number | null
+      readonly live: number
       readonly published: readonly number[]
       readonly furthest: { readonly label: string; readonly lagEvents: number } | null
       readonly refused: number

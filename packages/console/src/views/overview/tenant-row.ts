@@ -20,9 +20,9 @@ export function headOf(facts: Facts): string {
   return facts === undefined ? '…' : countText(facts.sequenceNumber)
 }
 
-/** Properties that are live now; `…` if they are not counted yet. */
+/** Properties that are live now. */
 export function liveOf(facts: Facts): string {
-  return facts?.live === undefined || facts.live === null ? '…' : countText(facts.live)
+  return facts === undefined ? '…' : countText(facts.live)
 }
 
 /** The consumer that lacks most: `portal 412 · 4 h`, `website 0`. */

@@ -21,7 +21,7 @@ export function listFeeds(context: HttpContext): Operation {
       const found = await context.events.counts(tenantId)
       const states = await Promise.all(
         feedNames.map((feed) => {
-          const live = found.find(({ key }) => key.feed === feed)?.live
+          const live = found.find(({ key }) => key.feed === feed)?.live ?? 0
           return stateOf(context, { tenantId, feed }, live)
         }),
       )
@@ -34,7 +34,7 @@ export function listFeeds(context: HttpContext): Operation {
 async function stateOf(
   { events }: Pick<HttpContext, 'events'>,
   key: FeedKey,
-  live: number | undefined,
+  live: number,
 ): Promise<FeedState | undefined> {
   const { feed } = key
   const views = Object.entries(feeds[feed].apiEventTypes)
@@ -48,7 +48,7 @@ async function stateOf(
     epoch: head.epoch,
     revision: head.revision,
     counts: Object.fromEntries(counts),
-    live: live ?? null,
+    live,
     lastPublishedAt: head.created === undefined ? null : `${formatTicks(head.created)}Z`,
   }
 }

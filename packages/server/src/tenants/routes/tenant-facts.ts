@@ -77,7 +77,7 @@ async function factsOf(
   return {
     tenantId,
     sequenceNumber: head.sequenceNumber,
-    live: counts.find((one) => one.key.feed === 'property')?.live ?? null,
+    live: counts.find((one) => one.key.feed === 'property')?.live ?? 0,
     published: tally.before.slice(1).map((count, index) => count - (tally.before[index] ?? 0)),
     furthest: furthestOf(consumers, nowMs),
     refused: consumers.reduce((sum, one) => sum + refusedOf(one), 0),
