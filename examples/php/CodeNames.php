@@ -390,3 +390,77 @@ final class CodeNames
         ],
     ];
 }
+
+/** The tables of the TypeScript client (packages/client/src/listing). */
+final class ListingTables
+{
+    /** How often a rent is paid, by payments a year. */
+    public const FREQUENCY_TEXTS = [
+        1 => 'pa', 4 => 'per quarter', 12 => 'pcm', 52 => 'pw', 365 => 'per day',
+    ];
+    /** In which list a medium stands, by its type. */
+    public const MEDIA_KINDS = [
+        1 => 'photographs', 2 => 'floorPlans', 3 => 'documents', 4 => 'tours', 5 => 'tours', 6 => 'energyCertificates',
+        7 => 'energyCertificates',
+    ];
+    /** Elements that begin a block of their own. */
+    public const BLOCKS = [
+        'p', 'div', 'section', 'article', 'header', 'footer', 'blockquote', 'pre', 'table', 'tr', 'ul', 'ol', 'li', 'h1', 'h2',
+        'h3', 'h4', 'h5', 'h6', 'hr', 'dl', 'dt', 'dd',
+    ];
+    public const INLINE = [
+        'b' => 'strong', 'strong' => 'strong', 'i' => 'em', 'em' => 'em',
+    ];
+    /** What Windows has at 128 to 159. */
+    public const WINDOWS = [
+        '€', '', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '', 'Ž', '', '', '‘', '’', '“', '”', '•', '–', '—', '˜',
+        '™', 'š', '›', 'œ', '', 'ž', 'Ÿ',
+    ];
+    /** Names of characters that browsers know without a semicolon, too. */
+    public const OLD_ENTITIES = [
+        'nbsp' => "\u{a0}", 'iexcl' => '¡', 'cent' => '¢', 'pound' => '£', 'curren' => '¤', 'yen' => '¥', 'brvbar' => '¦',
+        'sect' => '§', 'uml' => '¨', 'copy' => '©', 'ordf' => 'ª', 'laquo' => '«', 'not' => '¬', 'shy' => '', 'reg' => '®',
+        'macr' => '¯', 'deg' => '°', 'plusmn' => '±', 'sup2' => '²', 'sup3' => '³', 'acute' => '´', 'micro' => 'µ', 'para' => '¶',
+        'middot' => '·', 'cedil' => '¸', 'sup1' => '¹', 'ordm' => 'º', 'raquo' => '»', 'frac14' => '¼', 'frac12' => '½',
+        'frac34' => '¾', 'iquest' => '¿', 'Agrave' => 'À', 'Aacute' => 'Á', 'Acirc' => 'Â', 'Atilde' => 'Ã', 'Auml' => 'Ä',
+        'Aring' => 'Å', 'AElig' => 'Æ', 'Ccedil' => 'Ç', 'Egrave' => 'È', 'Eacute' => 'É', 'Ecirc' => 'Ê', 'Euml' => 'Ë',
+        'Igrave' => 'Ì', 'Iacute' => 'Í', 'Icirc' => 'Î', 'Iuml' => 'Ï', 'ETH' => 'Ð', 'Ntilde' => 'Ñ', 'Ograve' => 'Ò',
+        'Oacute' => 'Ó', 'Ocirc' => 'Ô', 'Otilde' => 'Õ', 'Ouml' => 'Ö', 'times' => '×', 'Oslash' => 'Ø', 'Ugrave' => 'Ù',
+        'Uacute' => 'Ú', 'Ucirc' => 'Û', 'Uuml' => 'Ü', 'Yacute' => 'Ý', 'THORN' => 'Þ', 'szlig' => 'ß', 'agrave' => 'à',
+        'aacute' => 'á', 'acirc' => 'â', 'atilde' => 'ã', 'auml' => 'ä', 'aring' => 'å', 'aelig' => 'æ', 'ccedil' => 'ç',
+        'egrave' => 'è', 'eacute' => 'é', 'ecirc' => 'ê', 'euml' => 'ë', 'igrave' => 'ì', 'iacute' => 'í', 'icirc' => 'î',
+        'iuml' => 'ï', 'eth' => 'ð', 'ntilde' => 'ñ', 'ograve' => 'ò', 'oacute' => 'ó', 'ocirc' => 'ô', 'otilde' => 'õ',
+        'ouml' => 'ö', 'divide' => '÷', 'oslash' => 'ø', 'ugrave' => 'ù', 'uacute' => 'ú', 'ucirc' => 'û', 'uuml' => 'ü',
+        'yacute' => 'ý', 'thorn' => 'þ', 'yuml' => 'ÿ', 'amp' => '&', 'lt' => '<', 'gt' => '>', 'quot' => '"', 'AMP' => '&',
+        'LT' => '<', 'GT' => '>', 'QUOT' => '"', 'COPY' => '©', 'REG' => '®',
+    ];
+    public const ENTITIES = self::OLD_ENTITIES + [
+        'OElig' => 'Œ', 'oelig' => 'œ', 'Scaron' => 'Š', 'scaron' => 'š', 'Yuml' => 'Ÿ', 'fnof' => 'ƒ', 'circ' => 'ˆ',
+        'tilde' => '˜', 'Wcirc' => 'Ŵ', 'wcirc' => 'ŵ', 'Ycirc' => 'Ŷ', 'ycirc' => 'ŷ', 'Alpha' => 'Α', 'Beta' => 'Β',
+        'Gamma' => 'Γ', 'Delta' => 'Δ', 'Epsilon' => 'Ε', 'Zeta' => 'Ζ', 'Eta' => 'Η', 'Theta' => 'Θ', 'Iota' => 'Ι',
+        'Kappa' => 'Κ', 'Lambda' => 'Λ', 'Mu' => 'Μ', 'Nu' => 'Ν', 'Xi' => 'Ξ', 'Omicron' => 'Ο', 'Pi' => 'Π', 'Rho' => 'Ρ',
+        'Sigma' => 'Σ', 'Tau' => 'Τ', 'Upsilon' => 'Υ', 'Phi' => 'Φ', 'Chi' => 'Χ', 'Psi' => 'Ψ', 'Omega' => 'Ω', 'alpha' => 'α',
+        'beta' => 'β', 'gamma' => 'γ', 'delta' => 'δ', 'epsilon' => 'ε', 'zeta' => 'ζ', 'eta' => 'η', 'theta' => 'θ',
+        'iota' => 'ι', 'kappa' => 'κ', 'lambda' => 'λ', 'mu' => 'μ', 'nu' => 'ν', 'xi' => 'ξ', 'omicron' => 'ο', 'pi' => 'π',
+        'rho' => 'ρ', 'sigmaf' => 'ς', 'sigma' => 'σ', 'tau' => 'τ', 'upsilon' => 'υ', 'phi' => 'φ', 'chi' => 'χ', 'psi' => 'ψ',
+        'omega' => 'ω', 'thetasym' => 'ϑ', 'upsih' => 'ϒ', 'piv' => 'ϖ', 'ensp' => "\u{2002}", 'emsp' => "\u{2003}",
+        'thinsp' => "\u{2009}", 'zwnj' => "\u{200c}", 'zwj' => "\u{200d}", 'lrm' => "\u{200e}", 'rlm' => "\u{200f}",
+        'ndash' => '–', 'mdash' => '—', 'lsquo' => '‘', 'rsquo' => '’', 'sbquo' => '‚', 'ldquo' => '“', 'rdquo' => '”',
+        'bdquo' => '„', 'dagger' => '†', 'Dagger' => '‡', 'bull' => '•', 'hellip' => '…', 'permil' => '‰', 'prime' => '′',
+        'Prime' => '″', 'lsaquo' => '‹', 'rsaquo' => '›', 'oline' => '‾', 'frasl' => '⁄', 'euro' => '€', 'image' => 'ℑ',
+        'weierp' => '℘', 'real' => 'ℜ', 'trade' => '™', 'TRADE' => '™', 'alefsym' => 'ℵ', 'larr' => '←', 'uarr' => '↑',
+        'rarr' => '→', 'darr' => '↓', 'harr' => '↔', 'crarr' => '↵', 'lArr' => '⇐', 'uArr' => '⇑', 'rArr' => '⇒', 'dArr' => '⇓',
+        'hArr' => '⇔', 'forall' => '∀', 'part' => '∂', 'exist' => '∃', 'empty' => '∅', 'nabla' => '∇', 'isin' => '∈',
+        'notin' => '∉', 'ni' => '∋', 'prod' => '∏', 'sum' => '∑', 'minus' => '−', 'lowast' => '∗', 'radic' => '√', 'prop' => '∝',
+        'infin' => '∞', 'ang' => '∠', 'and' => '∧', 'or' => '∨', 'cap' => '∩', 'cup' => '∪', 'int' => '∫', 'there4' => '∴',
+        'sim' => '∼', 'cong' => '≅', 'asymp' => '≈', 'ne' => '≠', 'equiv' => '≡', 'le' => '≤', 'ge' => '≥', 'sub' => '⊂',
+        'sup' => '⊃', 'nsub' => '⊄', 'sube' => '⊆', 'supe' => '⊇', 'oplus' => '⊕', 'otimes' => '⊗', 'perp' => '⊥', 'sdot' => '⋅',
+        'lceil' => '⌈', 'rceil' => '⌉', 'lfloor' => '⌊', 'rfloor' => '⌋', 'lang' => '⟨', 'rang' => '⟩', 'loz' => '◊',
+        'spades' => '♠', 'clubs' => '♣', 'hearts' => '♥', 'diams' => '♦', 'Tab' => "\u{9}", 'NewLine' => "\u{a}", 'excl' => '!',
+        'num' => '#', 'dollar' => '$', 'percnt' => '%', 'apos' => '\'', 'lpar' => '(', 'rpar' => ')', 'ast' => '*', 'plus' => '+',
+        'comma' => ',', 'period' => '.', 'sol' => '/', 'colon' => ':', 'semi' => ';', 'equals' => '=', 'quest' => '?',
+        'commat' => '@', 'lsqb' => '[', 'lbrack' => '[', 'bsol' => '\\', 'rsqb' => ']', 'rbrack' => ']', 'Hat' => '^',
+        'lowbar' => '_', 'grave' => '`', 'lcub' => '{', 'lbrace' => '{', 'verbar' => '|', 'vert' => '|', 'rcub' => '}',
+        'rbrace' => '}',
+    ];
+}

@@ -5,6 +5,7 @@ declare(strict_types=1);
 require_once __DIR__ . '/CodeNames.php';
 
 use PropertyEvents\CodeNames;
+use PropertyEvents\ListingTables;
 
 /**
  * A property as a page shows it: names in place of codes, a price as text, photographs in their order, a description that is safe
@@ -33,16 +34,6 @@ final class PropertyListing
         . '(:[0-9]{1,5})?([\/?#].*)?\z/isu';
     /** What JavaScript calls white space. */
     private const BLANK = '[\s\p{Z}\x{FEFF}]';
-    private const FREQUENCY_TEXTS = [1 => 'pa', 4 => 'per quarter', 12 => 'pcm', 52 => 'pw', 365 => 'per day'];
-    private const MEDIA_KINDS = [
-        1 => 'photographs',
-        2 => 'floorPlans',
-        3 => 'documents',
-        4 => 'tours',
-        5 => 'tours',
-        6 => 'energyCertificates',
-        7 => 'energyCertificates',
-    ];
 
     /**
      * @param array<string, mixed> $payload the payload, read with json_decode($text, true)
@@ -141,7 +132,7 @@ final class PropertyListing
             $amount = null;
         }
         $frequency = $isLetting ? self::integer($price, 'rent_frequency') : null;
-        $suffix = self::FREQUENCY_TEXTS[$frequency ?? -1] ?? null;
+        $suffix = ListingTables::FREQUENCY_TEXTS[$frequency ?? -1] ?? null;
         $prefix = $qualifier === null || $qualifier === 0 ? $words : self::nameOf('priceQualifier', $qualifier) ?? $words;
         $parts = $amount === null ? [] : array_filter([$prefix, self::pounds($amount), $suffix ?? ''], 'strlen');
         $text = implode(' ', $parts);
@@ -338,7 +329,7 @@ final class PropertyListing
         foreach ($items as $item) {
             $url = self::webAddress(self::text($item, 'media_url') ?? '');
             $type = self::integer($item, 'media_type');
-            $kind = self::MEDIA_KINDS[$type ?? -1] ?? 'otherMedia';
+            $kind = ListingTables::MEDIA_KINDS[$type ?? -1] ?? 'otherMedia';
             // Each address once.
             if ($url === null || isset($media[$kind][$url])) {
                 continue;
@@ -611,35 +602,9 @@ final class PropertyListing
 /** What agencies' programs write in place of characters, read as the TypeScript client reads it (packages/client/src/listing/entities.ts). */
 final class PropertyText
 {
-    /** Names of U+00A0 to U+00FF, in their order. */
-    private const LATIN = 'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro '
-        . 'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil '
-        . 'Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave '
-        . 'Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml '
-        . 'igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute '
-        . 'thorn yuml';
-    /** What older pages wrote without a semicolon, each with its character. */
-    private const SIMPLE = 'amp & lt < gt > quot " AMP & LT < GT > QUOT " COPY © REG ®';
-    /** The other names of HTML 4, those of Welsh, and those of HTML 5 for punctuation, each with its character. */
-    private const FURTHER = "OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ fnof ƒ circ ˆ tilde ˜ Wcirc Ŵ wcirc ŵ Ycirc Ŷ ycirc ŷ "
-        . "Alpha Α Beta Β Gamma Γ Delta Δ Epsilon Ε Zeta Ζ Eta Η Theta Θ Iota Ι Kappa Κ Lambda Λ Mu Μ Nu Ν Xi Ξ Omicron Ο Pi Π "
-        . "Rho Ρ Sigma Σ Tau Τ Upsilon Υ Phi Φ Chi Χ Psi Ψ Omega Ω alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ "
-        . "iota ι kappa κ lambda λ mu μ nu ν xi ξ omicron ο pi π rho ρ sigmaf ς sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω "
-        . "thetasym ϑ upsih ϒ piv ϖ ensp \u{2002} emsp \u{2003} thinsp \u{2009} zwnj \u{200c} zwj \u{200d} lrm \u{200e} rlm \u{200f} "
-        . "ndash – mdash — lsquo ‘ rsquo ’ sbquo ‚ ldquo “ rdquo ” bdquo „ dagger † Dagger ‡ bull • hellip … permil ‰ prime ′ Prime ″ "
-        . "lsaquo ‹ rsaquo › oline ‾ frasl ⁄ euro € image ℑ weierp ℘ real ℜ trade ™ TRADE ™ alefsym ℵ larr ← uarr ↑ rarr → darr ↓ "
-        . "harr ↔ crarr ↵ lArr ⇐ uArr ⇑ rArr ⇒ dArr ⇓ hArr ⇔ forall ∀ part ∂ exist ∃ empty ∅ nabla ∇ isin ∈ notin ∉ ni ∋ prod ∏ "
-        . "sum ∑ minus − lowast ∗ radic √ prop ∝ infin ∞ ang ∠ and ∧ or ∨ cap ∩ cup ∪ int ∫ there4 ∴ sim ∼ cong ≅ asymp ≈ ne ≠ "
-        . "equiv ≡ le ≤ ge ≥ sub ⊂ sup ⊃ nsub ⊄ sube ⊆ supe ⊇ oplus ⊕ otimes ⊗ perp ⊥ sdot ⋅ lceil ⌈ rceil ⌉ lfloor ⌊ rfloor ⌋ "
-        . "lang ⟨ rang ⟩ loz ◊ spades ♠ clubs ♣ hearts ♥ diams ♦ Tab \t NewLine \n excl ! num # dollar \$ percnt % apos ' lpar ( "
-        . "rpar ) ast * plus + comma , period . sol / colon : semi ; equals = quest ? commat @ lsqb [ lbrack [ bsol \\ rsqb ] "
-        . "rbrack ] Hat ^ lowbar _ grave ` lcub { lbrace { verbar | vert | rcub } rbrace }";
     private const LONGEST_OLD_NAME = 6;
     /** Names that stand inside of words; others without a semicolon end at a letter. */
     private const INSIDE_WORDS = '/^(?:nbsp|quot|[A-Za-z]{1,2}(?:acute|grave|circ|uml|tilde|ring|cedil|slash|lig))\z/';
-    /** What Windows has at 128 to 159. */
-    private const WINDOWS = ['€', '', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '', 'Ž', '',
-        '', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '', 'ž', 'Ÿ'];
     private const REFERENCE = '/&((?:amp;){0,9})(?:#(\d+)(;?)|#[xX]([0-9A-Fa-f]+)(;?)|([A-Za-z][A-Za-z0-9]{1,30})(;?))(?=(=?))'
         . '|[\x{80}-\x{9f}]/u';
     /** Control characters, and those that turn the direction of the text around them. */
@@ -648,11 +613,6 @@ final class PropertyText
     public const ESCAPED_LESS = '&(?:amp;){0,9}(?:lt|#0*+60|#x0*+3c);';
     public const ANY_MORE = '(?:>|&(?:amp;){0,9}(?:gt|#0*+62|#x0*+3e);)';
     private const CHARACTER_DATA = '/(?:<|' . self::ESCAPED_LESS . ')!\[CDATA\[(.*?)(?:\]\]' . self::ANY_MORE . '|\z)/si';
-
-    /** @var array<string, string> */
-    private static array $oldNames = [];
-    /** @var array<string, string> */
-    private static array $allNames = [];
 
     /** A text of one line, such as a line of an address. */
     public static function plain(string $text): string
@@ -681,16 +641,15 @@ final class PropertyText
     {
         [$whole, $again, $decimal, $decimalEnd, $hexadecimal, $hexadecimalEnd, $name, $nameEnd, $equals] = $found;
         if ($again === null) {
-            return self::WINDOWS[ord($whole[1]) - 0x80];
+            return ListingTables::WINDOWS[ord($whole[1]) - 0x80];
         }
-        self::readNames();
         $end = $decimalEnd ?? $hexadecimalEnd ?? $nameEnd;
-        $isSure = $end !== '' && ($name === null || isset(self::$allNames[$name]));
+        $isSure = $end !== '' && ($name === null || isset(ListingTables::ENTITIES[$name]));
         return match (true) {
             $again !== '' && !$isSure => '&' . substr($whole, strlen('&amp;')),
             $decimal !== null => self::characterAt(strlen(ltrim($decimal, '0')) > 7 ? PHP_INT_MAX : (int) $decimal),
             $hexadecimal !== null => self::characterAt(strlen(ltrim($hexadecimal, '0')) > 6 ? PHP_INT_MAX : (int) hexdec($hexadecimal)),
-            $isSure => self::$allNames[$name],
+            $isSure => ListingTables::ENTITIES[$name],
             default => self::decodeBegin($name, $end, $equals === '=') ?? $whole,
         };
     }
@@ -700,13 +659,13 @@ final class PropertyText
     {
         for ($length = min(strlen($name), self::LONGEST_OLD_NAME); $length > 1; $length--) {
             $begin = substr($name, 0, $length);
-            if (!isset(self::$oldNames[$begin])) {
+            if (!isset(ListingTables::OLD_ENTITIES[$begin])) {
                 continue;
             }
             $next = substr($name, $length, 1);
             $isWhole = $next === '' ? !$isAssigned : preg_match('/\d/', $next) === 1;
             $isMeant = $isWhole || preg_match(self::INSIDE_WORDS, $begin) === 1;
-            return $isMeant ? self::$oldNames[$begin] . substr($name, $length) . $end : null;
+            return $isMeant ? ListingTables::OLD_ENTITIES[$begin] . substr($name, $length) . $end : null;
         }
         return null;
     }
@@ -718,31 +677,12 @@ final class PropertyText
             $point === 0, $point >= 0xd800 && $point <= 0xdfff, $point > 0x10ffff => "\u{fffd}",
             $isControl, $point >= 0x202a && $point <= 0x202e, $point >= 0x2066 && $point <= 0x2069 => '',
             $point < 0x80 => chr($point),
-            $point < 0xa0 => self::WINDOWS[$point - 0x80],
+            $point < 0xa0 => ListingTables::WINDOWS[$point - 0x80],
             $point < 0x800 => chr(0xc0 | $point >> 6) . chr(0x80 | $point & 0x3f),
             $point < 0x10000 => chr(0xe0 | $point >> 12) . chr(0x80 | $point >> 6 & 0x3f) . chr(0x80 | $point & 0x3f),
             default => chr(0xf0 | $point >> 18) . chr(0x80 | $point >> 12 & 0x3f) . chr(0x80 | $point >> 6 & 0x3f)
                 . chr(0x80 | $point & 0x3f),
         };
-    }
-
-    private static function readNames(): void
-    {
-        if (self::$allNames !== []) {
-            return;
-        }
-        foreach (explode(' ', self::LATIN) as $index => $name) {
-            self::$oldNames[$name] = self::characterAt(0xa0 + $index);
-        }
-        // A soft hyphen is not seen, and in the way of every search.
-        self::$oldNames = ['shy' => ''] + self::$oldNames + self::pairs(self::SIMPLE);
-        self::$allNames = self::$oldNames + self::pairs(self::FURTHER);
-    }
-
-    /** @return array<string, string> */
-    private static function pairs(string $text): array
-    {
-        return array_column(array_chunk(explode(' ', $text), 2), 1, 0);
     }
 }
 
@@ -754,9 +694,6 @@ final class PropertyDescription
         . '(?:<\/\1[^>]*+(?:>|\z)|\z)/si';
     /** A tag begins with a letter; any other "<" is a character. It always ends, with the text if nowhere else. */
     private const TAG = '/<(\/?)([A-Za-z][A-Za-z0-9]*+)(?:=[\s\p{Z}\x{FEFF}]*+(?:"[^"]*+(?:"|\z)|\'[^\']*+(?:\'|\z))|[^>])*+(?:>|\z)/u';
-    private const INLINE = ['b' => 'strong', 'strong' => 'strong', 'i' => 'em', 'em' => 'em'];
-    private const BLOCKS = ['p', 'div', 'section', 'article', 'header', 'footer', 'blockquote', 'pre', 'table', 'tr', 'ul', 'ol',
-        'li', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'dl', 'dt', 'dd'];
     private const USUAL_NAMES = 'p|br|hr|b|strong|i|em|u|ul|ol|li|div|span|h[1-6]|table|tbody|tr|td|th|font|a|img|script|style';
     /** A tag that was escaped, so that readers would see it. */
     private const ESCAPED_TAG = '/' . PropertyText::ESCAPED_LESS . '\/?(?:' . self::USUAL_NAMES . ')'
@@ -801,7 +738,7 @@ final class PropertyDescription
     {
         $source = $this->cleaned();
         $tags = self::tagsIn($source);
-        $isBlock = static fn (array $tag): bool => in_array(strtolower($tag[2][0]), self::BLOCKS, true);
+        $isBlock = static fn (array $tag): bool => in_array(strtolower($tag[2][0]), ListingTables::BLOCKS, true);
         // In HTML with paragraphs a line feed is a blank; in all other texts it ends a line.
         $hasBlocks = array_filter($tags, $isBlock) !== [];
         $from = 0;
@@ -840,9 +777,9 @@ final class PropertyDescription
 
     private function addTag(string $name, bool $isEnd): void
     {
-        if (isset(self::INLINE[$name])) {
-            $this->addInline(self::INLINE[$name], $isEnd);
-        } elseif (in_array($name, self::BLOCKS, true)) {
+        if (isset(ListingTables::INLINE[$name])) {
+            $this->addInline(ListingTables::INLINE[$name], $isEnd);
+        } elseif (in_array($name, ListingTables::BLOCKS, true)) {
             $this->addBlock($name, $isEnd);
         } elseif ($name === 'br') {
             $this->addBreak();

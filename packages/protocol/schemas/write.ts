@@ -7,6 +7,7 @@ import {
   clientWireModule,
   codeNamesModule,
   codeNamesPhp,
+  listingTablesPhp,
   namedSchemasText,
   payloadCheckFiles,
   payloadSchemaFiles,
@@ -24,4 +25,7 @@ writeFileSync(new URL('../../client/src/problem-codes.ts', import.meta.url), pro
 writeFileSync(new URL('../../client/src/wire.ts', import.meta.url), clientWireModule())
 writeFileSync(new URL('../../client/src/listing/code-names.ts', import.meta.url), codeNamesModule())
 writeFileSync(new URL('../../client/src/payload/payload-types.ts', import.meta.url), payloadTypesModule())
-writeFileSync(new URL('../../../examples/php/CodeNames.php', import.meta.url), codeNamesPhp())
+writeFileSync(
+  new URL('../../../examples/php/CodeNames.php', import.meta.url),
+  codeNamesPhp() + listingTablesPhp(),
+)

@@ -6,6 +6,7 @@ import {
   clientWireModule,
   codeNamesModule,
   codeNamesPhp,
+  listingTablesPhp,
   namedSchemasText,
   problemCodesModule,
   payloadTypesModule,
@@ -20,7 +21,7 @@ const files: readonly (readonly [path: string, text: string])[] = [
   ['packages/client/src/payload/payload-types.ts', payloadTypesModule()],
   ['packages/client/src/problem-codes.ts', problemCodesModule()],
   ['packages/client/src/listing/code-names.ts', codeNamesModule()],
-  ['examples/php/CodeNames.php', codeNamesPhp()],
+  ['examples/php/CodeNames.php', codeNamesPhp() + listingTablesPhp()],
 ]
 
 describe('a generated file', () => {

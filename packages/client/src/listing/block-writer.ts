@@ -10,8 +10,13 @@ export interface Block {
 
 type Inline = 'strong' | 'em'
 
-const inlineNames: Readonly<Record<string, Inline>> = { b: 'strong', strong: 'strong', i: 'em', em: 'em' }
-const blockNames = new Set(
+export const inlineNames: Readonly<Record<string, Inline>> = {
+  b: 'strong',
+  strong: 'strong',
+  i: 'em',
+  em: 'em',
+}
+export const blockNames: ReadonlySet<string> = new Set(
   'p div section article header footer blockquote pre table tr ul ol li h1 h2 h3 h4 h5 h6 hr dl dt dd'.split(
     ' ',
   ),

@@ -6,7 +6,7 @@ const insideWords = /^(?:nbsp|quot|[A-Za-z]{1,2}(?:acute|grave|circ|uml|tilde|ri
 const longestOldName = 6
 
 /** What Windows has at 128 to 159, where there are only control characters otherwise. A blank: nothing. */
-const windows = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
+export const windows = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
 
 const reference =
   /&((?:amp;){0,9})(?:#(\d+)(;?)|#[xX]([0-9A-Fa-f]+)(;?)|([A-Za-z][A-Za-z0-9]{1,30})(;?))(?=(=?))|[\u0080-\u009f]/g

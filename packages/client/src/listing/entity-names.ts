@@ -1,4 +1,4 @@
-/** The names of character references that agencies' programs write: HTML's, as far as texts about homes have them. PHP has the same. */
+/** The names of character references that agencies' programs write: HTML's, as far as texts about homes have them. PHP's are generated from them. */
 
 /** Of U+00A0 to U+00FF, in their order. */
 const latin = (

@@ -27,7 +27,7 @@ export interface ListingMedia {
   readonly otherMedia: readonly ListingMedium[]
 }
 
-const kindOfType: Readonly<Record<number, keyof ListingMedia>> = {
+export const kindOfType: Readonly<Record<number, keyof ListingMedia>> = {
   1: 'photographs',
   2: 'floorPlans',
   3: 'documents',

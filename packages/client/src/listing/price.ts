@@ -39,7 +39,7 @@ const plainQualifiers: readonly (number | null)[] = [null, 0]
 const highestPrice = 1e12
 
 /** The usual abbreviations, by payments a year. */
-const frequencyTexts: Readonly<Record<number, string>> = {
+export const frequencyTexts: Readonly<Record<number, string>> = {
   1: 'pa',
   4: 'per quarter',
   12: 'pcm',
