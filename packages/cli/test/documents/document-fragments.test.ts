@@ -25,7 +25,7 @@ const scripts = new Map([
   ['jsx', 'js'],
 ])
 /** Checked elsewhere, or not programs of ours. A language that is not known here could be one that nobody runs. */
-const others = new Set(['sh', 'json', 'text', 'ini', 'nginx', 'haproxy', 'sql', 'yaml'])
+const others = new Set(['sh', 'json', 'text', 'ini', 'nginx', 'haproxy', 'sql', 'yaml', 'mermaid'])
 
 const blocks = documents.flatMap((document) => blocksIn(document, textOf(document)))
 const scriptBlocks = blocks.filter(({ language }) => scripts.has(language))

@@ -15,6 +15,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { launchPostgres } from '../../../../server/test/postgres/launch-postgres.ts'
 import { installedPostgresFolders } from '../../../../server/test/postgres/postgres-programs.ts'
+import { until } from '../../../../server/test/support/until.ts'
 import { blocksIn, root, textOf } from '../documents.ts'
 
 /** A block that waits for what never comes is ended. */
@@ -100,6 +101,8 @@ function startNode(settings: Readonly<Record<string, string>>): void {
     'serve',
     '--drain',
     '0',
+    '--log-level',
+    'warn',
   ]
   nodes.push(spawn('setpriv', words, { cwd: '/', stdio: ['ignore', 'ignore', 'inherit'] }))
 }
@@ -110,7 +113,12 @@ async function stopNodes(): Promise<void> {
   }
 }
 
-function keysIn(output: string): { readonly publish: string; readonly read: string } {
+interface Keys {
+  readonly publish: string
+  readonly read: string
+}
+
+function keysIn(output: string): Keys {
   const [publish = '', read = ''] = output.match(/pev_\w+/g) ?? []
   assert.ok(read !== '', `two keys in ${output}`)
   return { publish, read }
@@ -199,7 +207,7 @@ async function followNodesAndProxy(): Promise<void> {
   const heads = `curl -fsS --cacert /etc/property-events/tls/fullchain.pem --resolve feed.example.com:443:127.0.0.1 \
     -H 'x-api-key: ${keys.read}' https://feed.example.com/v1/heads`
   assert.match(run(heads), /"sequenceNumber":20/)
-  await replacePepper()
+  await replacePepper(keys)
   const drill = blocksOf('backup-and-restore.md', 'Back up PostgreSQL').map(run).join('\n')
   assert.doesNotMatch(drill, /^fail /m)
   assertSameHeads(drill)
@@ -223,7 +231,8 @@ function startNodes(secrets: Readonly<Record<string, string>>): void {
   }
 }
 
-async function replacePepper(): Promise<void> {
+/** Each key is hashed again when it is used. */
+async function replacePepper({ publish, read }: Keys): Promise<void> {
   const [prepare = '', finish = '', tidy = '', ...more] = blocksOf('keys.md')
   assert.deepEqual(more, [])
   run(prepare)
@@ -233,6 +242,15 @@ async function replacePepper(): Promise<void> {
     'until curl -fsS http://127.0.0.1:9481/readyz && curl -fsS http://127.0.0.1:9482/readyz; do sleep 1; done',
   )
   run(finish)
+  const isHashedAnew = async (): Promise<boolean> => {
+    for (const key of [publish, read])
+      await fetch('http://127.0.0.1:8081/v1/heads', { headers: { 'x-api-key': key } })
+    const { peppers } = JSON.parse(run('property-events pepper status --json')) as {
+      peppers: { isCurrent: boolean; keys: number }[]
+    }
+    return peppers.every(({ isCurrent, keys }) => isCurrent || keys === 0)
+  }
+  await until(isHashedAnew, { what: 'keys that need the new pepper alone', timeoutMs: 60_000, everyMs: 500 })
   run(tidy)
   say('the pepper is replaced')
 }
