@@ -1,12 +1,15 @@
-/** Reads the body of a publish request as items: one event, an array of them, or lines (PROTOCOL §4). */
+/** Reads the body of a publish request as items: one event, an array of them, or lines (PROTOCOL §4); and where it stops being JSON. */
 import {
   afterBlanks,
+  findSyntaxFault,
   maxBytesAtOnce,
+  textPositionOf,
   readItems,
   readRange,
   readRangeInPieces,
 } from '@property-events/protocol'
 import type {
+  FeedName,
   ItemLimits,
   JsonFault,
   JsonItem,
@@ -18,11 +21,21 @@ import type {
 /** More faults would not help a publisher, and an answer must stay small. */
 export const maxReported = 100
 
+/** Why nothing is stored. */
+export interface Faults {
+  readonly kind: 'faults'
+  readonly errors: readonly ProblemError[]
+}
+
+export function fault(pointer: string, code: string, message: string): Faults {
+  return { kind: 'faults', errors: [{ pointer, code, message }] }
+}
+
 /** One item of the request, which should be an event. */
 export interface Item {
   readonly kind: 'item'
   readonly value: unknown
-  /** Its place in the request body; for NDJSON the number of the event, from 0. */
+  /** Its pointer in the request body; for NDJSON the number of the event, from 0. */
   readonly pointer: string
   /** The text that `payloadSpan` points into. */
   readonly source: string
@@ -147,4 +160,45 @@ function errorOf(fault: JsonFault, pointer: string, limits: BodyLimits): Problem
   const { maxBytes, maxBytesOutsideStrings } = itemLimits(limits)
   const message = `The event has more than ${maxBytes} bytes, or more than ${maxBytesOutsideStrings} outside strings; a payload may have ${maxPayloadBytes}. If these are several events, send them as items of an array or one a line.`
   return { pointer, code: 'event_too_large', message }
+}
+
+const openBrace = 0x7b
+const singleQuote = 0x27
+
+export interface PublishedBody {
+  /** Valid UTF-8 without a byte order mark. */
+  readonly body: Buffer
+  readonly format: 'json' | 'ndjson'
+  readonly feed: FeedName
+}
+
+/**
+ * The fault with line, column and, if nothing personal can be there, the text around them: in pieces between which others can have a turn. Use it for one fault of a request: a text that is invalid in
+ * one place may be invalid in thousands.
+ */
+export function* withPosition(
+  { body, format, feed }: PublishedBody,
+  { error, start }: BodyFault,
+): Generator<undefined, ProblemError> {
+  const lineEnd = format === 'json' ? -1 : body.indexOf('\n', start)
+  const end = lineEnd === -1 ? body.length : lineEnd
+  const found = yield* findSyntaxFault(body.subarray(start, end))
+  if (found === undefined) return error
+  // For an empty text there is nothing to add.
+  if (found === 0 && end === start) return error
+  const offset = start + found
+  const { line, column, excerpt } = yield* textPositionOf(body, offset)
+  const what = offset === end ? 'It ends too early' : 'It stops being JSON'
+  // For contacts, an excerpt could be somebody's name (D18).
+  const isShown = feed === 'property' && excerpt !== ''
+  const shown = isShown ? `, near \`${excerpt.replaceAll(/\p{C}/gu, '\ufffd')}\`` : ''
+  // The first line was whole, so what follows it may be meant as another one.
+  const isLines = format === 'json' && body[offset] === openBrace && line > 1 && column === 1
+  const remedy = isLines
+    ? ' If each line is an event, send them as application/x-ndjson.'
+    : body[offset] === singleQuote
+      ? ' Names and texts must be in double quotes.'
+      : ''
+  const message = `${error.message} ${what} at line ${line}, column ${column}${shown}.${remedy}`
+  return { ...error, message }
 }

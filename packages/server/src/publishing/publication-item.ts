@@ -11,7 +11,8 @@ import {
   standardCode,
 } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
-import { maxReported } from './publication-body.ts'
+import { fault, maxReported } from './publication-body.ts'
+import type { Faults } from './publication-body.ts'
 
 export interface ItemMembers {
   readonly payload: unknown
@@ -26,9 +27,7 @@ export interface ItemMembers {
   readonly category: Category | undefined
 }
 
-export type MembersReading =
-  | { readonly kind: 'members'; readonly members: ItemMembers }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+export type MembersReading = { readonly kind: 'members'; readonly members: ItemMembers } | Faults
 
 const allowed = ['payload', 'remove', 'eventType', 'id', 'transactionId', 'category']
 const assigned = ['tenantId', 'sequenceNumber', 'createdDate', 'eventTypeShortCode']
@@ -41,12 +40,12 @@ export function readItemMembers(
 ): MembersReading {
   if (!isObject(value)) {
     const message = `An event is an object such as {"payload": {…}}; this is ${kindOf(value)}.`
-    return { kind: 'faults', errors: [{ pointer: '', code: 'wrong_type', message }] }
+    return fault('', 'wrong_type', message)
   }
   if (isBarePayload(value, feed)) {
     const { subjectField } = feeds[feed]
     const message = `This is a payload by itself. Wrap it in "payload": {"payload": {"${subjectField}": …}}.`
-    return { kind: 'faults', errors: [{ pointer: '/payload', code: 'payload_or_remove', message }] }
+    return fault('/payload', 'payload_or_remove', message)
   }
   const errors: ProblemError[] = []
   const report = (member: string, code: string, message: string): undefined => {

@@ -11,17 +11,15 @@ import { freeBytes } from '../runtime/memory/free-bytes.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent } from '../events/append/append-batch.ts'
 import type { EventStore } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { PublicationReading } from './collect-drafts.ts'
-import { withRemarks } from './collect-warnings.ts'
-import type { CommitObserver } from './append-queue/commit-attempts.ts'
-import { defaultCommitLimits } from './append-queue/commit-limits.ts'
-import { createCommitQueue } from './append-queue/append-queue.ts'
-import type { CommitQueue, QueueState, SubmitOutcome } from './append-queue/append-queue.ts'
-import { fairRoom } from './append-queue/fair-quota.ts'
+import { withRemarks } from './publish-warnings.ts'
+import type { CommitObserver } from './append-queue/commit.ts'
+import { defaultCommitLimits, fairQuota } from './append-queue/commit-limits.ts'
+import { createAppendQueue } from './append-queue/append-queue.ts'
+import type { QueueState, SubmitOutcome } from './append-queue/append-queue.ts'
 import type { MaintenanceWatch } from '../maintenance/watch.ts'
 import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
-import type { PublicationLimits } from './read-publication.ts'
-import { createTurns } from './scheduler.ts'
+import type { PublicationLimits, PublicationReading } from './read-publication.ts'
+import { createScheduler } from './scheduler.ts'
 
 export interface PublishRequest {
   readonly key: FeedKey
@@ -78,28 +76,28 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const { events, catalogue } = options
   const limits = options.limits ?? defaultPublicationLimits
   const newId = options.newId ?? (() => uuidV7(Date.now()))
-  const queue: CommitQueue = createCommitQueue(events, defaultCommitLimits, undefined, options.observer)
-  const turns = createTurns(options.clock ?? (() => performance.now()))
+  const queue = createAppendQueue(events, defaultCommitLimits, undefined, options.observer)
+  const scheduler = createScheduler(options.clock ?? (() => performance.now()))
   const unanswered = new Set<Promise<PublishOutcome>>()
   /** Bytes of bodies that have not been read yet. */
-  const unread = fairRoom(defaultCommitLimits.maxWaitingCharacters)
+  const unread = fairQuota(defaultCommitLimits.maxWaitingCharacters)
 
   /** At once if the body is short and nothing else is being read. */
   function read(request: PublishRequest): undefined | PublicationReading | Promise<PublicationReading> {
     const { key, body, format } = request
     const { byteLength } = body
     const { tenantId, feed } = key
-    if (!unread.enter(tenantId, byteLength)) {
+    if (!unread.take(tenantId, byteLength)) {
       freeBytes(body)
       return undefined
     }
     const end = (): void => {
-      unread.leave(tenantId, byteLength)
+      unread.free(tenantId, byteLength)
       // The drafts are separate strings and do not refer to the body.
       freeBytes(body)
     }
     const steps = publicationSteps({ feed, body, format, catalogue, limits, newId })
-    const reading = turns.run(steps, byteLength)
+    const reading = scheduler.run(steps, byteLength)
     if (reading instanceof Promise) return reading.finally(end)
     end()
     return reading

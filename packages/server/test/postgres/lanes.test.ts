@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { catalogues } from '@property-events/protocol'
 import { defaultCommitLimits } from '../../src/publishing/append-queue/commit-limits.ts'
 import type { CommitLimits } from '../../src/publishing/append-queue/commit-limits.ts'
-import { createCommitQueue } from '../../src/publishing/append-queue/append-queue.ts'
+import { createAppendQueue } from '../../src/publishing/append-queue/append-queue.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
 import type { AppendOutcome } from '../../src/events/append/append-batch.ts'
 import type { FeedKey } from '../../src/events/feed-key.ts'
@@ -70,7 +70,7 @@ describe('a node that commits several feeds at once', () => {
 
   it('publishes to all other feeds while a session holds one, and to that one as soon as it is free (P1)', async () => {
     await using site = await place()
-    const queue = createCommitQueue((await site.node()).events)
+    const queue = createAppendQueue((await site.node()).events)
     const publish = (key: FeedKey, subject: string) => queue.submit(batch([draft({ subject })], { key }))
     for (const key of [feedKey(tenantA), feedKey(tenantB)]) stored(await publish(key, 'before'))
     const held = await holdFeed(site.url, feedKey(tenantA))
@@ -93,7 +93,7 @@ describe('a node that commits several feeds at once', () => {
   it('answers a poll by time of every other feed while one is held (P3)', async () => {
     await using site = await place()
     const node = await site.node()
-    const queue = createCommitQueue(node.events)
+    const queue = createAppendQueue(node.events)
     const held = await holdFeed(site.url, feedKey(tenantA))
     const waits = queue.submit(batch([draft({ subject: 'p' })]))
     stored(await queue.submit(batch([draft({ subject: 'p' })], { key: feedKey(tenantB) })))
@@ -106,7 +106,7 @@ describe('a node that commits several feeds at once', () => {
   it('fails alone what the database refuses, and stores the rest of the commit (P6, P11)', async () => {
     await using site = await place()
     const node = await site.node()
-    const queue = createCommitQueue(node.events)
+    const queue = createAppendQueue(node.events)
     await using gates = await putGates(site.url)
     await gates.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF new.branch = 'refused' THEN RAISE 'not this one' USING ERRCODE = '22021'; END IF; RETURN new; END $$`)
@@ -154,7 +154,7 @@ describe('a node that commits several feeds at once', () => {
     await using gates = await putGates(site.url)
     await gates.query('CREATE SEQUENCE calls; CREATE SEQUENCE opened')
     const node = await site.node(proxy.url(site.name))
-    const queue = createCommitQueue(node.events, hasty)
+    const queue = createAppendQueue(node.events, hasty)
     stored(await queue.submit(batch([draft({ subject: 'before' })])))
     // No lock, which would be waited for no longer than the one that is tested.
     await gates.wrapAppend(
@@ -211,7 +211,7 @@ describe('a node that commits several feeds at once', () => {
             )
           }
         }
-        const queue = createCommitQueue(node.events, hasty)
+        const queue = createAppendQueue(node.events, hasty)
         const batches = history.map(({ request }) => batchOf(request, tenants))
         const answers: Promise<unknown>[] = []
         for (const [index, sent] of batches.entries()) {

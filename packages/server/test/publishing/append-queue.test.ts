@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defaultCommitLimits } from '../../src/publishing/append-queue/commit-limits.ts'
 import type { CommitLimits } from '../../src/publishing/append-queue/commit-limits.ts'
-import { createCommitQueue } from '../../src/publishing/append-queue/append-queue.ts'
+import { createAppendQueue } from '../../src/publishing/append-queue/append-queue.ts'
 import { StorageFailure } from '../../src/sql/storage-errors.ts'
 import type { AppendBatch } from '../../src/events/append/append-batch.ts'
 import { checkSchedules } from './support/check-schedules.ts'
@@ -46,7 +46,7 @@ function withoutQueue(store: HeldStore): CheckedQueue {
 
 /** A right one, but for large batches, which wait for a place that nobody gives them. */
 function withoutLargeLane(store: HeldStore): CheckedQueue {
-  const queue = createCommitQueue(store, limits)
+  const queue = createAppendQueue(store, limits)
   return {
     submit: (batch) => (batch.drafts.length <= 2 ? queue.submit(batch) : new Promise(() => undefined)),
     drained: () => queue.drained(),
@@ -56,7 +56,7 @@ function withoutLargeLane(store: HeldStore): CheckedQueue {
 describe('the commit queue', () => {
   it('commits at once when nothing is under way, and collects what comes meanwhile across feeds (ARCHITECTURE)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store)
+    const queue = createAppendQueue(store)
     const first = queue.submit(sent('a'))
     await untilCommits(store, 1)
     const later = ['b', 'c', 'd'].map((feed) => queue.submit(sent(feed)))
@@ -69,7 +69,7 @@ describe('the commit queue', () => {
 
   it('cuts a commit at its limits, and lets a batch above them go alone (ARCHITECTURE)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const held = queue.submit(sent('0'))
     await untilCommits(store, 1)
     const all = [
@@ -88,7 +88,7 @@ describe('the commit queue', () => {
 
   it('never puts a single event into one commit with a thousand, nor makes either wait for ever (D10)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const all = [queue.submit(sent('large', { events: 9 }))]
     await untilCommits(store, 1)
     for (let n = 0; n < 3; n += 1) {
@@ -110,7 +110,7 @@ describe('the commit queue', () => {
 
   it('gives each tenant its share of a commit, however much one of them sends (D10)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const held = queue.submit(sent('0'))
     await untilCommits(store, 1)
     const flood = Array.from({ length: 20 }, () => queue.submit(sent('flood')))
@@ -128,7 +128,7 @@ describe('the commit queue', () => {
 
   it('counts both feeds of a tenant as one (D10)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const held = queue.submit(sent('0'))
     await untilCommits(store, 1)
     const all = ['a/contact', 'a', 'b', 'c'].flatMap((feed) =>
@@ -147,7 +147,7 @@ describe('the commit queue', () => {
 describe('several commits at once', () => {
   it('run beside one that takes long, each feed in one of them at a time (P1)', async () => {
     const store = heldStore(3)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const all = [queue.submit(sent('a'))]
     await untilCommits(store, 1)
     all.push(queue.submit(sent('a')), queue.submit(sent('b')))
@@ -163,7 +163,7 @@ describe('several commits at once', () => {
   it('begin only when one has taken longer than collecting is worth (ARCHITECTURE)', async () => {
     const store = heldStore(3)
     let nowMs = 0
-    const queue = createCommitQueue(store, { ...limits, gatherMs: [5, 5] }, () => nowMs)
+    const queue = createAppendQueue(store, { ...limits, gatherMs: [5, 5] }, () => nowMs)
     const all = [queue.submit(sent('a'))]
     await untilCommits(store, 1)
     all.push(queue.submit(sent('b')))
@@ -180,7 +180,7 @@ describe('several commits at once', () => {
 
   it('leave a place for small batches, however many large ones there are (D10)', async () => {
     const store = heldStore(3)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const large = Array.from({ length: 5 }, (_, n) => queue.submit(sent(`large${n}`, { events: 9 })))
     await untilCommits(store, 2)
     const small = queue.submit(sent('small'))
@@ -194,7 +194,7 @@ describe('several commits at once', () => {
 describe('the waiting room', () => {
   it('answers overloaded instead of holding more than it may (P11)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store, { ...limits, maxWaitingCharacters: 50 })
+    const queue = createAppendQueue(store, { ...limits, maxWaitingCharacters: 50 })
     const first = queue.submit(sent('a', { characters: 40 }))
     assert.deepEqual(await queue.submit(sent('b', { characters: 40 })), { kind: 'overloaded' })
     store.endAll()
@@ -207,7 +207,7 @@ describe('the waiting room', () => {
 
   it('has room for the others when one tenant fills its part, and gives it back when answered (P11)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store, { ...limits, maxWaitingCharacters: 1_000 })
+    const queue = createAppendQueue(store, { ...limits, maxWaitingCharacters: 1_000 })
     const flood = Array.from({ length: 60 }, () => queue.submit(sent('flood', { characters: 10 })))
     const others = Array.from({ length: 20 }, (_, n) => queue.submit(sent(`other${n}`, { characters: 10 })))
     store.endAll()
@@ -225,7 +225,7 @@ describe('the waiting room', () => {
 describe('a commit that fails', () => {
   it('fails for everybody if it was the store that failed, and nothing is retried (P6)', async () => {
     const store = heldStore(1)
-    const queue = createCommitQueue(store)
+    const queue = createAppendQueue(store)
     const failed = Promise.allSettled([queue.submit(sent('a')), queue.submit(sent('b'))])
     await untilCommits(store, 1)
     store.end(new StorageFailure('storage_unavailable', new Error('disk')))
@@ -242,7 +242,7 @@ describe('a commit that fails', () => {
   it('fails alone the batch that is at fault, and keeps the order of the others (P1, P6)', async () => {
     const store = heldStore(1)
     store.failing = (batches) => (batches.some(({ name }) => name === 'b2') ? refused : undefined)
-    const queue = createCommitQueue(store)
+    const queue = createAppendQueue(store)
     const names = ['a1', 'a2', 'b1', 'b2', 'b3', 'c1']
     const all = names.map((name) => queue.submit(sent(name[0] ?? '', { name })))
     store.endAll()
@@ -259,7 +259,7 @@ describe('a feed that somebody else has locked', () => {
   it('makes its commit run again feed by feed, and waits alone while all others continue (P1)', async () => {
     const store = heldStore(2)
     store.failing = (batches) => (batches.some(({ feed }) => feed === 'b') ? locked : undefined)
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     const group = ['a', 'b', 'c'].map((feed, n) => queue.submit(sent(feed, { name: `${feed}${n}` })))
     store.endAll()
     await Promise.all([group[0], group[2]])
@@ -286,7 +286,7 @@ describe('a feed that somebody else has locked', () => {
       nowMs += 400
       return batches.some(({ feed }) => feed === 'b') ? locked : undefined
     }
-    const queue = createCommitQueue(store, limits, () => nowMs)
+    const queue = createAppendQueue(store, limits, () => nowMs)
     store.endAll()
     await assert.rejects(queue.submit(sent('b')), { code: 'feed_locked' })
     assert.ok(nowMs >= 30_000 && nowMs < 32_000, `${nowMs} ms`)
@@ -308,7 +308,7 @@ describe('a feed that somebody else has locked', () => {
     let free = ''
     store.failing = (batches) =>
       batches.some(({ feed }) => feed.startsWith('l') && feed !== free) ? locked : undefined
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     store.endAll()
     const all = new Map(['l1', 'l2', 'l3', 'l4', 'l5'].map((feed) => [feed, queue.submit(sent(feed))]))
     for (const feed of ['l4', 'l1', 'l5', 'l3', 'l2']) {
@@ -320,7 +320,7 @@ describe('a feed that somebody else has locked', () => {
   it('keeps the queue from being drained until it is answered (graceful stop)', async () => {
     const store = heldStore(2)
     store.failing = () => locked
-    const queue = createCommitQueue(store, limits)
+    const queue = createAppendQueue(store, limits)
     await queue.drained()
     store.endAll()
     const all = ['a', 'b'].map((feed) => queue.submit(sent(feed)))
@@ -328,8 +328,8 @@ describe('a feed that somebody else has locked', () => {
     const draining = queue.drained().then(() => (drained = true))
     for (let n = 0; n < 20; n += 1) await new Promise(setImmediate)
     assert.equal(drained, false)
-    const { waiting, commits, lockedFeeds } = queue.state()
-    assert.deepEqual({ waiting, commits, lockedFeeds }, { waiting: 2, commits: 0, lockedFeeds: 2 })
+    const { waiting, commits, blockedFeeds } = queue.state()
+    assert.deepEqual({ waiting, commits, blockedFeeds }, { waiting: 2, commits: 0, blockedFeeds: 2 })
     store.failing = () => undefined
     await Promise.all([...all, draining])
     assert.equal(drained, true)
@@ -339,7 +339,7 @@ describe('a feed that somebody else has locked', () => {
 describe('any number of publishers', () => {
   it('are all answered, each feed in order and in one commit at a time, whatever happens (P1, P6)', async () => {
     const numRuns = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 10_000 : 500
-    await checkSchedules((store) => createCommitQueue(store, limits), { numRuns })
+    await checkSchedules((store) => createAppendQueue(store, limits), { numRuns })
   })
 
   it('would fail if a feed were in two commits at once: this test can fail (P1)', async () => {
@@ -352,7 +352,7 @@ describe('any number of publishers', () => {
 
   it('are gathered by the limits that a node has by default (ARCHITECTURE)', async () => {
     const store = heldStore(4)
-    const queue = createCommitQueue(store, defaultCommitLimits)
+    const queue = createAppendQueue(store, defaultCommitLimits)
     const first = queue.submit(sent('0'))
     await untilCommits(store, 1)
     const all = Array.from({ length: 50 }, (_, n) => queue.submit(sent(`feed${n}`)))

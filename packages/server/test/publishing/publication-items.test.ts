@@ -10,7 +10,7 @@ import {
   publicationSteps,
   readPublication,
 } from '../../src/publishing/read-publication.ts'
-import type { PublicationReading } from '../../src/publishing/collect-drafts.ts'
+import type { PublicationReading } from '../../src/publishing/read-publication.ts'
 import { hostileBodies } from '../support/hostile-bodies.ts'
 
 const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'

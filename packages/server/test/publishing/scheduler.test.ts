@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { createPublisher } from '../../src/publishing/publish.ts'
-import { createTurns } from '../../src/publishing/scheduler.ts'
+import { createScheduler } from '../../src/publishing/scheduler.ts'
 import type { AppendOutcome } from '../../src/events/append/append-batch.ts'
 import type { EventStore } from '../../src/events/event-log.ts'
 
@@ -36,17 +36,17 @@ describe('work in turns', () => {
   it('gives way to everything else on the event loop after a millisecond', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
-    const turns = createTurns(clock)
-    assert.deepEqual(await besideOthers(log, () => [turns.run(steps('a', 8))]), ['a'])
+    const scheduler = createScheduler(clock)
+    assert.deepEqual(await besideOthers(log, () => [scheduler.run(steps('a', 8))]), ['a'])
     assert.equal(log.join(' ').replace(/[ |]*$/, ''), 'a1 a2 a3 | a4 a5 a6 | a7 a8')
   })
 
   it('counts what comes from everybody together, and does it in the order it came in', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
-    const turns = createTurns(clock)
+    const scheduler = createScheduler(clock)
     const names = ['a', 'b', 'c', 'd']
-    const start = () => names.map((name) => turns.run(steps(name, 2)))
+    const start = () => names.map((name) => scheduler.run(steps(name, 2)))
     assert.deepEqual(await besideOthers(log, start), names)
     assert.equal(log.join(' ').replace(/[ |]*$/, ''), 'a1 a2 b1 | b2 c1 c2 | d1 d2')
   })
@@ -54,13 +54,13 @@ describe('work in turns', () => {
   it('gives long runs every second turn, and 5 ms each before the next of them', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
-    const turns = createTurns(clock)
+    const scheduler = createScheduler(clock)
     // A turn has three steps: 9 turns are more than a run of ten milliseconds may take before it counts as a long one.
     const start = () => [
-      turns.run(steps('x', 150)),
-      turns.run(steps('y', 150)),
-      turns.run(steps('a', 24)),
-      turns.run(steps('b', 3)),
+      scheduler.run(steps('x', 150)),
+      scheduler.run(steps('y', 150)),
+      scheduler.run(steps('a', 24)),
+      scheduler.run(steps('b', 3)),
     ]
     await besideOthers(log, start)
     const order = log.filter((entry) => entry !== '|')
@@ -85,12 +85,12 @@ describe('work in turns', () => {
   it('takes turns with as many long runs as have 32 MiB together, then with the first that came and the smallest, and finally with all', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
-    const turns = createTurns(clock)
+    const scheduler = createScheduler(clock)
     const mebibyte = 2 ** 20
     const sizes = { a: 16, b: 16, c: 16, d: 15, e: 1, f: 1, g: 40, h: 2 }
     const names = Object.keys(sizes)
     const start = () =>
-      Object.entries(sizes).map(([name, size]) => turns.run(steps(name, 100), size * mebibyte))
+      Object.entries(sizes).map(([name, size]) => scheduler.run(steps(name, 100), size * mebibyte))
     assert.deepEqual(await besideOthers(log, start), names)
     const order = log.filter((entry) => entry !== '|')
     // After the 10 ms of a short run, some 27 steps.
@@ -114,24 +114,24 @@ describe('work in turns', () => {
   it('begins at once when nothing was done in this turn, and returns what ends within it', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
-    const turns = createTurns(clock)
+    const scheduler = createScheduler(clock)
     for (const name of ['a', 'b']) {
-      assert.equal(turns.run(steps(name, 1)), name)
+      assert.equal(scheduler.run(steps(name, 1)), name)
       assert.equal(log.at(-1), `${name}1`)
       await new Promise(setImmediate)
     }
   })
 
   it('fails alone', async () => {
-    const turns = createTurns(() => 0)
+    const scheduler = createScheduler(() => 0)
     const broken = {
       next(): never {
         throw new Error('broken')
       },
     }
     const log: string[] = []
-    const failing = Promise.resolve(turns.run(broken))
-    const fine = turns.run(slowSteps(log).steps('a', 2))
+    const failing = Promise.resolve(scheduler.run(broken))
+    const fine = scheduler.run(slowSteps(log).steps('a', 2))
     await assert.rejects(failing, { message: 'broken' })
     assert.equal(await fine, 'a')
   })

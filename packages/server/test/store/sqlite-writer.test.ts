@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import Database from 'better-sqlite3'
-import { createCommitQueue } from '../../src/publishing/append-queue/append-queue.ts'
+import { createAppendQueue } from '../../src/publishing/append-queue/append-queue.ts'
 import { sqliteAccess } from '../../src/sql/sqlite.ts'
 import { changeCounts } from '../../src/events/change-counts.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
@@ -132,7 +132,7 @@ describe('the writer', () => {
     database.exec(`CREATE TRIGGER refuse BEFORE INSERT ON event WHEN CAST(new.json AS TEXT) LIKE '%not this one%'
       BEGIN SELECT RAISE(ABORT, 'refused'); END`)
     database.close()
-    const queue = createCommitQueue(store.events)
+    const queue = createAppendQueue(store.events)
     const texts = ['first', 'a', 'not this one', 'b']
     const results = await Promise.allSettled(
       texts.map((text, n) => queue.submit(batch([draft({ subject: `p${n}`, text })]))),

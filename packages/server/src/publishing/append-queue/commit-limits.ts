@@ -1,12 +1,11 @@
-/** How much goes into one commit, how many commits run at once, and how long a commit waits. */
-import type { AppendBatch } from '../../events/append/append-batch.ts'
+/** How much may wait, how much goes into one commit, how many commits run at once, and how long a commit waits. */
 
 /**
  * Batches of about the same size share a commit, so that a single event never waits for a thousand others in its
  * commit.
  */
 export interface CommitSize {
-  /** The most events in a batch of this size. The last size takes batches of any number. */
+  /** The most events in a batch of this size. */
   readonly batchEvents: number
   readonly batchCharacters: number
   /** Events in one commit. */
@@ -16,9 +15,9 @@ export interface CommitSize {
 }
 
 export interface CommitLimits {
-  /** Ascending. */
+  /** Ascending; the last takes batches of any size. */
   readonly sizes: readonly CommitSize[]
-  /** Payload characters that may wait or be under way. A tenant may hold as many as are left free (`fairRoom`). */
+  /** Payload characters that may wait or be under way. A tenant may have as many as are left free (`fairQuota`). */
   readonly maxWaitingCharacters: number
   /**
    * A further commit of the same size begins beside one that is under way when that takes twice as long as usual, but
@@ -30,9 +29,9 @@ export interface CommitLimits {
    * usual time of a commit, or the last.
    */
   readonly lockWaitsMs: readonly number[]
-  /** How long each try waits for a feed that is known to be locked. The commit then contains no other feed. */
+  /** How long each try waits for a feed that was found locked. The commit then contains no other feed. */
   readonly lockedWaitMs: number
-  /** The number of locked feeds that are tried at once; more take turns. */
+  /** The number of locked feeds that are tried at once; more wait for their turn. */
   readonly lockedAtOnce: number
   /** After this time in all, publications to a locked feed are refused with `feed_locked`. */
   readonly lockedAtMostMs: number
@@ -66,15 +65,38 @@ export const defaultCommitLimits: CommitLimits = {
   lockedAtMostMs: 30_000,
 }
 
-/** Index of the first size that the batch fits into. */
-export function sizeOf(batch: AppendBatch, characters: number, { sizes }: CommitLimits): number {
-  const events = batch.drafts.length
-  const index = sizes.findIndex(
-    ({ batchEvents, batchCharacters }) => events <= batchEvents && characters <= batchCharacters,
-  )
-  return index < 0 ? sizes.length - 1 : index
+/** A limit to what is in memory, of which one tenant cannot use up everything: however much it sends, others find some free. */
+export interface FairQuota {
+  /** Adds to what the tenant uses; false: too little is free, and nothing was added. */
+  take(tenantId: string, size: number): boolean
+  /** Subtracts from what the tenant uses. */
+  free(tenantId: string, size: number): void
+  /** What all tenants use. */
+  used(): number
 }
 
-export function charactersOf({ drafts }: AppendBatch): number {
-  return drafts.reduce((sum, { content }) => sum + (content.kind === 'payload' ? content.text.length : 0), 0)
+/**
+ * A tenant may use as much as is left free beside it: one alone half of the quota, each of *n* tenants that send without end 1/(n + 1) of
+ * it. As much again is then free for a new tenant, and the tenants need not be counted beforehand. The first to take any may take more than
+ * there is: it was limited earlier.
+ */
+export function fairQuota(quota: number): FairQuota {
+  const usedBy = new Map<string, number>()
+  let used = 0
+  return {
+    take(tenantId, size) {
+      const own = (usedBy.get(tenantId) ?? 0) + size
+      if (used > 0 && own > quota - used - size) return false
+      usedBy.set(tenantId, own)
+      used += size
+      return true
+    },
+    free(tenantId, size) {
+      const own = (usedBy.get(tenantId) ?? 0) - size
+      if (own > 0) usedBy.set(tenantId, own)
+      else usedBy.delete(tenantId)
+      used -= size
+    },
+    used: () => used,
+  }
 }

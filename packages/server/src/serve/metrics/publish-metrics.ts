@@ -2,8 +2,8 @@
 import type { FeedName } from '@property-events/protocol'
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
-import type { CommitObserver } from '../../publishing/append-queue/commit-attempts.ts'
-import type { LaneState, QueueState } from '../../publishing/append-queue/append-queue.ts'
+import type { CommitObserver } from '../../publishing/append-queue/commit.ts'
+import type { SizeState, QueueState } from '../../publishing/append-queue/append-queue.ts'
 import type { PublishOutcome } from '../../publishing/publish.ts'
 import type { MetricJson, MetricSample } from '../../runtime/metrics/histogram-samples.ts'
 import { ownHistogram } from '../../runtime/metrics/own-histogram.ts'
@@ -51,7 +51,7 @@ export function publishMetrics(register: Registry): PublishMetrics {
     committed: (outcome, ms) => commits.observe(ms / 1_000, outcome),
     watchQueue(state) {
       addQueueGauges(register, state)
-      addLaneGauges(register, state)
+      addSizeGauges(register, state)
     },
     json: () => [outcomes.json(), storedEvents.json(), waits.json(), commits.json()],
   }
@@ -82,7 +82,7 @@ const queueGauges = [
   {
     name: 'property_events_locked_feeds',
     help: 'Feeds whose publications wait because another session has locked them.',
-    of: ({ lockedFeeds }: QueueState) => lockedFeeds,
+    of: ({ blockedFeeds }: QueueState) => blockedFeeds,
   },
 ] as const
 
@@ -96,33 +96,33 @@ function addQueueGauges(register: Registry, state: () => QueueState): void {
   }
 }
 
-const laneGauges = [
+const sizeGauges = [
   {
     name: 'property_events_lane_waiting_requests',
     help: 'Publish requests whose commit has not begun, by the size of their batch (events, at most).',
-    of: ({ waiting }: LaneState) => waiting,
+    of: ({ waiting }: SizeState) => waiting,
   },
   {
     name: 'property_events_lane_commits_under_way',
     help: 'Commits under way, by the size of their batches (events, at most).',
-    of: ({ commits }: LaneState) => commits,
+    of: ({ commits }: SizeState) => commits,
   },
 ] as const
 
-function addLaneGauges(register: Registry, state: () => QueueState): void {
-  for (const { of, ...metric } of laneGauges) {
+function addSizeGauges(register: Registry, state: () => QueueState): void {
+  for (const { of, ...metric } of sizeGauges) {
     const gauge: Gauge<'batch'> = new Gauge({
       ...metric,
       labelNames: ['batch'],
       registers: [register],
       collect() {
-        for (const lane of state().lanes) gauge.set({ batch: batchLabel(lane) }, of(lane))
+        for (const size of state().sizes) gauge.set({ batch: batchLabel(size) }, of(size))
       },
     })
   }
 }
 
-function batchLabel({ batchEvents }: LaneState): string {
+function batchLabel({ batchEvents }: SizeState): string {
   return Number.isFinite(batchEvents) ? String(batchEvents) : 'any'
 }
 

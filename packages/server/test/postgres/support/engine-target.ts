@@ -1,5 +1,5 @@
 import { ticksOfMilliseconds } from '@property-events/protocol'
-import { createCommitQueue } from '../../../src/publishing/append-queue/append-queue.ts'
+import { createAppendQueue } from '../../../src/publishing/append-queue/append-queue.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { batch, draft } from '../../store/support/drafts.ts'
@@ -8,7 +8,7 @@ import type { LoadTarget, SeenEvent } from './load.ts'
 
 /** A feed of an engine, published to through the queue that gathers commits, as the service does. */
 export function engineTarget(engine: StorageEngine, key: FeedKey): LoadTarget {
-  const queue = createCommitQueue(engine.events)
+  const queue = createAppendQueue(engine.events)
   return {
     async publish(name, subject) {
       const sent = draft({ subject: `${key.tenantId} ${subject}`, id: name, text: name })

@@ -1,14 +1,14 @@
 /** Random schedules of a queue before a store: publications, commits that end when they do, feeds that are locked for a while. */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { CommitQueue } from '../../../src/publishing/append-queue/append-queue.ts'
+import type { AppendQueue } from '../../../src/publishing/append-queue/append-queue.ts'
 import { within } from '../../support/until.ts'
 import { heldStore, locked, refused, sent } from './held-store.ts'
 import type { HeldStore } from './held-store.ts'
 
 /** What is checked, so that a wrong one can be put in its place. */
-export interface CheckedQueue extends Pick<CommitQueue, 'drained'> {
-  submit(...given: Parameters<CommitQueue['submit']>): Promise<unknown>
+export interface CheckedQueue extends Pick<AppendQueue, 'drained'> {
+  submit(...given: Parameters<AppendQueue['submit']>): Promise<unknown>
 }
 
 export interface CheckOptions {

@@ -1,27 +1,70 @@
-/** Checks a payload against its feed's contract, and finds what the append needs to know about it. */
+/** Reads the payload of one published event as its own text, checks it against its feed's contract, and finds what the append needs to know. */
 import {
   adviseContact,
   adviseProperty,
   adviseShown,
   checkContactPayload,
   checkPropertyPayload,
+  compactJson,
   feeds,
   findUnknownFields,
   impliesLettings,
   maxAdvice,
   meaningOf,
   memberOf,
+  parseUuid,
   priceLooksLike,
+  readJson,
 } from '@property-events/protocol'
-import type { Category, FeedName, ProblemError, PublishWarning } from '@property-events/protocol'
+import type { Category, FeedName, JsonReading, PublishWarning } from '@property-events/protocol'
+import { fault } from './publication-body.ts'
+import type { BodyLimits, Faults, Item } from './publication-body.ts'
 
 export type Advice = Omit<PublishWarning, 'index'>
+
+export interface Payload {
+  readonly kind: 'payload'
+  readonly text: string
+  readonly value: unknown
+}
+
+/**
+ * The payload's own text (D22): as sent in a string, or cut out of the body without the white space between tokens. `textReading`: the
+ * reading of the payload's text, if it was read before.
+ */
+export function readPayload(
+  item: Item,
+  payload: unknown,
+  textReading: JsonReading | undefined,
+  limits: BodyLimits,
+): Payload | Faults {
+  if (typeof payload === 'string') {
+    const refusal = payloadTooLarge(payload, limits)
+    if (refusal !== undefined) return refusal
+    const reading = textReading ?? readJson(payload, { maxDepth: limits.maxPayloadDepth })
+    if (reading.kind === 'read') return { kind: 'payload', text: payload, value: reading.value }
+    const { pointer, code, message } = reading.fault
+    return fault(`/payload${pointer}`, code, `In the payload's text: ${message}`)
+  }
+  const span = item.payloadSpan
+  let text = span === undefined ? JSON.stringify(payload) : item.source.slice(span.start, span.end)
+  if (span?.spaced === true) text = compactJson(text)
+  return payloadTooLarge(text, limits) ?? { kind: 'payload', text, value: payload }
+}
+
+function payloadTooLarge(text: string, { maxPayloadBytes }: BodyLimits) {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxPayloadBytes) return undefined
+  const message = `The payload has ${bytes} bytes; at most ${maxPayloadBytes} are allowed.`
+  return fault('/payload', 'payload_too_large', message)
+}
 
 export type PayloadCheck =
   | {
       readonly kind: 'checked'
       /** The subject's UUID in the payload's spelling (D15, D16). */
       readonly subject: string
+      readonly subjectId: string
       readonly published: boolean | undefined
       readonly branch: string | undefined
       /** Only for properties. */
@@ -32,7 +75,7 @@ export type PayloadCheck =
       /** The number of members that the contract does not know and that do not look like one it knows. */
       readonly unknownFields: number
     }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+  | Faults
 
 /** Contract faults refuse the event; advice goes into the receipt. `eventType` (a short code) and `category` are as sent. */
 export function checkPayload(
@@ -48,10 +91,14 @@ export function checkPayload(
   if (faults.length > 0) {
     return {
       kind: 'faults',
-      errors: faults.map((fault) => ({ ...fault, pointer: `/payload${fault.pointer}` })),
+      errors: faults.map((one) => ({ ...one, pointer: `/payload${one.pointer}` })),
     }
   }
-  const subject = memberOf(payload, feeds[feed].subjectField)
+  const { subjectField } = feeds[feed]
+  const subject = memberOf(payload, subjectField)
+  const subjectId = typeof subject === 'string' ? parseUuid(subject) : undefined
+  if (typeof subject !== 'string' || subjectId === undefined)
+    return fault(`/payload/${subjectField}`, 'not_a_uuid', 'The subject is a UUID.')
   const published = memberOf(payload, 'published')
   const branch = memberOf(payload, 'branch_id')
   const updateDate = feed === 'property' ? memberOf(payload, 'update_date') : undefined
@@ -67,7 +114,8 @@ export function checkPayload(
       : adviseContact(payload)
   return {
     kind: 'checked',
-    subject: typeof subject === 'string' ? subject : '',
+    subject,
+    subjectId,
     published: feed === 'property' && typeof published === 'boolean' ? published : undefined,
     branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
     updateDate: typeof updateDate === 'string' ? updateDate : undefined,

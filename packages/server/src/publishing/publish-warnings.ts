@@ -1,7 +1,7 @@
 /** The warnings in a receipt: the first 100 of the request, in the order of its events (PROTOCOL §8). */
 import type { PublishWarning } from '@property-events/protocol'
 import type { AppendRemark, AppendedEvent } from '../events/append/append-batch.ts'
-import type { Advice } from './check-payload.ts'
+import type { Advice } from './publication-payload.ts'
 import { maxReported } from './publication-body.ts'
 
 export interface WarningCollector {
