@@ -4,6 +4,7 @@
  * Plain JavaScript for any Node from 18.
  */
 import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode, oldestMajor } from './find-node.mjs'
@@ -74,7 +75,12 @@ function run(command, args) {
   const cwd = ['start', 'cli', 'pack', 'wordpress-zip'].includes(task)
     ? (process.env.INIT_CWD ?? process.cwd())
     : root
-  const env = { ...process.env, PATH: dirname(command) + delimiter + (process.env.PATH ?? '') }
+  const env = {
+    ...process.env,
+    PATH: dirname(command) + delimiter + (process.env.PATH ?? ''),
+    // The program ends when this process has ended in a way that it cannot pass on.
+    WRAPPER_OF_PROPERTY_EVENTS: String(process.pid),
+  }
   const child = spawn(command, args, { stdio: 'inherit', cwd, env })
   const forward = (signal) => child.kill(signal)
   process.on('SIGTERM', forward)
@@ -94,6 +100,6 @@ function run(command, args) {
       process.stderr.write(`${command} could not be started: ${error.message}\n`)
       resolve(1)
     })
-    child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 128)))
+    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]))
   })
 }

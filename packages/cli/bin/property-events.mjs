@@ -6,6 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { faultOfCarried, findCarried } from '../carried-node/index.mjs'
 
@@ -29,6 +30,7 @@ if (major >= oldestMajor) {
   const fault = servesForLong ? faultOfThisNode() : undefined
   if (fault === undefined) {
     enableCache()
+    endWithWrapper()
     const { main } = await import('../src/main.ts')
     process.exitCode = await main(process.argv.slice(2), process.env)
   } else refuse(fault)
@@ -117,9 +119,27 @@ function enableCache() {
   nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
 }
 
+/**
+ * A wrapper passes on the signals that it gets. When it was killed outright, or npx around it, this process has another parent, and stops
+ * as it does on SIGTERM. Windows always names the first parent.
+ */
+function endWithWrapper() {
+  const parent = process.ppid
+  const { WRAPPER_OF_PROPERTY_EVENTS: wrapper, npm_lifecycle_event: event } = process.env
+  if (wrapper !== String(parent) && event !== 'npx') return
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  watch.unref()
+}
+
 /** Runs the same command line in another Node; what stops this process stops that one. */
 function handOver(node) {
-  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' })
+  endWithWrapper()
+  const env = { ...process.env, WRAPPER_OF_PROPERTY_EVENTS: String(process.pid) }
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit', env })
   // A terminal sends Ctrl-C to the whole group, so the child has it already; a lone `kill -INT` has to be passed on.
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.on(signal, () => {
@@ -127,6 +147,6 @@ function handOver(node) {
     })
   }
   child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === null ? 1 : 128)
+    process.exitCode = code ?? 128 + constants.signals[signal]
   })
 }

@@ -1,23 +1,47 @@
+import { constants } from 'node:os'
+
 /** Exit code of a command that a signal stopped before its work was done. */
 export const interruptedExitCode = 130
 
-/**
- * Aborted by the first SIGTERM, SIGINT or SIGHUP, with its name as the `reason`; a second one ends the process at once.
- */
-export function stopSignal(): AbortSignal {
+const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+export interface StopListener extends Disposable {
+  /** Aborted by the first of the signals, with its name as the `reason`. */
+  readonly signal: AbortSignal
+  /** The exit code that a shell reports for a process that the signal ended: 130 after SIGINT, 143 after SIGTERM. */
+  readonly exitCode: number
+}
+
+/** Until it is disposed of, SIGTERM, SIGINT and SIGHUP abort; a second one ends the process at once. */
+export function listenForStop(): StopListener {
   const controller = new AbortController()
-  for (const [name, number] of [
-    ['SIGTERM', 15],
-    ['SIGINT', 2],
-    ['SIGHUP', 1],
-  ] as const) {
-    process.on(name, () => {
-      // The exit code that a shell reports for a process that a signal ended.
-      if (controller.signal.aborted) process.exit(128 + number)
+  const listeners = stopSignals.map((name) => {
+    const listener = () => {
+      if (controller.signal.aborted) process.exit(exitCodeAfter(name))
       controller.abort(name)
-    })
+    }
+    process.on(name, listener)
+    return [name, listener] as const
+  })
+  return {
+    signal: controller.signal,
+    get exitCode() {
+      const name = stopSignals.find((one) => one === controller.signal.reason)
+      return name === undefined ? 0 : exitCodeAfter(name)
+    },
+    [Symbol.dispose]() {
+      for (const [name, listener] of listeners) process.off(name, listener)
+    },
   }
-  return controller.signal
+}
+
+/** The same for as long as the process lives. */
+export function stopSignal(): AbortSignal {
+  return listenForStop().signal
+}
+
+function exitCodeAfter(name: (typeof stopSignals)[number]): number {
+  return 128 + constants.signals[name]
 }
 
 /** Resolves when the signal is aborted. */

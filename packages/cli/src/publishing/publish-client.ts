@@ -1,5 +1,5 @@
 /** The client that publishes a file: its patience, and the messages for the user meanwhile. */
-import { createClient, PropertyEventsError, ServiceError } from '@property-events/client'
+import { AbortedError, createClient, PropertyEventsError, ServiceError } from '@property-events/client'
 import type { Client, ClientOptions } from '@property-events/client'
 import type { FeedName } from '@property-events/protocol'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -63,14 +63,16 @@ export async function epochOf(
   client: PublishClient,
   feed: FeedName,
   { tenant, baseUrl }: ServiceAddress,
+  signal: AbortSignal,
 ): Promise<string> {
   try {
-    const heads = (await client.heads()).filter((head) => head.feed === feed)
+    const heads = (await client.heads({ signal })).filter((head) => head.feed === feed)
     const ofTenant = heads.filter(
       ({ tenantId }) => tenant === undefined || tenantId.toLowerCase() === tenant.toLowerCase(),
     )
     return ofTenant.length === 1 ? (ofTenant[0]?.epoch ?? '') : ''
   } catch (error) {
+    if (error instanceof AbortedError) throw error
     // What the key may not do, publishing says in its own words.
     if (error instanceof PropertyEventsError && error.again === 'never') return ''
     throw publishRefusalOf(error, baseUrl)

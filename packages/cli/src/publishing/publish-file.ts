@@ -17,6 +17,8 @@ interface PublishFileOptions {
   readonly after: number
   readonly unchanged: 'skip' | 'store'
   readonly dryRun: boolean
+  /** Ends it between two requests, or in the middle of one: an error is thrown. */
+  readonly signal: AbortSignal
   /** After each batch, and before the next one is sent. `isLast`: the whole file is answered. */
   readonly onBatch: (result: BatchResult, batch: Batch, isLast: boolean) => Promise<void>
 }
@@ -26,13 +28,14 @@ interface PublishFileOptions {
  * answered. Throws the client's error when the service cannot continue; earlier batches are stored.
  */
 export async function publishFile(options: PublishFileOptions): Promise<void> {
-  const { client, dryRun, unchanged } = options
-  const send = (text: string) => client.publishText(text, { unchanged, dryRun })
+  const { client, dryRun, unchanged, signal } = options
+  const send = (text: string) => client.publishText(text, { unchanged, dryRun, signal })
   const batches = groupBatches(readEntries(options))
   let next = batches.next()
   for (;;) {
     const read = await next
     if (read.done === true) return
+    signal.throwIfAborted()
     next = batches.next()
     // A fault at the end of the file is reported in its turn, after the answer for the events before it.
     next.catch(() => undefined)

@@ -12,8 +12,11 @@ import { addressFromSettings } from '../service-client.ts'
 import type { ServiceAddress } from '../service-client.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { settings } from '../settings/settings.ts'
+import { listenForStop } from '../stop-signal.ts'
+import type { StopListener } from '../stop-signal.ts'
 import { plainText } from '../terminal-text.ts'
 import { addTotals, noTotals, stateFolder, sumOf, totalsText } from './journal.ts'
+import type { Totals } from './journal.ts'
 import { epochOf, publishClient, publishRefusalOf } from './publish-client.ts'
 import type { PublishClient } from './publish-client.ts'
 import { publishFile } from './publish-file.ts'
@@ -30,6 +33,7 @@ const keySaysTenant =
 const restored =
   'The feed has begun another epoch while the file was published, as after a restore from a backup: it may have lost the first part of ' +
   'the file. Run the same command again, which begins a new run.'
+const stoppedEarly = 'stopped before anything was sent; the same command begins again.'
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
 
@@ -54,7 +58,14 @@ export function addPublish(program: Command, context: CommandContext): void {
   )
   addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, async (invocation, [file = '-']) => {
-    await publish(invocation, file, context)
+    using stop = listenForStop()
+    try {
+      await publish(invocation, file, context, stop)
+    } catch (error) {
+      if (!stop.signal.aborted) throw error
+      invocation.output.say(error instanceof Stopped ? error.message : stoppedEarly)
+      context.failed(stop.exitCode)
+    }
   })
 }
 
@@ -66,15 +77,16 @@ async function publish(
   { output, settings: reader, flags }: Invocation,
   file: string,
   context: CommandContext,
+  { signal }: StopListener,
 ): Promise<void> {
   if (flags['tenant'] !== undefined) throw new Refusal(keySaysTenant)
   const feed = choice<FeedName>(flags, 'feed', ['property', 'contact'])
   const unchanged = choice(flags, 'unchanged', ['skip', 'store'])
   const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true
-  const source = await openSource(file, formatOf(flags))
+  const source = await openSource(file, formatOf(flags), signal)
   const client = clientWithNotices(address, feed, output)
-  const readEpoch = () => epochOf(client, feed, address)
+  const readEpoch = () => epochOf(client, feed, address, signal)
   const epoch = source.isStream || dryRun ? '' : await readEpoch()
   const run = await runOf({ file, source, address, feed, unchanged, epoch }, dryRun, {
     folder: join(stateFolder(context.environment), 'publish'),
@@ -88,7 +100,7 @@ async function publish(
   const refusedLines: RefusedEntry[] = []
   const advice = adviceList()
   const progress = createProgress(output, 'events')
-  let batches = 0
+  let answered = run.acknowledged
   try {
     await publishFile({
       client,
@@ -97,6 +109,7 @@ async function publish(
       after: run.acknowledged,
       unchanged,
       dryRun,
+      signal,
       async onBatch(result, batch, isLast) {
         const { refused } = result
         totals = addTotals(totals, { ...result, refused: refused.length })
@@ -108,21 +121,19 @@ async function publish(
           if (!output.json) output.say(`advice: ${entryText(one)}`)
         }
         progress.update(sumOf(totals), batch.endOffset / Math.max(1, source.bytes))
-        batches += 1
         // Of several requests, the first ones may have been answered before a restore, and the last ones after it.
-        if (isLast && batches > 1 && run.isKept && (await readEpoch()) !== epoch) throw new Refusal(restored)
+        if (isLast && answered > run.acknowledged && run.isKept && (await readEpoch()) !== epoch)
+          throw new Refusal(restored)
         if (isLast) run.end()
         else await run.acknowledge(batch.lastPosition, addTotals(run.totals, totals))
+        answered = batch.lastPosition
       },
     })
     run.end()
   } catch (thrown) {
     progress.end()
-    const error = publishRefusalOf(thrown, address.baseUrl)
-    if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
-    const isFinal = dryRun || error.message === restored
-    const remedy = isFinal ? '' : ` Published events stay; ${remedyOf(run, unchanged)}`
-    throw new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)
+    const ending = { run, answered, totals, unchanged, dryRun, baseUrl: address.baseUrl }
+    throw signal.aborted ? new Stopped(ending) : endOf(thrown, ending)
   } finally {
     run.close()
     progress.end()
@@ -179,7 +190,37 @@ async function runOf(
   return openRun({ file, digest: source.digest, unit, service, feed, epoch, particulars }, options)
 }
 
-function remedyOf(run: Run, unchanged: 'skip' | 'store'): string {
+/** A run that did not come to its end. */
+interface Ending {
+  readonly run: Run
+  /** The line or item up to which the service has answered. */
+  readonly answered: number
+  readonly totals: Totals
+  readonly unchanged: 'skip' | 'store'
+  readonly dryRun: boolean
+  readonly baseUrl: string
+}
+
+/** A signal has stopped the run. */
+class Stopped extends Error {
+  override readonly name = 'Stopped'
+  constructor(ending: Ending) {
+    super(`stopped after ${ending.run.unit} ${ending.answered}; ${remedyOf(ending)}`)
+  }
+}
+
+/** The error that ended the run, in words for the user, with what is published and how to continue. */
+function endOf(thrown: unknown, ending: Ending): unknown {
+  const { totals, dryRun, baseUrl } = ending
+  const error = publishRefusalOf(thrown, baseUrl)
+  if (!(error instanceof Refusal) || sumOf(totals) === 0) return error
+  const isFinal = dryRun || error.message === restored
+  const remedy = isFinal ? '' : ` Published events stay; ${remedyOf(ending)}`
+  return new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)
+}
+
+function remedyOf({ run, unchanged, dryRun }: Ending): string {
+  if (dryRun) return 'a dry run stores nothing.'
   if (run.isKept) return 'the same command continues from there.'
   return unchanged === 'skip'
     ? 'send the same again: stored events are skipped as unchanged.'

@@ -1,13 +1,21 @@
 /** The file to publish: read twice, first for its digest. Standard input is kept in a temporary file for that. */
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
-import { interruptedExitCode } from '../stop-signal.ts'
 import { plainText } from '../terminal-text.ts'
 
 export type Format = 'ndjson' | 'json'
@@ -29,42 +37,60 @@ const chunkBytes = 256 * 1024
 /** Enough of the beginning to find a first line, or to see that there is none. */
 const headBytes = 64 * 1024
 
-/** Opens a path, or standard input for `-`. Named pipes, `/dev/stdin` and process substitutions are read as standard input is. */
-export async function openSource(path: string, format: Format | undefined): Promise<Source> {
+/**
+ * Opens a path, or standard input for `-`. Named pipes, `/dev/stdin` and process substitutions are read as standard input is. Throws when
+ * `signal` is aborted.
+ */
+export async function openSource(
+  path: string,
+  format: Format | undefined,
+  signal: AbortSignal,
+): Promise<Source> {
   if (path === '-') {
     if (process.stdin.isTTY) throw new Refusal('Name a file to publish, or send one to standard input.')
-    return openStream(process.stdin, format)
+    return openStream(process.stdin, format, signal)
   }
   const stats = statSync(path)
-  if (stats.isFile()) return { ...(await describe(path, format, () => undefined)), isStream: false }
-  if (stats.isFIFO()) return openStream(createReadStream(path), format)
+  if (stats.isFile()) return { ...(await describe(path, format, signal, () => undefined)), isStream: false }
+  if (stats.isFIFO()) {
+    signal.addEventListener('abort', () => endOpening(path), { once: true })
+    return openStream(createReadStream(path), format, signal)
+  }
   // A socket cannot be opened by a path, and has one only as standard input.
-  if (stats.isSocket() && path === '/dev/stdin') return openStream(process.stdin, format)
+  if (stats.isSocket() && path === '/dev/stdin') return openStream(process.stdin, format, signal)
   throw new Refusal(`${plainText(path)} is neither a file nor a named pipe.`)
 }
 
-async function openStream(input: Readable, format: Format | undefined): Promise<Source> {
+/** Opening a named pipe that nobody writes to waits in a thread, and the end of the process waits for that: a writer ends it. */
+function endOpening(pipe: string): void {
+  try {
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK))
+  } catch {
+    // Nobody is opening it: it has been read.
+  }
+}
+
+async function openStream(input: Readable, format: Format | undefined, signal: AbortSignal): Promise<Source> {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-'))
   // However the program ends, the temporary file is removed: it may hold personal data.
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(signal, () => process.exit(interruptedExitCode))
-  }
   const copy = join(folder, 'input')
-  await pipeline(input, createWriteStream(copy, { mode: 0o600 }))
-  return { ...(await describe(copy, format, remove)), isStream: true }
+  await pipeline(input, createWriteStream(copy, { mode: 0o600 }), { signal })
+  return { ...(await describe(copy, format, signal, remove)), isStream: true }
 }
 
 async function describe(
   path: string,
   format: Format | undefined,
+  signal: AbortSignal,
   close: () => void,
 ): Promise<Omit<Source, 'isStream'>> {
   const hash = createHash('sha256')
   const head: Buffer[] = []
   let bytes = 0
   for await (const chunk of readChunks(path)) {
+    signal.throwIfAborted()
     hash.update(chunk)
     if (bytes < headBytes) head.push(chunk)
     bytes += chunk.length

@@ -248,7 +248,17 @@ describe('a service that does not accept a file yet', () => {
       },
     })
     const onBatch = async (result: BatchResult) => void results.push(result)
-    const options = { client, source, run, after: 0, unchanged: 'store', dryRun: false, onBatch } as const
+    const { signal } = new AbortController()
+    const options = {
+      client,
+      source,
+      run,
+      after: 0,
+      unchanged: 'store',
+      dryRun: false,
+      signal,
+      onBatch,
+    } as const
     const ended: unknown = await publishFile(options).catch((error: unknown) => error)
     return { ended, results, asks, waits, sentences }
   }
