@@ -19,14 +19,12 @@ const sharedByViews: readonly string[] = [
   'parts/code.tsx',
   'parts/field.tsx',
   'parts/filters.tsx',
-  'parts/options.tsx',
-  'parts/place-link.tsx',
+  'parts/view-link.tsx',
   'parts/table.tsx',
   'service/operations/keys.ts',
   'service/operations/records.ts',
   'service/use-action.ts',
-  'views/sign-in/action-trouble.tsx',
-  'words/curl.ts',
+  'views/sign-in/action-failure.tsx',
 ].map((path) => `packages/console/src/${path}`)
 
 /** The built files by name, in the order of the alphabet. */
@@ -96,7 +94,7 @@ async function buildParts(): Promise<Parts> {
   const entryPoints = [join(source, 'main.tsx'), ...sharedByViews]
   const start = await build({ ...options, entryPoints, outdir: folder, plugins: [loadsParts(new Map())] })
   const atStart = new Set(Object.keys(start.metafile.inputs).map((path) => join(root, path)))
-  const listed = readFileSync(join(source, 'views/loads.ts'), 'utf8').matchAll(/import\('\.\/(.+?)'\)/g)
+  const listed = readFileSync(join(source, 'views/view-route.tsx'), 'utf8').matchAll(/import\('\.\/(.+?)'\)/g)
   const views = new Set([...listed].map(([, path = '']) => join(source, 'views', path)))
   const parts = await build({
     ...options,

@@ -21,8 +21,8 @@ export function withQuery(path: string, query: Query = {}): string {
   return parts.length === 0 ? path : `${path}?${parts.join('&')}`
 }
 
-/** The places of the console, below its base. Views link to each other with these and never write a path themselves. */
-export const places = {
+/** The paths of the console, below its base. Views link to each other with these and never write a path themselves. */
+export const paths = {
   overview: (query?: Query) => withQuery('/', query),
   signIn: (query?: Query) => withQuery('/sign-in', query),
   feed: (tenantId: string, feed: FeedName, query?: Query) =>
@@ -36,7 +36,7 @@ export const places = {
   publications: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/publications`, query),
   audit: (tenantId: string | undefined, query?: Query) =>
     withQuery(tenantId === undefined ? '/audit' : `/tenants/${tenantId}/audit`, query),
-  system: () => '/system',
+  health: () => '/health',
   playground: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/playground`, query),
   erasures: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/erasures`, query),
   operatorKeys: (query?: Query) => withQuery('/keys', query),

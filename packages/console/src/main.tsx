@@ -3,7 +3,7 @@
 import './console.css'
 import { render } from 'preact'
 import { App } from './frame/app.tsx'
-import { loginOf } from './session/login-link.ts'
+import { loginOf } from './session/pasted-proof.ts'
 import { beginSession } from './session/session.ts'
 
 /** Removed from the address before anything else, so that it does not stay in the history. */
@@ -13,10 +13,10 @@ function takeLogin(): string | undefined {
   return login
 }
 
-const place = document.getElementById('console')
-if (place !== null) {
-  place.replaceChildren()
-  render(<App />, place)
+const container = document.getElementById('console')
+if (container !== null) {
+  container.replaceChildren()
+  render(<App />, container)
 }
 void beginSession(takeLogin())
 addEventListener('hashchange', () => {

@@ -9,7 +9,7 @@ export const base = baseOf(named)
 /** `/feeds`, or empty. */
 export const serviceBase = serviceBaseOf(base)
 
-/** The address of one of `places`. */
-export function hrefOf(place: string): string {
-  return place === '/' ? `${base}/` : `${base}${place}`
+/** The address of one of `paths`. */
+export function hrefOf(path: string): string {
+  return path === '/' ? `${base}/` : `${base}${path}`
 }

@@ -106,7 +106,7 @@ describe('the console in a browser', withBrowser, () => {
     await close()
   })
 
-  it('shows a reading key only its own feed, and new events by the stream (P10)', async () => {
+  it('shows a reading key only its own feed, and new events by themselves (P10)', async () => {
     const { page, close } = await open('/')
     await signIn(page, service.tenant.readKey)
     await page.waitForURL((url) => url.pathname.endsWith('/feeds/property'), { timeout: waitMs })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FeedEvent } from '@property-events/protocol/wire'
-import { createAnnouncer } from '../src/views/feed/announcing.ts'
+import { createAnnouncer } from '../src/views/feed/announcer.ts'
 import { apiEventTypeOf, readCategory } from '../src/views/feed/categories.ts'
 import { copyAs } from '../src/views/feed/copy-as.ts'
 import { feedRow, subjectOf } from '../src/views/feed/feed-row.ts'
@@ -135,13 +135,13 @@ describe('events of one type', () => {
       'removals, which every run has, are left out',
     )
     assert.equal(isWhole(runs), false)
-    assert.equal(runs.reach, 'Those of the numbers 1 to 6, of 20.')
+    assert.equal(runs.reach, 'Searched numbers 1 to 6 of 20.')
   })
 
   it('say that the list is complete once the newest event has been read, and continue from there (PROTOCOL §13.4)', () => {
     const whole = addRun(beginRuns('PropertyUnpublished', 0), run(1, 6, 6))
     assert.equal(isWhole(whole), true)
-    assert.equal(whole.reach, 'All of them from number 1 on.')
+    assert.equal(whole.reach, 'All events of this type from number 1.')
     const grown = addRun(whole, run(7, 3, 9))
     assert.deepEqual(
       grown.items.map(({ sequenceNumber }) => sequenceNumber),

@@ -1,13 +1,13 @@
 /** What the find box makes of a text, and what it asks for it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { distinctPlaces, lookEverywhere, nowhereYet, reachText } from '../src/find/everywhere.ts'
+import { distinctPaths, searchEverywhere, nowhereYet, reachText } from '../src/find/everywhere.ts'
 import type { Reach } from '../src/find/everywhere.ts'
+import type { Access } from '../src/session/access.ts'
 import { planFind } from '../src/find/look-up.ts'
 import type { Send } from '../src/find/look-up.ts'
 import { recognise } from '../src/find/recognise.ts'
-import { troubleOf } from '../src/service/trouble.ts'
-import type { Access } from '../src/session/access.ts'
+import { failureOf } from '../src/service/failure.ts'
 
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const uuid = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
@@ -38,29 +38,29 @@ describe('a text in the find box', () => {
 
   it('is recognised as a key by its id, and the secret is never sent (D11)', () => {
     const secret = 'abcdefghijklmnopqrstuvwx123456'
-    const sought = recognise(`x-api-key: pev_4fgHt8Kq2LmN_${secret}`)
-    assert.deepEqual(sought, { kind: 'key', keyId: '4fgHt8Kq2LmN' })
-    const plan = JSON.stringify(planFind(sought, inspector, tenantId))
+    const term = recognise(`x-api-key: pev_4fgHt8Kq2LmN_${secret}`)
+    assert.deepEqual(term, { kind: 'key', keyId: '4fgHt8Kq2LmN' })
+    const plan = JSON.stringify(planFind(term, inspector, tenantId))
     assert.ok(plan.includes('key=4fgHt8Kq2LmN') && !plan.includes(secret))
   })
 
   it('leads an operator from a key to the keys of each agency that it opens (D31)', async () => {
-    const sought = recognise('pev_4fgHt8Kq2LmN')
+    const term = recognise('pev_4fgHt8Kq2LmN')
     const placesOf = async (grants: readonly { readonly tenantId: string }[]) => {
       const { send, asked } = sender({ keyId: '4fgHt8Kq2LmN', label: 'website', grants })
-      const found = await planFind(sought, operator, undefined).lookUps[0]?.(send)
+      const found = await planFind(term, operator, undefined).lookUps[0]?.(send)
       assert.deepEqual(asked, ['getKey /v1/admin/keys/4fgHt8Kq2LmN'])
-      return found === undefined || 'kind' in found ? [] : found.map(({ place }) => place)
+      return found === undefined || 'kind' in found ? [] : found.map(({ path }) => path)
     }
     assert.deepEqual(await placesOf([{ tenantId }, { tenantId: uuid }]), [
       `/tenants/${tenantId}/keys?key=4fgHt8Kq2LmN`,
       `/tenants/${uuid}/keys?key=4fgHt8Kq2LmN`,
     ])
     assert.deepEqual(await placesOf([]), ['/keys?key=4fgHt8Kq2LmN'])
-    assert.match(planFind(sought, reader, tenantId).left ?? '', /may not look at keys/)
+    assert.match(planFind(term, reader, tenantId).left ?? '', /may not see keys/)
   })
 
-  it('is looked up, if it is an id, among events, properties and agencies, through the API of the session (D31)', async () => {
+  it('is searchedCount up, if it is an id, among events, properties and agencies, through the API of the session (D31)', async () => {
     const event = { sequenceNumber: 7, eventTypeShortCode: 'PropertyUpdated' }
     const own = sender(event)
     const found = await Promise.all(
@@ -71,7 +71,7 @@ describe('a text in the find box', () => {
       `getPropertyEvent /api/func/api/v1/events/geteventbyid/${uuid}`,
     ])
     assert.deepEqual(
-      found.flat().map((one) => ('place' in one ? one.place : '')),
+      found.flat().map((one) => ('path' in one ? one.path : '')),
       [`/tenants/${tenantId}/properties/${uuid}`, `/tenants/${tenantId}/feeds/property?number=7`],
     )
     const admin = sender(event)
@@ -85,7 +85,7 @@ describe('a text in the find box', () => {
     const plan = planFind(recognise('NR11 6AB'), operator, tenantId)
     const found = await plan.lookUps[0]?.(one.send)
     assert.deepEqual(found, [
-      { kind: 'Property', name: 'Mill Lane, NR11 6AB', place: `/tenants/${tenantId}/properties/${uuid}` },
+      { kind: 'Property', name: 'Mill Lane, NR11 6AB', path: `/tenants/${tenantId}/properties/${uuid}` },
     ])
     assert.equal(plan.lookUps.length, 2)
     assert.equal(plan.everywhere, 'NR11 6AB')
@@ -103,7 +103,7 @@ describe('a text in the find box', () => {
       (status: number): Send =>
       async () => {
         const text = JSON.stringify({ detail: 'No.', code: 'x', requestId: 'r' })
-        return { kind: 'trouble', trouble: troubleOf(status, text, () => null) }
+        return { kind: 'failure', failure: failureOf(status, text, () => null) }
       }
     const [lookUp] = planFind(recognise(uuid), reader, tenantId).lookUps
     assert.deepEqual(await lookUp?.(refuse(404)), [])
@@ -146,14 +146,14 @@ describe('a search of all agencies', () => {
 
   async function look(send: Send, from = nowhereYet): Promise<Reach> {
     let last = from
-    assert.equal(await lookEverywhere(send, 'mill', from, (reach) => (last = reach)), undefined)
+    assert.equal(await searchEverywhere(send, 'mill', from, (reach) => (last = reach)), undefined)
     return last
   }
 
   it('makes one call after another, says how far it has got, and continues on request (PROTOCOL §12.12)', async () => {
     const { send, queries } = service(8)
     const first = await look(send)
-    assert.deepEqual([queries.length, first.looked], [6, 600])
+    assert.deepEqual([queries.length, first.searchedCount], [6, 600])
     assert.equal(reachText(first), '600 of 800 agencies were searched.')
     const last = await look(send, first)
     assert.deepEqual(queries.at(6), { text: 'mill', limit: 10, after: '6.' })
@@ -167,7 +167,7 @@ describe('a search of all agencies', () => {
       service(1, [[thing, { ...thing, live: false, address: null, postcode: null }, contact, event]]).send,
     )
     assert.deepEqual(
-      found.map(({ kind, name, place }) => [kind, name, place]),
+      found.map(({ kind, name, path }) => [kind, name, path]),
       [
         ['Property', '12 Mill Lane, NR11 6AB · Hill & Co', `/tenants/${tenantId}/properties/${uuid}`],
         ['Removed property', `${uuid} · Hill & Co`, `/tenants/${tenantId}/properties/${uuid}`],
@@ -175,7 +175,7 @@ describe('a search of all agencies', () => {
         ['Event', 'Number 7, Updated · Hill & Co', `/tenants/${tenantId}/feeds/property?number=7`],
       ],
     )
-    assert.equal(distinctPlaces(found).length, 3)
+    assert.equal(distinctPaths(found).length, 3)
   })
 
   it('ends when there is enough to choose from, or with a refusal (D31)', async () => {
@@ -184,14 +184,14 @@ describe('a search of all agencies', () => {
     assert.equal((await look(send)).next, '1.')
     assert.equal(queries.length, 1)
     const refuse: Send = async () => ({
-      kind: 'trouble',
-      trouble: troubleOf(
+      kind: 'failure',
+      failure: failureOf(
         503,
         JSON.stringify({ detail: 'No.', code: 'overloaded', requestId: 'r' }),
         () => null,
       ),
     })
-    const trouble = await lookEverywhere(refuse, 'mill', nowhereYet, () => assert.fail('nothing was found'))
-    assert.equal(trouble?.status, 503)
+    const failure = await searchEverywhere(refuse, 'mill', nowhereYet, () => assert.fail('nothing was found'))
+    assert.equal(failure?.status, 503)
   })
 })

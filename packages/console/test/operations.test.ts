@@ -30,7 +30,7 @@ const document: Document = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../openapi.json'), 'utf8'),
 )
 const id = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
-const places: readonly feeds.FeedPlace[] = [
+const addresses: readonly feeds.FeedAddress[] = [
   { tenantId: id, feed: 'property', door: 'own' },
   { tenantId: id, feed: 'contact', door: 'own' },
   { tenantId: id, feed: 'property', door: 'admin' },
@@ -53,12 +53,13 @@ const sent: readonly Operation<unknown>[] = [
   tenants.listFaults({ limit: 1, after: 'x' }),
   tenants.readTenantFacts([id]),
   tenants.findAnywhere({ text: 'x', limit: 1, after: 'x' }),
-  feeds.readHeads(id),
+  feeds.readHeads(id, { since: 'x', wait: 25 }),
   properties.getPropertyDelivery(id, id),
   properties.getPropertyConsumers(id, id),
   contacts.getMaskedContact(id, id),
   contacts.readMaskedHistory(id, id, { limit: 1, after: 'x' }),
   contacts.revealContact(id, id, 'support'),
+  contacts.restrictContact(id, id, 'objection', 'DSR-7'),
   keys.listKeys({ tenant: id, limit: 1, after: 'x' }),
   keys.getKey('x'),
   keys.createKey({}),
@@ -78,12 +79,12 @@ const sent: readonly Operation<unknown>[] = [
     erasures.countErased({ tenantId: id, door }, erasure),
     erasures.erase({ tenantId: id, door }, erasure),
   ]),
-  ...places.flatMap((place) => [
-    feeds.listEvents(place, page),
-    feeds.getEvent(place, id),
-    feeds.readEvents(place, { after: 1, limit: 1, epoch: 'x', apiEventType: 'x', types: 'x' }),
-    feeds.getSubject(place, id),
-    feeds.readHistory(place, id, { after: 1, limit: 1 }),
+  ...addresses.flatMap((address) => [
+    feeds.listEvents(address, page),
+    feeds.getEvent(address, id),
+    feeds.readEvents(address, { after: 1, limit: 1, epoch: 'x', apiEventType: 'x', types: 'x' }),
+    feeds.getSubject(address, id),
+    feeds.readHistory(address, id, { after: 1, limit: 1 }),
   ]),
 ]
 

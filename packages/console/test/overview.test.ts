@@ -1,4 +1,4 @@
-/** What the overview shows of an agency, and what of it needs somebody. */
+/** What the overview shows of an agency, and what of it needs attention. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ServiceFault, Tenant, TenantActivity } from '@property-events/protocol/wire'
@@ -12,7 +12,7 @@ import {
   headOf,
   liveOf,
   refusedOf,
-  standingOf,
+  tenantStatus,
 } from '../src/views/overview/tenant-row.ts'
 
 const tenant: Tenant = {
@@ -48,7 +48,7 @@ describe('a row of the overview', () => {
   it('names the consumer that is furthest behind, in events and time (PROTOCOL §12.11)', () => {
     assert.equal(furthestText(behind(412, 4 * 3_600, 'north')), 'portal, north 412 · 4 h')
     assert.equal(furthestText(behind(0, 0)), 'portal 0')
-    assert.equal(furthestText(facts), 'nobody reads it')
+    assert.equal(furthestText(facts), 'no readers')
   })
 
   it('requests an agency again only if it has published since (D31)', () => {
@@ -58,9 +58,9 @@ describe('a row of the overview', () => {
   })
 
   it('says if an agency is suspended, leaving or being deleted (PROTOCOL §12.2)', () => {
-    assert.equal(standingOf(tenant), undefined)
-    assert.equal(standingOf({ ...tenant, suspended: true }), 'suspended')
-    assert.match(standingOf({ ...tenant, deletion: { id: 'x', state: 'exporting' } }) ?? '', /deleted/)
+    assert.equal(tenantStatus(tenant), undefined)
+    assert.equal(tenantStatus({ ...tenant, suspended: true }), 'suspended')
+    assert.match(tenantStatus({ ...tenant, deletion: { id: 'x', state: 'exporting' } }) ?? '', /deleted/)
   })
 })
 
@@ -106,10 +106,10 @@ describe('the list of what needs attention', () => {
         'Hill & Co: what “website” publishes is refused (invalid_body): 3 refusals within 2 h',
         'publications',
       ],
-      [{ code: 'consumer_silent' }, 'Hill & Co: “website” has asked for nothing for 2 h', 'consumers'],
+      [{ code: 'consumer_silent' }, 'Hill & Co: no requests from “website” for 2 h', 'consumers'],
       [
         { code: 'key_ending', endsAt: ago(-50 * hourMs) },
-        'Hill & Co: key “website” ends in 2 d, and is in use',
+        'Hill & Co: key “website” expires in 2 days, and is in use',
         'keys',
       ],
       [{ code: 'something_new' }, 'Hill & Co: “website”: something_new', 'keys'],
@@ -117,11 +117,11 @@ describe('the list of what needs attention', () => {
     for (const [change, sentence, view] of table) {
       const card = faultOf(fault(change), nowMs)
       assert.equal(card.sentence, sentence)
-      assert.match(card.action?.place ?? '', new RegExp(`^/tenants/${tenant.tenantId}/${view}`))
+      assert.match(card.action?.path ?? '', new RegExp(`^/tenants/${tenant.tenantId}/${view}`))
     }
     const several = { tenantId: null, tenantName: null, reason: 'key_revoked', refusals: 3 }
     assert.match(saidOf(several), /^Several agencies: key “website” was revoked/)
-    assert.equal(faultOf(fault(several), nowMs).action?.place, `/keys?key=${keyId}`)
+    assert.equal(faultOf(fault(several), nowMs).action?.path, `/keys?key=${keyId}`)
   })
 
   it('has once a consumer that keeps asking and is more than ten minutes behind (D31)', () => {
@@ -129,9 +129,7 @@ describe('the list of what needs attention', () => {
       faultsOfTenant(tenant, known).map(({ sentence }) => sentence)
     for (const known of [undefined, facts, behind(3, 599)]) assert.deepEqual(sentences(known), [])
     const lagging = behind(412, 11_940)
-    assert.deepEqual(sentences(lagging), [
-      'Hill & Co: “portal” is 412 events behind, the first of them for 3 h',
-    ])
+    assert.deepEqual(sentences(lagging), ['Hill & Co: “portal” is 412 events behind, for 3 h'])
     const cards = [faultOf(fault({ code: 'consumer_silent' }), nowMs), ...faultsOfTenant(tenant, lagging)]
     assert.deepEqual(distinctFaults(cards), cards.slice(0, 1), 'one that is silent is told of as that alone')
   })

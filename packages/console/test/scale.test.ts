@@ -14,7 +14,7 @@ import {
   rowsSeen,
   scrolled,
   scrollHeightOf,
-  standAt,
+  scrollStateAt,
 } from '../src/list/scale.ts'
 import type { Shape } from '../src/list/scale.ts'
 
@@ -32,7 +32,7 @@ describe('a list of any length', () => {
         assert.ok(scrollHeightOf(shape) <= longestScroll)
         if (shape.rowCount === 0) return
         const row = at % shape.rowCount
-        const { position, top } = standAt(shape, positionAround(shape, row))
+        const { position, top } = scrollStateAt(shape, positionAround(shape, row))
         const seen = rowsSeen(shape, position)
         assert.ok(seen.first <= row && row <= seen.last, `row ${row} is seen`)
         assert.ok(top >= 0 && top <= Math.max(0, scrollHeightOf(shape) - shape.viewHeight))
@@ -52,7 +52,7 @@ describe('a list of any length', () => {
   })
 
   it('moves by pixels with the wheel, and in proportion with the scroll bar (D31)', () => {
-    const middle = standAt(million, 18_000_000)
+    const middle = scrollStateAt(million, 18_000_000)
     assert.equal(scrolled(million, middle, middle.top + 120).position, 18_000_120)
     const bar = scrolled(million, middle, (longestScroll - 720) / 4)
     assert.ok(Math.abs(bar.position - lastPosition(million) / 4) < 1)
@@ -64,7 +64,7 @@ describe('a list of any length', () => {
     const near = { position: 5_000, top: 100 }
     const turned = scrolled(million, near, 0)
     assert.equal(turned.position, 4_900)
-    assert.ok(standAt(million, turned.position).top > 0, 'at rest the bar is put where the rows are')
+    assert.ok(scrollStateAt(million, turned.position).top > 0, 'at rest the bar is put where the rows are')
   })
 
   it('knows its end, and moves only as far as needed to show a row (D31)', () => {

@@ -1,15 +1,14 @@
 /** What a session may see, and what is said when something is refused. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { GrantScope } from '@property-events/protocol/wire'
-import { baseOf, places, serviceBaseOf, withQuery } from '../src/base.ts'
+import { baseOf, paths, serviceBaseOf, withQuery } from '../src/base.ts'
 import { frameAction } from '../src/frame/shortcuts.ts'
-import { sameViewOf } from '../src/frame/same-view.ts'
-import { awayTrouble, troubleOf } from '../src/service/trouble.ts'
-import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../src/session/access.ts'
+import { sameViewOf } from '../src/views/open-paths.ts'
+import { awayFailure, failureOf } from '../src/service/failure.ts'
+import { erasableFeeds, feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../src/session/access.ts'
 import type { Access } from '../src/session/access.ts'
-import { loginOf } from '../src/session/login-link.ts'
-import { keyFault } from '../src/views/sign-in/key-fault.ts'
+import type { GrantScope } from '@property-events/protocol/wire'
+import { keyFault, loginOf } from '../src/session/pasted-proof.ts'
 
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const other = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
@@ -53,6 +52,16 @@ describe('what a session may see', () => {
   })
 })
 
+describe('what a session may erase', () => {
+  it('is what its key erases, and both feeds for an operator that erases (PROTOCOL §5.7)', () => {
+    assert.deepEqual(erasableFeeds(keyWith('contact:erase'), tenantId), ['contact'])
+    assert.deepEqual(erasableFeeds(keyWith('property:erase', 'tenant:manage'), tenantId), ['property'])
+    assert.deepEqual(erasableFeeds(keyWith('contact:erase'), other), [])
+    const operator: Access = { operator: true, scopes: ['admin:erase'], grants: [] }
+    assert.deepEqual(erasableFeeds(operator, tenantId), ['contact', 'property'])
+  })
+})
+
 describe('a refusal', () => {
   const problem = (code: string, more: object = {}) =>
     JSON.stringify({
@@ -66,12 +75,12 @@ describe('a refusal', () => {
     })
 
   it('has the sentence of the problem, what to do, and the id for the log (D6)', () => {
-    const trouble = troubleOf(403, problem('missing_scope'), () => null)
-    assert.equal(trouble.kind, 'problem')
-    assert.equal(trouble.sentence, 'The sentence.')
-    assert.equal(trouble.requestId, 'r-1')
-    assert.match(trouble.remedy, /scope/)
-    const faults = troubleOf(
+    const failure = failureOf(403, problem('missing_scope'), () => null)
+    assert.equal(failure.kind, 'problem')
+    assert.equal(failure.sentence, 'The sentence.')
+    assert.equal(failure.requestId, 'r-1')
+    assert.match(failure.remedy, /scope/)
+    const faults = failureOf(
       400,
       problem('invalid_parameter', { errors: [{ message: 'page is wrong' }] }),
       () => null,
@@ -81,29 +90,29 @@ describe('a refusal', () => {
 
   it('ends the session on a code that says the session or key has ended, and on no other 401 (D31)', () => {
     for (const code of ['console_session_ended', 'key_revoked', 'key_expired', 'key_disabled']) {
-      assert.equal(troubleOf(401, problem(code), () => null).kind, 'ended', code)
+      assert.equal(failureOf(401, problem(code), () => null).kind, 'ended', code)
     }
     for (const code of ['key_scope', 'key_network', 'login_link_spent', 'unauthorized']) {
-      assert.equal(troubleOf(401, problem(code), () => null).kind, 'problem', code)
+      assert.equal(failureOf(401, problem(code), () => null).kind, 'problem', code)
     }
   })
 
   it('says when to try again, and what to do about any code and status (D6)', () => {
-    const trouble = troubleOf(429, problem('rate_limited'), (name) => (name === 'retry-after' ? '7' : null))
-    assert.equal(trouble.retryAfterSeconds, 7)
-    assert.match(trouble.remedy, /7 s/)
+    const failure = failureOf(429, problem('rate_limited'), (name) => (name === 'retry-after' ? '7' : null))
+    assert.equal(failure.retryAfterSeconds, 7)
+    assert.match(failure.remedy, /7 s/)
     for (const status of [400, 401, 403, 409, 500, 503]) {
-      assert.notEqual(troubleOf(status, problem('some_new_code'), () => null).remedy, '')
+      assert.notEqual(failureOf(status, problem('some_new_code'), () => null).remedy, '')
     }
   })
 
   it('that is not from the service is shown as such: the page of a proxy, or no answer at all (D31)', () => {
     for (const text of ['<html>Bad Gateway</html>', '', 'null', '[]', '{"detail":1}']) {
-      const trouble = troubleOf(502, text, () => null)
-      assert.equal(trouble.kind, 'odd')
-      assert.match(trouble.sentence, /502/)
+      const failure = failureOf(502, text, () => null)
+      assert.equal(failure.kind, 'odd')
+      assert.match(failure.sentence, /502/)
     }
-    assert.equal(awayTrouble().kind, 'away')
+    assert.equal(awayFailure().kind, 'away')
   })
 })
 
@@ -114,7 +123,7 @@ describe('addresses of the console', () => {
     assert.equal(serviceBaseOf('/console'), '')
     assert.equal(withQuery('/a', { b: 'c d&e', f: undefined, g: '' }), '/a?b=c%20d%26e')
     assert.equal(
-      places.feed(tenantId, 'property', { number: 7 }),
+      paths.feed(tenantId, 'property', { number: 7 }),
       `/tenants/${tenantId}/feeds/property?number=7`,
     )
   })

@@ -1,65 +1,38 @@
 /** `/` or Ctrl K: paste anything and land there. */
-import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
+import { Picker } from '../parts/picker.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { hrefOf } from '../root.ts'
 import { signedIn } from '../session/session.ts'
 import { call } from '../service/call.ts'
-import type { Trouble } from '../service/trouble.ts'
+import type { Failure } from '../service/failure.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
-import { distinctPlaces, lookEverywhere, nowhereYet, reachText } from './everywhere.ts'
+import { agencyOf } from '../views/open-paths.ts'
+import { distinctPaths, searchEverywhere, nowhereYet, reachText } from './everywhere.ts'
 import type { Reach } from './everywhere.ts'
 import { planFind } from './look-up.ts'
 import type { FindPlan, Found, Send } from './look-up.ts'
 import { recognise } from './recognise.ts'
-import './find.css'
 
 const restMs = 200
 
 export function FindBox({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('')
-  const [chosen, choose] = useState(0)
-  const { route } = useLocation()
-  const plan = useMemo(() => planFind(recognise(text), signedIn().key, chosenTenant.value), [text])
-  const { found, trouble, isAsking, reach, lookFurther } = useFound(plan)
-  const at = Math.min(chosen, Math.max(0, found.length - 1))
-
-  function press(event: KeyboardEvent): void {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
-      event.preventDefault()
-      choose((at + step + Math.max(1, found.length)) % Math.max(1, found.length))
-    }
-    const { [at]: target } = found
-    if (event.key !== 'Enter' || target === undefined) return
-    event.preventDefault()
-    onClose()
-    route(hrefOf(target.place))
-  }
-
+  const agency = agencyOf(signedIn().key, chosenTenant.value)
+  const plan = useMemo(() => planFind(recognise(text), signedIn().key, agency), [text])
+  const { found, failure, isAsking, reach, searchFurther } = useFound(plan)
   return (
     <Dialog title="Find anything" onClose={onClose}>
-      <input
-        type="text"
-        role="combobox"
-        aria-label="An id, number, key, postcode, street or name"
-        aria-expanded={found.length > 0}
-        aria-controls="found"
-        aria-autocomplete="list"
-        aria-activedescendant={found.length === 0 ? undefined : `found-${at}`}
-        autoComplete="off"
-        spellcheck={false}
-        placeholder="An id, number, key, postcode, street or name"
-        value={text}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value)
-          choose(0)
-        }}
-        onKeyDown={press}
-      />
-      {trouble !== undefined && <Problem trouble={trouble} />}
-      <FoundList found={found} at={at} onClose={onClose} />
+      <Picker
+        label="An id, number, key, postcode, street or name"
+        text={text}
+        onText={setText}
+        choices={found.map(({ kind, name, path }) => ({ kind, name, href: hrefOf(path) }))}
+        onChosen={onClose}
+      >
+        {failure !== undefined && <Problem failure={failure} />}
+      </Picker>
       <p class="quiet" role="status">
         {statusOf(text, found.length, isAsking)}
       </p>
@@ -67,8 +40,8 @@ export function FindBox({ onClose }: { readonly onClose: () => void }) {
         <p class="quiet">
           {reachText(reach)}{' '}
           {reach.next !== null && !isAsking && (
-            <button type="button" onClick={lookFurther}>
-              Look further
+            <button type="button" onClick={searchFurther}>
+              Search further
             </button>
           )}
         </p>
@@ -78,47 +51,21 @@ export function FindBox({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-interface FoundListProps {
-  readonly found: readonly Found[]
-  readonly at: number
-  readonly onClose: () => void
-}
-
-function FoundList({ found, at, onClose }: FoundListProps) {
-  return (
-    <div id="found" class="found" role="listbox" aria-label="Found" hidden={found.length === 0}>
-      {found.map(({ kind, name, place }, n) => (
-        <a
-          key={`${place} ${kind}`}
-          id={`found-${n}`}
-          role="option"
-          aria-selected={n === at}
-          tabIndex={-1}
-          href={hrefOf(place)}
-          onClick={onClose}
-        >
-          <span class="kind">{kind}</span> {name}
-        </a>
-      ))}
-    </div>
-  )
-}
-
 function statusOf(text: string, count: number, isAsking: boolean): string {
-  if (isAsking) return 'Looking …'
+  if (isAsking) return 'Searching …'
   if (text.trim() === '')
     return 'Paste an id, a number, a key or a postcode, or type a part of a street or name.'
-  return count === 0 ? 'Nothing is found.' : ''
+  return count === 0 ? 'No results.' : ''
 }
 
 interface Results {
   readonly found: readonly Found[]
-  readonly trouble: Trouble | undefined
+  readonly failure: Failure | undefined
   readonly isAsking: boolean
   readonly reach: Reach
 }
 
-const noResults: Results = { found: [], trouble: undefined, isAsking: false, reach: nowhereYet }
+const noResults: Results = { found: [], failure: undefined, isAsking: false, reach: nowhereYet }
 
 /** What the plan finds: known results at once, the others as they come, and near ones before those of other agencies. */
 function useFound(plan: FindPlan) {
@@ -126,17 +73,17 @@ function useFound(plan: FindPlan) {
   const running = useRef(new AbortController())
   const { everywhere } = plan
 
-  async function look(controller: AbortController, from: Reach): Promise<void> {
+  async function search(controller: AbortController, from: Reach): Promise<void> {
     const { signal } = controller
     const send: Send = (operation) => call(operation, { signal })
     const add = (part: Partial<Results>): void => {
       if (!signal.aborted) setResults((before) => ({ ...before, ...part }))
     }
-    const trouble =
+    const failure =
       everywhere === undefined
         ? undefined
-        : await lookEverywhere(send, everywhere, from, (reach) => add({ reach }))
-    add({ isAsking: false, ...(trouble && { trouble }) })
+        : await searchEverywhere(send, everywhere, from, (reach) => add({ reach }))
+    add({ isAsking: false, ...(failure && { failure }) })
   }
 
   useEffect(() => {
@@ -150,9 +97,9 @@ function useFound(plan: FindPlan) {
       const answers = await Promise.all(plan.lookUps.map((lookUp) => lookUp(send)))
       if (signal.aborted) return
       const found = answers.flatMap((answer) => ('kind' in answer ? [] : answer))
-      const trouble = answers.find((answer) => 'kind' in answer)
-      setResults((before) => ({ ...before, found: [...found, ...plan.found], trouble }))
-      await look(controller, nowhereYet)
+      const failure = answers.find((answer) => 'kind' in answer)
+      setResults((before) => ({ ...before, found: [...found, ...plan.found], failure }))
+      await search(controller, nowhereYet)
     }, restMs)
     return () => {
       clearTimeout(timer)
@@ -162,10 +109,10 @@ function useFound(plan: FindPlan) {
 
   return {
     ...results,
-    found: distinctPlaces([...results.found, ...results.reach.found]),
-    lookFurther: (): void => {
+    found: distinctPaths([...results.found, ...results.reach.found]),
+    searchFurther: (): void => {
       setResults((before) => ({ ...before, isAsking: true }))
-      void look(running.current, results.reach)
+      void search(running.current, results.reach)
     },
   }
 }

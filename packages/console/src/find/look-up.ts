@@ -1,33 +1,32 @@
 /** Where to look for a pasted text: which requests to send, and in which order. It sends none itself. */
 import type { FeedName } from '../base.ts'
-import { places } from '../base.ts'
+import { paths } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'
 import type { Access } from '../session/access.ts'
 import type { FeedEvent, FoundProperty, Key, Tenant } from '@property-events/protocol/wire'
 import { getEvent, getSubject } from '../service/operations/feeds.ts'
 import { getKey } from '../service/operations/keys.ts'
-import type { FeedPlace } from '../service/operations/feeds.ts'
+import type { FeedAddress } from '../service/operations/feeds.ts'
 import { getTenant, listProperties, listTenants } from '../service/operations/tenants.ts'
 import type { Operation } from '../service/operation.ts'
-import type { Outcome } from '../service/outcome.ts'
-import type { Trouble } from '../service/trouble.ts'
+import type { Failure, Outcome } from '../service/failure.ts'
 import { countText } from '../words/numbers.ts'
 import { oneLine, typeName } from '../words/plain.ts'
-import type { Sought } from './recognise.ts'
+import type { SearchTerm } from './recognise.ts'
 
 /** A line of the box. */
 export interface Found {
   /** The kind of result: `Property`, `Agency`. */
   readonly kind: string
   readonly name: string
-  readonly place: string
+  readonly path: string
 }
 
 /** Sends an operation. */
 export type Send = <T>(operation: Operation<T>) => Promise<Outcome<T>>
 
-/** Sends one request. If the thing does not exist, it finds nothing and reports no trouble. */
-export type LookUp = (send: Send) => Promise<readonly Found[] | Trouble>
+/** Sends one request. If the thing does not exist, it finds nothing and reports no failure. */
+export type LookUp = (send: Send) => Promise<readonly Found[] | Failure>
 
 export interface FindPlan {
   /** Known without a request. */
@@ -42,37 +41,37 @@ export interface FindPlan {
 const nothing: FindPlan = { found: [], lookUps: [], left: undefined }
 
 /** How to find it with this session, in the chosen tenant or, without one, among tenants. */
-export function planFind(sought: Sought, access: Access, tenantId: string | undefined): FindPlan {
-  if (sought.kind === 'nothing') return nothing
-  if (sought.kind === 'key') return planKey(sought.keyId, access, tenantId)
-  if (sought.kind === 'uuid') return planUuid(sought.uuid, access, tenantId)
-  if (sought.kind === 'words') return planWords(sought.words, access, tenantId)
+export function planFind(term: SearchTerm, access: Access, tenantId: string | undefined): FindPlan {
+  if (term.kind === 'nothing') return nothing
+  if (term.kind === 'key') return planKey(term.keyId, access, tenantId)
+  if (term.kind === 'uuid') return planUuid(term.uuid, access, tenantId)
+  if (term.kind === 'words') return planWords(term.words, access, tenantId)
   const feeds = tenantId === undefined ? [] : feedsOf(access, tenantId)
   const found = feeds.map((feed) => ({
     kind: feed === 'property' ? 'Event' : 'Contact event',
-    name: `Number ${countText(sought.number)}`,
-    place: places.feed(tenantId ?? '', feed, { number: sought.number }),
+    name: `Number ${countText(term.number)}`,
+    path: paths.feed(tenantId ?? '', feed, { number: term.number }),
   }))
-  return { ...planWords(String(sought.number), access, tenantId), found }
+  return { ...planWords(String(term.number), access, tenantId), found }
 }
 
 function planKey(keyId: string, access: Access, tenantId: string | undefined): FindPlan {
   if (seesAllTenants(access)) return { ...nothing, lookUps: [lookUp(getKey(keyId), keyFound)] }
   const isSeen = tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId)
-  if (!isSeen) return { ...nothing, left: 'The key that you signed in with may not look at keys.' }
-  const place = places.keys(tenantId, { key: keyId })
-  return { ...nothing, found: [{ kind: 'Key', name: `pev_${keyId}`, place }] }
+  if (!isSeen) return { ...nothing, left: 'Your key may not see keys.' }
+  const path = paths.keys(tenantId, { key: keyId })
+  return { ...nothing, found: [{ kind: 'Key', name: `pev_${keyId}`, path }] }
 }
 
 /** It is listed among the keys of each agency that it opens. An operator key is listed among those of the operators. */
 function keyFound({ keyId, label, grants }: Key): readonly Found[] {
   const name = `${label === '' ? '' : `${oneLine(label, 60)} · `}pev_${keyId}`
   const query = { key: keyId }
-  const found = grants.map(({ tenantId }) => places.keys(tenantId, query))
-  return (found.length === 0 ? [places.operatorKeys(query)] : found).map((place) => ({
+  const found = grants.map(({ tenantId }) => paths.keys(tenantId, query))
+  return (found.length === 0 ? [paths.operatorKeys(query)] : found).map((path) => ({
     kind: 'Key',
     name,
-    place,
+    path,
   }))
 }
 
@@ -88,7 +87,7 @@ function planUuid(uuid: string, access: Access, tenantId: string | undefined): F
     mayAdminister(access, 'admin:inspect', tenantId) &&
     feedDoor(access, tenantId, 'contact') !== 'own'
   const masked = isMasked
-    ? [{ kind: 'Contact, if there is one', name: uuid, place: places.contact(tenantId, uuid) }]
+    ? [{ kind: 'Contact, if there is one', name: uuid, path: paths.contact(tenantId, uuid) }]
     : []
   const asTenant = seesAll ? [lookUp(getTenant(uuid), (tenant) => [tenantFound(access, tenant)])] : []
   const everywhere = seesAll ? { everywhere: uuid } : {}
@@ -98,16 +97,16 @@ function planUuid(uuid: string, access: Access, tenantId: string | undefined): F
 function uuidIn(uuid: string, access: Access, tenantId: string, feed: FeedName): readonly LookUp[] {
   const door = feedDoor(access, tenantId, feed)
   if (door === undefined) return []
-  const place: FeedPlace = { tenantId, feed, door }
+  const address: FeedAddress = { tenantId, feed, door }
   const kind = feed === 'property' ? 'Property' : 'Contact'
-  const subject = feed === 'property' ? places.property(tenantId, uuid) : places.contact(tenantId, uuid)
+  const subject = feed === 'property' ? paths.property(tenantId, uuid) : paths.contact(tenantId, uuid)
   return [
-    lookUp(getSubject(place, uuid), (event) => [{ kind, name: lastChange(event), place: subject }]),
-    lookUp(getEvent(place, uuid), ({ sequenceNumber, eventTypeShortCode }) => [
+    lookUp(getSubject(address, uuid), (event) => [{ kind, name: lastChange(event), path: subject }]),
+    lookUp(getEvent(address, uuid), ({ sequenceNumber, eventTypeShortCode }) => [
       {
         kind: 'Event',
         name: `Number ${countText(sequenceNumber)}, ${typeName(eventTypeShortCode)}`,
-        place: places.feed(tenantId, feed, { number: sequenceNumber }),
+        path: paths.feed(tenantId, feed, { number: sequenceNumber }),
       },
     ]),
   ]
@@ -147,7 +146,7 @@ function isLongEnough(words: string): boolean {
 }
 
 const mayNotSearch =
-  'The key that you signed in with may not search. You can only look up numbers, and ids of events and properties.'
+  'Your key may not search. You can only look up numbers, and ids of events and properties.'
 
 function propertyFound(
   tenantId: string,
@@ -155,7 +154,7 @@ function propertyFound(
 ): Found {
   const lines = [address, postcode, reference].filter((part) => part !== null && part !== '')
   const name = lines.length === 0 ? agentRef : oneLine(lines.join(', '))
-  return { kind: live ? 'Property' : 'Removed property', name, place: places.property(tenantId, agentRef) }
+  return { kind: live ? 'Property' : 'Removed property', name, path: paths.property(tenantId, agentRef) }
 }
 
 function tenantFound(access: Access, { tenantId, name, reference }: Tenant): Found {
@@ -163,7 +162,7 @@ function tenantFound(access: Access, { tenantId, name, reference }: Tenant): Fou
   return {
     kind: 'Agency',
     name: reference === null ? oneLine(name) : `${oneLine(name)} (${oneLine(reference)})`,
-    place: places.feed(tenantId, feed),
+    path: paths.feed(tenantId, feed),
   }
 }
 
@@ -171,6 +170,6 @@ function lookUp<T>(operation: Operation<T>, foundIn: (answer: T) => readonly Fou
   return async (send) => {
     const outcome = await send(operation)
     if (outcome.kind === 'answer') return foundIn(outcome.value)
-    return outcome.kind === 'trouble' && outcome.trouble.status !== 404 ? outcome.trouble : []
+    return outcome.kind === 'failure' && outcome.failure.status !== 404 ? outcome.failure : []
   }
 }

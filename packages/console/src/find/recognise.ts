@@ -1,7 +1,7 @@
 /** What somebody pasted into the find box. */
 import { readCount } from '../words/numbers.ts'
 
-export type Sought =
+export type SearchTerm =
   | { readonly kind: 'nothing' }
   /** The id of an event, property, contact or agency; only requests show which. Lower case. */
   | { readonly kind: 'uuid'; readonly uuid: string }
@@ -17,7 +17,7 @@ const postcodePattern = /^[a-z]{1,2}\d[a-z\d]?\s*(?:\d[a-z]{2})?$/i
 const longestWords = 100
 
 /** Finds it also within a line of a log or the address of a page: the first UUID or key counts. */
-export function recognise(pasted: string): Sought {
+export function recognise(pasted: string): SearchTerm {
   const text = pasted.trim().slice(0, 2_000)
   if (text === '') return { kind: 'nothing' }
   const keyId = /pev_(?:test_)?([0-9A-Za-z]{12})(?![0-9A-Za-z])/.exec(text)?.[1]

@@ -12,7 +12,7 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: '↑ ↓', does: 'in a list: previous row, next row' },
   { keys: 'Page Up, Page Down', does: 'in a list: a screen up, a screen down' },
   { keys: 'Home, End', does: 'in a list: the oldest, the newest' },
-  { keys: 'Enter', does: 'in a list: show the row beside the list' },
+  { keys: 'Enter', does: 'in a list: open the row' },
 ]
 
 /** As in a keyboard event. */

@@ -1,36 +1,32 @@
 /** Shows the present tenant, and lets the user choose another one among ten thousand. */
 import { useLocation } from 'preact-iso/router'
 import { useState } from 'preact/hooks'
-import { Answer } from '../parts/answer.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Empty } from '../parts/empty.tsx'
+import { Picker } from '../parts/picker.tsx'
+import type { Choice } from '../parts/picker.tsx'
+import { Problem } from '../parts/problem.tsx'
 import { base, hrefOf } from '../root.ts'
 import { mayAdminister, seesAllTenants } from '../session/access.ts'
 import { signedIn } from '../session/session.ts'
 import { getTenant, listTenants } from '../service/operations/tenants.ts'
 import { useAnswer } from '../service/use-answer.ts'
-import { chosenTenant } from '../state/chosen-tenant.ts'
-import { firstPlace, mayOpen } from '../views/open-places.ts'
+import { firstPath, mayOpen, sameViewOf } from '../views/open-paths.ts'
 import { oneLine } from '../words/plain.ts'
-import { sameViewOf } from './same-view.ts'
 
-export function TenantSwitcher() {
+/** `tenantId`: the present one. */
+export function TenantSwitcher({ tenantId }: { readonly tenantId: string | undefined }) {
   const [isOpen, setOpen] = useState(false)
-  const tenantId = chosenTenant.value
   const { key } = signedIn()
   if (!seesAllTenants(key) && key.grants.length < 2) return null
+  const close = (): void => setOpen(false)
   return (
     <>
       <button type="button" class="tenant" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        {tenantId === undefined ? 'Choose an agency' : <TenantName tenantId={tenantId} />} ▾
+        <span>{tenantId === undefined ? 'Choose an agency' : <TenantName tenantId={tenantId} />}</span> ▾
       </button>
       {isOpen && (
-        <Dialog title="Agencies" onClose={() => setOpen(false)}>
-          {seesAllTenants(key) ? (
-            <Search onChosen={() => setOpen(false)} />
-          ) : (
-            <Granted onChosen={() => setOpen(false)} />
-          )}
+        <Dialog title="Agencies" onClose={close}>
+          {seesAllTenants(key) ? <Search onChosen={close} /> : <Granted onChosen={close} />}
         </Dialog>
       )}
     </>
@@ -39,8 +35,8 @@ export function TenantSwitcher() {
 
 /** Its name, if the session may know it; else its id. */
 export function TenantName({ tenantId }: { readonly tenantId: string }) {
-  const isKnown = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
-  const { value } = useAnswer(isKnown ? getTenant(tenantId) : undefined)
+  const isInspector = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
+  const { value } = useAnswer(isInspector ? getTenant(tenantId) : undefined)
   return <>{oneLine(value?.name ?? `Agency ${tenantId.slice(0, 8)}`)}</>
 }
 
@@ -50,69 +46,51 @@ interface ChoiceProps {
 
 function Search({ onChosen }: ChoiceProps) {
   const [search, setSearch] = useState('')
-  const found = useAnswer(
+  const { path } = useLocation()
+  const { value, failure, askAgain } = useAnswer(
     listTenants({ search: search.trim() || undefined, order: 'lastPublish', limit: 30 }),
   )
+  const choices = (value?.items ?? []).map(({ tenantId, name, reference }): Choice => ({
+    href: hrefIn(path, tenantId),
+    name: oneLine(name),
+    note: oneLine(reference ?? ''),
+  }))
   return (
-    <>
-      <input
-        type="search"
-        aria-label="Name, reference or id of an agency"
-        placeholder="Name, reference or id"
-        value={search}
-        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-      />
-      <Answer of={found} what="the agencies">
-        {({ items, next }) => (
-          <>
-            {items.length === 0 && <Empty title="No agency has this in its name, reference or id." />}
-            <ul class="choices">
-              {items.map(({ tenantId, name, reference }) => (
-                <Choice
-                  key={tenantId}
-                  tenantId={tenantId}
-                  name={oneLine(name)}
-                  note={oneLine(reference ?? '')}
-                  onChosen={onChosen}
-                />
-              ))}
-            </ul>
-            {next !== null && <p class="quiet">There are more: type a part of the name.</p>}
-          </>
-        )}
-      </Answer>
-    </>
+    <Picker
+      label="Name, reference or id of an agency"
+      text={search}
+      onText={setSearch}
+      choices={choices}
+      onChosen={onChosen}
+    >
+      {failure !== undefined && <Problem failure={failure} again={askAgain} />}
+      <p class="quiet" role="status">
+        {value === undefined && 'Searching …'}
+        {value?.items.length === 0 && 'No results.'}
+        {value !== undefined && value.next !== null && 'First 30 shown. Type a part of the name for more.'}
+      </p>
+    </Picker>
   )
 }
 
 function Granted({ onChosen }: ChoiceProps) {
+  const [search, setSearch] = useState('')
+  const { path } = useLocation()
+  const choices = signedIn()
+    .key.grants.filter(({ tenantId }) => tenantId.startsWith(search.trim().toLowerCase()))
+    .map(({ tenantId }): Choice => ({
+      href: hrefIn(path, tenantId),
+      name: <TenantName tenantId={tenantId} />,
+      note: tenantId,
+    }))
   return (
-    <ul class="choices">
-      {signedIn().key.grants.map(({ tenantId }) => (
-        <Choice key={tenantId} tenantId={tenantId} onChosen={onChosen} />
-      ))}
-    </ul>
+    <Picker label="Id of an agency" text={search} onText={setSearch} choices={choices} onChosen={onChosen} />
   )
 }
 
-interface ChoiceOf extends ChoiceProps {
-  readonly tenantId: string
-  readonly name?: string
-  readonly note?: string
-}
-
-function Choice({ tenantId, name, note, onChosen }: ChoiceOf) {
-  const { path } = useLocation()
+/** The same view of another agency, if the session may see it there. */
+function hrefIn(path: string, tenantId: string): string {
   const { key } = signedIn()
   const same = sameViewOf(path, tenantId)
-  const href =
-    same !== undefined && mayOpen(key, same.slice(base.length)) ? same : hrefOf(firstPlace(key, tenantId))
-  return (
-    <li>
-      <a href={href} onClick={onChosen}>
-        {name ?? <TenantName tenantId={tenantId} />}
-      </a>{' '}
-      {note !== undefined && <span class="quiet">{note}</span>}
-    </li>
-  )
+  return same !== undefined && mayOpen(key, same.slice(base.length)) ? same : hrefOf(firstPath(key, tenantId))
 }

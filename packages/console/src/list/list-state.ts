@@ -1,11 +1,11 @@
 /** The position of a list, as signals. The list draws it, and its bar moves it. */
 import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
-import { isAtEnd, lastPosition, positionAround, positionToSee, scrolled, standAt } from './scale.ts'
-import type { Shape, Stand } from './scale.ts'
+import { isAtEnd, lastPosition, positionAround, positionToSee, scrolled, scrollStateAt } from './scale.ts'
+import type { Shape, ScrollState } from './scale.ts'
 
 export interface ListState {
-  readonly stand: Signal<Stand>
+  readonly scroll: Signal<ScrollState>
   readonly viewHeight: Signal<number>
   /** The row with the keyboard focus. */
   readonly active: Signal<number>
@@ -27,7 +27,7 @@ export interface ListState {
 }
 
 export function createListState(): ListState {
-  const stand = signal<Stand>({ position: 0, top: 0 })
+  const scroll = signal<ScrollState>({ position: 0, top: 0 })
   const viewHeight = signal(0)
   const rowHeight = signal(36)
   const active = signal(0)
@@ -38,11 +38,11 @@ export function createListState(): ListState {
   }
   function move(rowCount: number, position: number): void {
     const of = shape(rowCount)
-    stand.value = standAt(of, position)
-    isFollowing.value = isAtEnd(of, stand.value.position)
+    scroll.value = scrollStateAt(of, position)
+    isFollowing.value = isAtEnd(of, scroll.value.position)
   }
   return {
-    stand,
+    scroll,
     viewHeight,
     active,
     isFollowing,
@@ -51,13 +51,13 @@ export function createListState(): ListState {
     scrolledTo(rowCount, top) {
       const of = shape(rowCount)
       // What the list itself has set comes back here.
-      if (Math.abs(top - stand.peek().top) < 1) return
-      stand.value = scrolled(of, stand.peek(), top)
-      isFollowing.value = isAtEnd(of, stand.value.position)
+      if (Math.abs(top - scroll.peek().top) < 1) return
+      scroll.value = scrolled(of, scroll.peek(), top)
+      isFollowing.value = isAtEnd(of, scroll.value.position)
     },
     see(rowCount, row) {
       active.value = row
-      move(rowCount, positionToSee(shape(rowCount), stand.peek().position, row))
+      move(rowCount, positionToSee(shape(rowCount), scroll.peek().position, row))
     },
     goTo(rowCount, row) {
       active.value = row
@@ -65,12 +65,12 @@ export function createListState(): ListState {
     },
     follow(rowCount) {
       active.value = Math.max(0, rowCount - 1)
-      stand.value = standAt(shape(rowCount), lastPosition(shape(rowCount)))
+      scroll.value = scrollStateAt(shape(rowCount), lastPosition(shape(rowCount)))
       isFollowing.value = true
     },
     settle(rowCount) {
       const of = shape(rowCount)
-      stand.value = standAt(of, isFollowing.peek() ? lastPosition(of) : stand.peek().position)
+      scroll.value = scrollStateAt(of, isFollowing.peek() ? lastPosition(of) : scroll.peek().position)
     },
   }
 }

@@ -11,7 +11,7 @@ export interface Shape {
 }
 
 /** The position of a list. `position`: the pixels of the whole list above the visible part. `top`: what the scroller reports. */
-export interface Stand {
+export interface ScrollState {
   readonly position: number
   readonly top: number
 }
@@ -50,7 +50,7 @@ export function topOf(shape: Shape, position: number): number {
 }
 
 /** The position of a list after its scroller moved to `top`. */
-export function scrolled(shape: Shape, before: Stand, top: number): Stand {
+export function scrolled(shape: Shape, before: ScrollState, top: number): ScrollState {
   if (!isScaled(shape)) return { position: clamped(shape, top), top }
   const turn = top - before.top
   if (Math.abs(turn) <= longestTurn) return { position: clamped(shape, before.position + turn), top }
@@ -58,7 +58,7 @@ export function scrolled(shape: Shape, before: Stand, top: number): Stand {
 }
 
 /** A position, with the scroller where it belongs. */
-export function standAt(shape: Shape, position: number): Stand {
+export function scrollStateAt(shape: Shape, position: number): ScrollState {
   const at = clamped(shape, position)
   return { position: at, top: topOf(shape, at) }
 }

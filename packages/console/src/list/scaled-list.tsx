@@ -31,7 +31,7 @@ export function ScaledList(props: Props) {
   const { scroller, onScroll } = useScroller(props)
   const id = useId()
   const shape = state.shape(rowCount)
-  const { position } = state.stand.value
+  const { position } = state.scroll.value
   const { first, last } = rowsInPage(shape, position)
   const rows = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n)
   const active = Math.min(state.active.value, rowCount - 1)
@@ -110,7 +110,7 @@ function useScroller({ state, rowCount, onRest }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const latest = useRef({ rowCount, onRest })
   latest.current = { rowCount, onRest }
-  const stand = state.stand.value
+  const scroll = state.scroll.value
   const viewHeight = state.viewHeight.value
 
   useLayoutEffect(() => {
@@ -132,30 +132,30 @@ function useScroller({ state, rowCount, onRest }: Props) {
 
   useLayoutEffect(() => {
     const { current } = scroller
-    if (current !== null && Math.abs(current.scrollTop - stand.top) >= 1) current.scrollTop = stand.top
-  }, [stand])
+    if (current !== null && Math.abs(current.scrollTop - scroll.top) >= 1) current.scrollTop = scroll.top
+  }, [scroll])
 
   useEffect(() => {
     let frame = 0
     const timer = setTimeout(() => {
       // On a busy machine the time can be over while the list still moves: the next frame shows that first.
       frame = requestAnimationFrame(() => {
-        if (state.stand.peek() !== stand) return
+        if (state.scroll.peek() !== scroll) return
         const shape = state.shape(latest.current.rowCount)
-        if (shape.viewHeight > 0) latest.current.onRest(rowsInPage(shape, stand.position))
+        if (shape.viewHeight > 0) latest.current.onRest(rowsInPage(shape, scroll.position))
       })
     }, restMs)
     const settled = setTimeout(() => {
-      const { position, top } = state.stand.peek()
+      const { position, top } = state.scroll.peek()
       const right = topOf(state.shape(latest.current.rowCount), position)
-      if (Math.abs(right - top) >= 1) state.stand.value = { position, top: right }
+      if (Math.abs(right - top) >= 1) state.scroll.value = { position, top: right }
     }, settledMs)
     return () => {
       clearTimeout(timer)
       cancelAnimationFrame(frame)
       clearTimeout(settled)
     }
-  }, [state, stand, viewHeight, rowCount])
+  }, [state, scroll, viewHeight, rowCount])
 
   function onScroll(): void {
     const { current } = scroller

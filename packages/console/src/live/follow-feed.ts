@@ -1,18 +1,18 @@
 /**
- * Reports when a feed has moved. It uses the stream if the session reads the feed as its consumers do. Administration has no streams, so
- * there it asks for the feed's position every second while the tab is visible.
+ * Reports when a feed has moved. A session that reads the feed as its consumers do waits for the heads of its feeds. Administration cannot
+ * wait, so there it asks for the feed's position every second while the tab is visible.
  */
-import { followEvents } from '@property-events/client/following'
-import { base } from '../root.ts'
-import { sessionHeaders } from '../service/call.ts'
+import type { FeedHead } from '@property-events/protocol/wire'
 import { call } from '../service/call.ts'
-import type { FeedPlace } from '../service/operations/feeds.ts'
+import { readHeads } from '../service/operations/feeds.ts'
+import type { FeedAddress } from '../service/operations/feeds.ts'
 import { listFeeds } from '../service/operations/tenants.ts'
 import { isSeen } from '../state/clock.ts'
-import { noteAnswer, noteSilence } from '../state/connection.ts'
 
-/** How often to ask without a stream. */
+/** How often to ask without waiting. */
 const pollMs = 1_000
+/** How long the service may hold an answer back while nothing changes; proxies end requests after 30 to 60 seconds. */
+const waitSeconds = 25
 const restAfterSilenceMs = 3_000
 /** If a feed moves a hundred times a second, listeners hear of it a few times. */
 const gatherMs = 250
@@ -23,77 +23,55 @@ export interface FeedWatch {
   readonly onChange: () => void
 }
 
+/** Where a feed stands, as far as a listener has to know. */
+type Position = Pick<FeedHead, 'sequenceNumber' | 'epoch' | 'revision'>
+
 /** Reports on a feed until the signal ends it. Never throws; it continues by itself after the service was away. */
-export function followFeed(place: FeedPlace, { onMove, onChange }: FeedWatch, signal: AbortSignal): void {
-  let history: string | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const moved = (now = history): void => {
-    if (history !== undefined && history !== now) onChange()
-    history = now
-    timer ??= setTimeout(() => {
-      timer = undefined
-      if (!signal.aborted) onMove()
-    }, gatherMs)
+export function followFeed(address: FeedAddress, watch: FeedWatch, signal: AbortSignal): void {
+  let last: Position | undefined
+  const report = (now: Position): void => {
+    const isChange = last !== undefined && (last.epoch !== now.epoch || last.revision !== now.revision)
+    const isMove = last?.sequenceNumber !== now.sequenceNumber
+    last = now
+    if (isChange) watch.onChange()
+    else if (isMove) watch.onMove()
   }
-  void (place.door === 'own' ? followStream(place, moved, signal) : pollHeads(place, moved, signal))
+  void (address.door === 'own' ? waitForHeads(address, report, signal) : pollFeeds(address, report, signal))
 }
 
-/** `history`: the epoch and revision, if they are known. */
-type Moved = (history?: string) => void
+type Report = (now: Position) => void
 
-async function followStream({ tenantId, feed }: FeedPlace, moved: Moved, signal: AbortSignal): Promise<void> {
-  const options = {
-    baseUrl: `${location.origin}${base}/api`,
-    // The door uses the session instead, and the fetch below leaves the key out.
-    key: 'session',
-    tenant: tenantId,
-    feed,
-    fetch: fetchAsSession,
-  }
+async function waitForHeads(
+  { tenantId, feed }: FeedAddress,
+  report: Report,
+  signal: AbortSignal,
+): Promise<void> {
+  let since: string | undefined
   while (!signal.aborted) {
-    try {
-      const events = followEvents(options, {
-        signal,
-        onMark: ({ checkpoint, revision }) => moved(`${checkpoint.epoch} ${revision}`),
-        onTrouble: () => noteSilence(),
-        onReset: (reason) => moved(reason),
-      })
-      for await (const event of events) if (event.sequenceNumber > 0) moved()
-    } catch {
-      // The list shows why the first connection failed, for example because the service is away.
+    const asked = since === undefined ? undefined : { since, wait: waitSeconds }
+    const outcome = await call(readHeads(tenantId, asked), { signal })
+    if (outcome.kind === 'answer') {
+      const head = outcome.value.heads.find((one) => one.feed === feed && one.tenantId === tenantId)
+      if (head !== undefined) report(head)
+      since = outcome.value.next
     }
-    moved()
-    await rest(restAfterSilenceMs, signal)
+    await rest(outcome.kind === 'answer' ? gatherMs : restAfterSilenceMs, signal)
   }
 }
 
-/** The client's requests, with the session instead of a key. */
-async function fetchAsSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers)
-  headers.delete('x-api-key')
-  for (const [name, value] of Object.entries(sessionHeaders())) headers.set(name, value)
-  const response = await fetch(input, { ...init, headers, cache: 'no-store' })
-  noteAnswer()
-  return response
-}
-
-async function pollHeads({ tenantId, feed }: FeedPlace, moved: Moved, signal: AbortSignal): Promise<void> {
-  let last: string | undefined
-  let lastHistory: string | undefined
+async function pollFeeds(
+  { tenantId, feed }: FeedAddress,
+  report: Report,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await rest(pollMs, signal)
     if (!isSeen.peek() || signal.aborted) continue
     const outcome = await call(listFeeds(tenantId), { signal })
-    if (outcome.kind !== 'answer') {
-      if (outcome.kind === 'trouble') await rest(restAfterSilenceMs, signal)
-      continue
-    }
+    if (outcome.kind === 'failure') await rest(restAfterSilenceMs, signal)
+    if (outcome.kind !== 'answer') continue
     const head = outcome.value.items.find((state) => state.feed === feed)
-    const now = `${head?.sequenceNumber}`
-    const history = `${head?.epoch} ${head?.revision}`
-    if (last !== now || lastHistory !== history) moved(history)
-    lastHistory = history
-    last = now
+    if (head !== undefined) report(head)
   }
 }
 

@@ -1,23 +1,23 @@
 /** Shows an answer, or why it is not there yet, so that no view is blank. */
 import type { ComponentChildren } from 'preact'
-import type { Asked } from '../service/use-answer.ts'
+import type { LiveAnswer } from '../service/use-answer.ts'
 import { Waiting } from './empty.tsx'
 import { Problem } from './problem.tsx'
 
 interface Props<T> {
-  readonly of: Asked<T>
+  readonly of: LiveAnswer<T>
   /** As in "Waiting for the keys …". */
   readonly what: string
   readonly children: (value: T) => ComponentChildren
 }
 
-/** An older answer stays while a newer one is requested. If that fails, the trouble appears above it. */
-export function Answer<T>({ of: { value, trouble, askAgain }, what, children }: Props<T>) {
+/** An older answer stays while a newer one is requested. If that fails, the failure appears above it. */
+export function Answer<T>({ of: { value, failure, askAgain }, what, children }: Props<T>) {
   return (
     <>
-      {trouble !== undefined && <Problem trouble={trouble} again={askAgain} />}
+      {failure !== undefined && <Problem failure={failure} again={askAgain} />}
       {value !== undefined && children(value)}
-      {value === undefined && trouble === undefined && <Waiting what={what} />}
+      {value === undefined && failure === undefined && <Waiting what={what} />}
     </>
   )
 }

@@ -10,6 +10,34 @@ interface Props {
   readonly children: ComponentChildren
 }
 
+interface ActionsProps {
+  /** On the button that acts. */
+  readonly name: string
+  readonly isBusy: boolean
+  readonly isDisabled?: boolean
+  /** What it does cannot be undone. */
+  readonly isDanger?: boolean
+  readonly onCancel: () => void
+}
+
+/** At the end of a form in a dialog: the act, and the way back. */
+export function DialogActions({ name, isBusy, isDisabled, isDanger, onCancel }: ActionsProps) {
+  return (
+    <p class="dialog-actions">
+      <button
+        class={isDanger === true ? 'main danger' : 'main'}
+        type="submit"
+        disabled={isDisabled === true || isBusy}
+      >
+        {isBusy ? 'Waiting for the service …' : name}
+      </button>
+      <button type="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </p>
+  )
+}
+
 /** Open as long as it exists. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)

@@ -23,7 +23,7 @@ export function Empty({ title, children, isView }: Props) {
 export function Waiting({ what }: { readonly what: string }) {
   return (
     <p class="waiting" role="status">
-      Waiting for {what} …
+      Loading {what} …
     </p>
   )
 }

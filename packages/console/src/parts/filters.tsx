@@ -1,7 +1,6 @@
 /** The filters of a list. Each field is part of the address, so that a user can send the list to a colleague as it is. */
 import { useState } from 'preact/hooks'
 import { addressTime, fieldTime } from '../words/times.ts'
-import { Options } from './options.tsx'
 
 export interface FilterField {
   /** Its name in the address. */
@@ -17,7 +16,7 @@ interface Props {
   /** Adds `from` and `to`: times in the reader's time zone. */
   readonly fields: readonly FilterField[]
   readonly query: Values
-  readonly look: (values: Values) => void
+  readonly apply: (values: Values) => void
 }
 
 const times = [
@@ -26,7 +25,7 @@ const times = [
 ] as const
 
 /** Give it a `key` derived from the address, so that typed text goes with the address. */
-export function Filters({ fields, query, look }: Props) {
+export function Filters({ fields, query, apply }: Props) {
   const [typed, type] = useState<Values>({})
   const change = ({
     currentTarget: { name, value },
@@ -42,7 +41,7 @@ export function Filters({ fields, query, look }: Props) {
       isTime(name) ? addressTime(text) : text,
     ])
     const kept = names.map((name) => [name, query[name]])
-    look(Object.fromEntries([...kept, ...changed]))
+    apply(Object.fromEntries([...kept, ...changed]))
   }
   return (
     <form class="filters" role="search" onSubmit={submit}>
@@ -69,10 +68,10 @@ export function Filters({ fields, query, look }: Props) {
           />
         </label>
       ))}
-      <button type="submit">Look</button>
+      <button type="submit">Apply</button>
       {isFiltered && (
-        <button type="button" class="plain" onClick={() => look({})}>
-          All
+        <button type="button" class="plain" onClick={() => apply({})}>
+          Clear
         </button>
       )}
     </form>
@@ -81,4 +80,18 @@ export function Filters({ fields, query, look }: Props) {
 
 function isTime(name: string): boolean {
   return times.some((time) => time.name === name)
+}
+
+/** The options of a choice: everything, or one of the values. */
+export function Options({ among }: { readonly among: readonly (readonly [value: string, says: string])[] }) {
+  return (
+    <>
+      <option value="">All</option>
+      {among.map(([value, says]) => (
+        <option key={value} value={value}>
+          {says}
+        </option>
+      ))}
+    </>
+  )
 }

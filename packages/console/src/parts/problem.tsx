@@ -1,17 +1,17 @@
 /** Why something is missing: the problem's sentence, what to do, and the id under which the log has it. */
-import type { Trouble } from '../service/trouble.ts'
+import type { Failure } from '../service/failure.ts'
 import { serviceBase } from '../root.ts'
 import { Copy } from './copy.tsx'
 import './problem.css'
 
 interface Props {
-  readonly trouble: Trouble
+  readonly failure: Failure
   /** Offered if another try may succeed. */
   readonly again?: (() => void) | undefined
 }
 
-export function Problem({ trouble, again }: Props) {
-  const { sentence, remedy, faults, code, requestId } = trouble
+export function Problem({ failure, again }: Props) {
+  const { sentence, remedy, faults, code, requestId } = failure
   return (
     <section class="problem" role="alert">
       <p class="sentence">{sentence}</p>

@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
   /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
+  /** Never breaks its line, and is as wide as its content. */
+  readonly isShort?: boolean
   /** The column that names the row for screen readers. Each table has one. */
   readonly isName?: boolean
   /** Left out on a phone. */
@@ -22,10 +24,10 @@ interface Props<Row> {
   readonly keyOf: (row: Row) => string
   readonly classOf?: (row: Row) => string | undefined
   /** The row that the user came for: it is marked, and brought into view. */
-  readonly isSought?: (row: Row) => boolean
+  readonly isTarget?: (row: Row) => boolean
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, classOf, isSought }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, classOf, isTarget }: Props<Row>) {
   return (
     <table class="table">
       <caption class="unseen">{caption}</caption>
@@ -43,7 +45,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, classOf, isSought }:
           <tr
             key={keyOf(row)}
             class={classOf?.(row)}
-            {...(isSought?.(row) === true && { 'aria-current': 'true', ref: bringIntoView })}
+            {...(isTarget?.(row) === true && { 'aria-current': 'true', ref: bringIntoView })}
           >
             {columns.map((column) => (
               <Cell key={column.name} column={column} row={row} />
@@ -75,8 +77,9 @@ function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row
   )
 }
 
-function classesOf<Row>({ isNumber, isWide, isName }: Column<Row>): string {
-  return [isNumber === true ? 'number' : '', isWide === true ? 'wide' : '', isName === true ? 'name' : '']
-    .filter((name) => name !== '')
+function classesOf<Row>({ isNumber, isWide, isName, isShort }: Column<Row>): string {
+  const classes = { number: isNumber, wide: isWide, name: isName, short: isShort }
+  return Object.entries(classes)
+    .flatMap(([name, isOn]) => (isOn === true ? [name] : []))
     .join(' ')
 }

@@ -1,12 +1,11 @@
 /** Sends operations through the door of the console. No other part of the console sends requests. */
 import { withQuery } from '../base.ts'
 import { base } from '../root.ts'
-import { halfHeader, readHalf } from '../session/second-half.ts'
-import { noteAnswer, noteSilence } from '../state/connection.ts'
+import { tokenHeader, readToken } from '../session/session-token.ts'
+import { recordAnswer, recordSilence } from '../state/connection.ts'
 import type { Operation } from './operation.ts'
-import type { Outcome } from './outcome.ts'
-import { awayTrouble, oddTrouble, troubleOf } from './trouble.ts'
-import type { Trouble } from './trouble.ts'
+import { awayFailure, oddFailure, failureOf } from './failure.ts'
+import type { Failure, Outcome } from './failure.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
@@ -15,8 +14,8 @@ export interface CallOptions {
 }
 
 /** Called when the service says that the session is over. Set once, by the session. */
-let sessionEnded: (trouble: Trouble) => void = () => undefined
-export function onSessionEnded(listener: (trouble: Trouble) => void): void {
+let sessionEnded: (failure: Failure) => void = () => undefined
+export function onSessionEnded(listener: (failure: Failure) => void): void {
   sessionEnded = listener
 }
 
@@ -24,13 +23,13 @@ export function onSessionEnded(listener: (trouble: Trouble) => void): void {
 export async function call<T>(operation: Operation<T>, options: CallOptions = {}): Promise<Outcome<T>> {
   const { path, query } = operation
   const outcome = await send<T>(`${base}/api${withQuery(path, query)}`, operation, options)
-  if (outcome.kind === 'trouble') noteEnd(outcome.trouble)
+  if (outcome.kind === 'failure') endIfOver(outcome.failure)
   return outcome
 }
 
-/** Ends the session here if a trouble says that it is over. */
-function noteEnd(trouble: Trouble): void {
-  if (trouble.kind === 'ended') sessionEnded(trouble)
+/** Ends the session here if a failure says that it is over. */
+function endIfOver(failure: Failure): void {
+  if (failure.kind === 'ended') sessionEnded(failure)
 }
 
 /** The same for an address of the console itself, such as its session. */
@@ -53,12 +52,12 @@ export async function send<T>(
       signal,
     )
     const text = await response.text()
-    noteAnswer()
+    recordAnswer()
     return outcomeOf<T>(response, text)
   } catch {
     if (signal?.aborted === true) return { kind: 'stopped' }
-    noteSilence()
-    return { kind: 'trouble', trouble: awayTrouble() }
+    recordSilence()
+    return { kind: 'failure', failure: awayFailure() }
   }
 }
 
@@ -90,23 +89,23 @@ function ask(
   })
 }
 
-/** The half of the session that goes with every request. */
-export function sessionHeaders(): Readonly<Record<string, string>> {
-  const half = readHalf()
-  return half === undefined ? {} : { [halfHeader]: half }
+/** The part of the session that goes with every request. */
+function sessionHeaders(): Readonly<Record<string, string>> {
+  const token = readToken()
+  return token === undefined ? {} : { [tokenHeader]: token }
 }
 
 function outcomeOf<T>({ status, ok, headers }: Response, text: string): Outcome<T> {
   if (status === 304) return { kind: 'unchanged' }
-  if (!ok) return { kind: 'trouble', trouble: troubleOf(status, text, (name) => headers.get(name)) }
+  if (!ok) return { kind: 'failure', failure: failureOf(status, text, (name) => headers.get(name)) }
   try {
     const value: T = text === '' ? undefined : JSON.parse(text)
     return { kind: 'answer', value, status, head: headers }
   } catch {
     const requestId = headers.get('x-request-id') ?? undefined
     return {
-      kind: 'trouble',
-      trouble: oddTrouble('The answer is not from this service: it is not JSON.', status, requestId),
+      kind: 'failure',
+      failure: oddFailure('The answer is not from this service: it is not JSON.', status, requestId),
     }
   }
 }

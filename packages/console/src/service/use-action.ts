@@ -1,12 +1,12 @@
-/** An action behind a button: it runs once at a time, shows its trouble, and runs again after the user has signed in again. */
+/** An action behind a button: it runs once at a time, shows its failure, and runs again after the user has signed in again. */
 import { useState } from 'preact/hooks'
 import { call } from './call.ts'
 import type { Operation } from './operation.ts'
-import type { Trouble } from './trouble.ts'
+import type { Failure } from './failure.ts'
 
 export interface Action<T> {
   readonly done: T | undefined
-  readonly trouble: Trouble | undefined
+  readonly failure: Failure | undefined
   readonly isBusy: boolean
   /** The door asks for the key again. After that, call `run` once more. */
   readonly needsKey: boolean
@@ -16,7 +16,7 @@ export interface Action<T> {
 
 export function useAction<T>(): Action<T> {
   const [done, setDone] = useState<T>()
-  const [trouble, setTrouble] = useState<Trouble>()
+  const [failure, setFailure] = useState<Failure>()
   const [last, setLast] = useState<Operation<T>>()
   const [isBusy, setBusy] = useState(false)
   async function run(operation: Operation<T>): Promise<void> {
@@ -25,14 +25,14 @@ export function useAction<T>(): Action<T> {
     setBusy(true)
     const outcome = await call(operation)
     setBusy(false)
-    setTrouble(outcome.kind === 'trouble' ? outcome.trouble : undefined)
+    setFailure(outcome.kind === 'failure' ? outcome.failure : undefined)
     if (outcome.kind === 'answer') setDone(() => outcome.value)
   }
   return {
     done,
-    trouble,
+    failure,
     isBusy,
-    needsKey: trouble?.code === 'console_needs_fresh_sign_in',
+    needsKey: failure?.code === 'console_needs_fresh_sign_in',
     run,
     runAgain: () => {
       if (last !== undefined) void run(last)

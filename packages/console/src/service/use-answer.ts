@@ -6,14 +6,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { isSeen } from '../state/clock.ts'
 import { call } from './call.ts'
 import type { Operation } from './operation.ts'
-import { restAfter } from './trouble.ts'
-import type { Trouble } from './trouble.ts'
+import { restAfter } from './failure.ts'
+import type { Failure } from './failure.ts'
 
-export interface Asked<T> {
+export interface LiveAnswer<T> {
   /** The last answer of this path, also while the next one is requested. */
   readonly value: T | undefined
   /** Why the last request had no answer. */
-  readonly trouble: Trouble | undefined
+  readonly failure: Failure | undefined
   readonly isAsking: boolean
   /** When `value` came, in milliseconds. */
   readonly answeredAt: number | undefined
@@ -23,7 +23,7 @@ export interface Asked<T> {
 interface Held<T> {
   readonly path: string
   readonly value: T | undefined
-  readonly trouble: Trouble | undefined
+  readonly failure: Failure | undefined
   readonly isAsking: boolean
   readonly answeredAt: number | undefined
 }
@@ -34,10 +34,13 @@ export interface AnswerOptions {
 }
 
 /** `undefined`: nothing is requested yet. */
-export function useAnswer<T>(operation: Operation<T> | undefined, { everyMs }: AnswerOptions = {}): Asked<T> {
+export function useAnswer<T>(
+  operation: Operation<T> | undefined,
+  { everyMs }: AnswerOptions = {},
+): LiveAnswer<T> {
   const path = `${operation?.tenant ?? ''} ${operation?.path ?? ''}`
   const key = JSON.stringify(operation)
-  const none = { path, value: undefined, trouble: undefined, isAsking: true, answeredAt: undefined }
+  const none = { path, value: undefined, failure: undefined, isAsking: true, answeredAt: undefined }
   const [held, hold] = useState<Held<T>>(none)
   const [turn, setTurn] = useState(0)
   const current = useRef(operation)
@@ -54,13 +57,13 @@ export function useAnswer<T>(operation: Operation<T> | undefined, { everyMs }: A
       if (outcome.kind === 'stopped') return
       if (outcome.kind === 'answer') {
         const { value } = outcome
-        hold({ path, value, trouble: undefined, isAsking: false, answeredAt: Date.now() })
+        hold({ path, value, failure: undefined, isAsking: false, answeredAt: Date.now() })
       }
-      if (outcome.kind === 'trouble') {
-        const { trouble } = outcome
-        hold((before) => ({ ...before, trouble, isAsking: false }))
+      if (outcome.kind === 'failure') {
+        const { failure } = outcome
+        hold((before) => ({ ...before, failure, isAsking: false }))
       }
-      const restMs = outcome.kind === 'trouble' ? restAfter(outcome.trouble) : everyMs
+      const restMs = outcome.kind === 'failure' ? restAfter(outcome.failure) : everyMs
       if (restMs !== undefined) timer = setTimeout(() => void askWhenSeen(operationToAsk), restMs)
     }
     function askWhenSeen(operationToAsk: Operation<T>): Promise<void> | undefined {

@@ -4,6 +4,8 @@
 import type { FeedName } from '../base.ts'
 import type { AdminScope, GrantScope, Key } from '@property-events/protocol/wire'
 
+export type Scope = AdminScope | GrantScope
+
 export type Access = Pick<Key, 'operator' | 'scopes' | 'grants'>
 
 /**
@@ -35,6 +37,13 @@ export function scopesIn(access: Access, tenantId: string): readonly GrantScope[
   return access.grants.find((grant) => grant.tenantId === tenantId)?.scopes ?? []
 }
 
+/** Whether it has a scope: as an operator, or in a tenant. */
+export function hasScope(access: Access, scope: Scope, tenantId: string | undefined): boolean {
+  const held: readonly Scope[] =
+    access.operator || tenantId === undefined ? access.scopes : scopesIn(access, tenantId)
+  return held.includes(scope)
+}
+
 /** Whether it may use operations of administration with this scope, in this tenant or, without one, in the service itself. */
 export function mayAdminister(access: Access, scope: AdminScope, tenantId?: string): boolean {
   if (access.operator) return access.scopes.includes(scope)
@@ -45,7 +54,7 @@ export function mayAdminister(access: Access, scope: AdminScope, tenantId?: stri
 
 /**
  * The door through which a feed is read: `own` as its consumers do, `admin` as those who look after it do; `undefined`: not at all. Only
- * the first has streams. Contacts have only the first: operators see them masked, one by one.
+ * the first can wait for events. Contacts have only the first: operators see them masked, one by one.
  */
 export function feedDoor(access: Access, tenantId: string, feed: FeedName): 'own' | 'admin' | undefined {
   if (scopesIn(access, tenantId).includes(`${feed}:read`)) return 'own'
@@ -60,4 +69,11 @@ export function feedsOf(access: Access, tenantId: string): readonly FeedName[] {
 /** Whether it sees all tenants. Otherwise it sees those of its grants. */
 export function seesAllTenants(access: Access): boolean {
   return mayAdminister(access, 'admin:inspect')
+}
+
+/** The feeds of a tenant of which the session erases subjects. */
+export function erasableFeeds(access: Access, tenantId: string): readonly FeedName[] {
+  return (['contact', 'property'] as const).filter(
+    (feed) => hasScope(access, `${feed}:erase`, tenantId) || hasScope(access, 'admin:erase', tenantId),
+  )
 }

@@ -3,9 +3,8 @@ import { signal } from '@preact/signals'
 import { base } from '../root.ts'
 import type { Key } from '@property-events/protocol/wire'
 import { onSessionEnded, send } from '../service/call.ts'
-import type { Outcome } from '../service/outcome.ts'
-import type { Trouble } from '../service/trouble.ts'
-import { keepHalf, readHalf, watchHalf } from './second-half.ts'
+import type { Failure, Outcome } from '../service/failure.ts'
+import { keepToken, readToken, watchToken } from './session-token.ts'
 
 /** The door's answer about a session. */
 export interface Session {
@@ -26,9 +25,9 @@ export type SessionState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'signedIn'; readonly session: Session }
   /** `why`: what ended the last session, or refused the last attempt. */
-  | { readonly kind: 'signedOut'; readonly why: Trouble | undefined }
+  | { readonly kind: 'signedOut'; readonly why: Failure | undefined }
   /** Unknown, because the service does not answer. */
-  | { readonly kind: 'away'; readonly why: Trouble }
+  | { readonly kind: 'away'; readonly why: Failure }
 
 export const sessionState = signal<SessionState>({ kind: 'unknown' })
 
@@ -38,38 +37,38 @@ export type Proof = { readonly key: string } | { readonly login: string }
 const url = `${base}/session`
 
 /** Signs in, or signs in again when the door asks for it. `undefined`: it worked. */
-export async function signIn(proof: Proof): Promise<Trouble | undefined> {
+export async function signIn(proof: Proof): Promise<Failure | undefined> {
   const outcome = await send<Session & { readonly session: string }>(url, { method: 'POST', body: proof })
-  if (outcome.kind !== 'answer') return outcome.kind === 'trouble' ? outcome.trouble : undefined
-  const { session: half, ...session } = outcome.value
-  keepHalf(half)
+  if (outcome.kind !== 'answer') return outcome.kind === 'failure' ? outcome.failure : undefined
+  const { session: token, ...session } = outcome.value
+  keepToken(token)
   sessionState.value = { kind: 'signedIn', session }
   return undefined
 }
 
-/** Ends the session everywhere. The half is forgotten even if the service does not answer. */
+/** Ends the session everywhere. The token is forgotten even if the service does not answer. */
 export async function signOut(): Promise<void> {
   await send<undefined>(url, { method: 'DELETE' })
-  keepHalf(undefined)
+  keepToken(undefined)
   sessionState.value = { kind: 'signedOut', why: undefined }
 }
 
 /** Asks for the session that this browser has, or uses the link that it was opened with. */
 export async function beginSession(login: string | undefined): Promise<void> {
   onSessionEnded((why) => end(why))
-  watchHalf(() => void takeUp())
+  watchToken(() => void takeUp())
   if (login === undefined) return takeUp()
   const refusal = await signIn({ login })
   if (refusal === undefined) return undefined
   // A used link may be the user's own of an hour ago, so whoever is signed in stays signed in.
-  if (readHalf() !== undefined) await takeUp()
+  if (readToken() !== undefined) await takeUp()
   if (sessionState.value.kind !== 'signedIn') end(refusal)
   return undefined
 }
 
-/** Asks again for a session whose half this browser has. */
+/** Asks again for a session whose token this browser has. */
 export async function takeUp(): Promise<void> {
-  if (readHalf() === undefined) {
+  if (readToken() === undefined) {
     sessionState.value = { kind: 'signedOut', why: undefined }
     return
   }
@@ -78,11 +77,11 @@ export async function takeUp(): Promise<void> {
 
 function take(outcome: Outcome<Session>): void {
   if (outcome.kind === 'answer') sessionState.value = { kind: 'signedIn', session: outcome.value }
-  else if (outcome.kind === 'trouble') end(outcome.trouble)
+  else if (outcome.kind === 'failure') end(outcome.failure)
 }
 
-function end(why: Trouble): void {
-  if (why.kind === 'ended') keepHalf(undefined)
+function end(why: Failure): void {
+  if (why.kind === 'ended') keepToken(undefined)
   const isOver = why.kind === 'ended' || why.kind === 'problem'
   sessionState.value = isOver ? { kind: 'signedOut', why } : { kind: 'away', why }
 }

@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals'
 import { base } from '../root.ts'
 
-const place = `property-events tenant ${base}/`
+const storageKey = `property-events tenant ${base}/`
 
 /** Its id. A view with a tenant in its address sets it. */
-export const chosenTenant = signal<string | undefined>(localStorage.getItem(place) ?? undefined)
+export const chosenTenant = signal<string | undefined>(localStorage.getItem(storageKey) ?? undefined)
 
 /** `undefined` removes it. */
 export function chooseTenant(tenantId: string | undefined): void {
   chosenTenant.value = tenantId
-  if (tenantId === undefined) localStorage.removeItem(place)
-  else localStorage.setItem(place, tenantId)
+  if (tenantId === undefined) localStorage.removeItem(storageKey)
+  else localStorage.setItem(storageKey, tenantId)
 }

@@ -1,4 +1,4 @@
-/** Whether the service answers. Every request notes it, and the frame shows it. */
+/** Whether the service answers. Every request records it, and the frame shows it. */
 import { signal } from '@preact/signals'
 
 export interface Connection {
@@ -10,11 +10,11 @@ export interface Connection {
 
 export const connection = signal<Connection>({ answeredAt: Date.now(), awaySince: undefined })
 
-export function noteAnswer(): void {
+export function recordAnswer(): void {
   connection.value = { answeredAt: Date.now(), awaySince: undefined }
 }
 
-export function noteSilence(): void {
+export function recordSilence(): void {
   const { answeredAt, awaySince } = connection.value
   connection.value = { answeredAt, awaySince: awaySince ?? Date.now() }
 }

@@ -1,5 +1,6 @@
 /** What a view is. The table of them is index.ts beside this file. */
-import type { Access } from '../session/access.ts'
+import type { Scope } from '../session/access.ts'
+import type { IconName } from '../parts/icon-drawings.ts'
 
 export interface ViewProps {
   /** The parts of the address that the path names: `{ tenantId, agentRef }`. */
@@ -8,19 +9,21 @@ export interface ViewProps {
   readonly query: Readonly<Record<string, string | undefined>>
 }
 
-export interface MenuEntry {
+export interface Tab {
   readonly name: string
-  /** One of `places`. */
-  readonly place: string
+  readonly icon: IconName
+  /** One of `paths`, for a view of an agency with its id. */
+  readonly path: (tenantId: string) => string
+  /** Shown only with one of these scopes, where others arrive at the view as well. */
+  readonly needs?: readonly Scope[]
 }
 
 export interface View {
-  /** Below the console's base, with `:name` for a part. It has no dot. */
+  /** Below the console's base, with `:name` for a part. It has no dot. Views of an agency begin with `/tenants/`. */
   readonly path: string
-  /** For the title of the tab. */
+  /** For the title of the tab of the browser. */
   readonly title: string
-  /** Whether a session may see it. If not, the view says so. Without this function anybody may. */
-  readonly isOpen?: (access: Access, parts: ViewProps['parts']) => boolean
-  /** Its entries in the menu, for a session and the chosen tenant. */
-  readonly menu?: (access: Access, tenantId: string | undefined) => readonly MenuEntry[]
+  /** The scopes of which a session needs one: in the agency, or as an operator. Without this, anybody may see it. */
+  readonly needs?: (parts: ViewProps['parts']) => readonly Scope[]
+  readonly tabs?: readonly Tab[]
 }

@@ -49,6 +49,11 @@ export function spanText(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`
 }
 
+/** The same within a sentence: `62 days`. */
+export function longSpanText(seconds: number): string {
+  return spanText(seconds).replace(/^1 d$/, '1 day').replace(/ d$/, ' days')
+}
+
 /**
  * A moment that somebody typed in local time, as milliseconds: `2026-03-01 09:00`, `2026-03-01`, `09:00` for today, or a time with a `Z`
  * or offset. `undefined` for anything else, and for a day that does not exist.

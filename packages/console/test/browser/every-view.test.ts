@@ -15,7 +15,7 @@ import {
   movingParts,
   partsOffThePage,
   shownParts,
-  viewPlaces,
+  viewPaths,
 } from '../support/every-view.ts'
 import { signedIn, startConsoleService } from '../support/signed-in.ts'
 import type { ConsoleService } from '../support/signed-in.ts'
@@ -61,7 +61,7 @@ describe('every view', withBrowser, () => {
   /** Shows each view with the first of two keys that may see it. Each session must have asked no other host, and broken no rule. */
   async function inEachView(
     look: Look,
-    use: (page: Page, place: string, index: number) => Promise<void>,
+    use: (page: Page, path: string, index: number) => Promise<void>,
   ): Promise<void> {
     const tenant = `/tenants/${parts.tenantId}`
     const states = [
@@ -69,16 +69,16 @@ describe('every view', withBrowser, () => {
       `${tenant}/properties/${parts.agentRef}?raw=5`,
       '/nowhere',
     ]
-    const all = [...viewPlaces(parts), ...states]
+    const all = [...viewPaths(parts), ...states]
     let left: readonly string[] = all
     for (const key of [service.operatorKey, agencyKey]) {
       const { page, go, close } = await signedIn(browser, service, key, look)
       const closed: string[] = []
-      for (const place of left) {
-        await go(place)
+      for (const path of left) {
+        await go(path)
         await isShown(page)
-        if (await isOpen(page)) await use(page, place, all.indexOf(place))
-        else closed.push(place)
+        if (await isOpen(page)) await use(page, path, all.indexOf(path))
+        else closed.push(path)
       }
       left = closed
       await close()
@@ -89,34 +89,34 @@ describe('every view', withBrowser, () => {
   for (const look of isLongRun ? everyLook : usual) {
     const name = `${look.width}-${look.scheme}`
     it(`fits its width, passes axe, sends no request to another host and keeps its policy: ${name} (D31)`, async () => {
-      await inEachView(look, async (page, place, index) => {
-        await picture(page, `every${nameOf(place)}-${name}`)
-        await fitsItsWidth(page, `${place} at ${name}`)
+      await inEachView(look, async (page, path, index) => {
+        await picture(page, `every${nameOf(path)}-${name}`)
+        await fitsItsWidth(page, `${path} at ${name}`)
         // Axe takes a second for each view. In a short run it is asked once for each: in dark on a phone, or in light on a desk.
         const isItsTurn = isLongRun || (index % 2 === 0) === (look.scheme === 'dark')
-        if (isItsTurn) await hasNoFindings(page, `${place} at ${name}`)
+        if (isItsTurn) await hasNoFindings(page, `${path} at ${name}`)
       })
     })
   }
 
   it('loses nothing at a zoom of 200 %, never scrolls sideways, and is still for people who prefer reduced motion (D31)', async () => {
-    await inEachView({ width: wholeWidth, scheme: 'light' }, async (page, place) => {
+    await inEachView({ width: wholeWidth, scheme: 'light' }, async (page, path) => {
       let lost = await lostAtHalf(page)
-      await picture(page, `zoomed${nameOf(place)}`)
-      await fitsItsWidth(page, `${place} at 200 %`)
-      assert.deepEqual(await partsOffThePage(page), [], `${place} at 200 %`)
-      // On a narrow page an event stands in the place of the list, and a button leads back.
-      if (!place.includes('number=')) {
+      await picture(page, `zoomed${nameOf(path)}`)
+      await fitsItsWidth(page, `${path} at 200 %`)
+      assert.deepEqual(await partsOffThePage(page), [], `${path} at 200 %`)
+      // On a narrow page an event replaces the list, and a button leads back.
+      if (!path.includes('number=')) {
         const hasAll = async () => lost.length === 0 || (lost = await lostAtHalf(page)).length === 0
         // What goes as an answer comes is not lost: it is not there the next time.
-        await until(hasAll, { what: `what is lost of ${place} at 200 %` }).catch(() => undefined)
-        assert.deepEqual(lost, [], `${place} at 200 %`)
+        await until(hasAll, { what: `what is lost of ${path} at 200 %` }).catch(() => undefined)
+        assert.deepEqual(lost, [], `${path} at 200 %`)
       }
       await page.setViewportSize({ width: wholeWidth, height: wholeWidth })
       await page.emulateMedia({ reducedMotion: 'reduce' })
       await page.keyboard.press('?')
       await page.getByRole('dialog').waitFor()
-      assert.deepEqual(await movingParts(page), [], place)
+      assert.deepEqual(await movingParts(page), [], path)
     })
   })
 
@@ -148,6 +148,6 @@ describe('every view', withBrowser, () => {
   })
 })
 
-function nameOf(place: string): string {
-  return place.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'x').replaceAll(/\W+/g, '-')
+function nameOf(path: string): string {
+  return path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'x').replaceAll(/\W+/g, '-')
 }

@@ -61,7 +61,7 @@ describe('all agencies in the console', withBrowser, () => {
     await go('/')
     const card = page.getByText('Garthwick Moor: key “website” has expired, and is still used: 72 refusals')
     await card.waitFor()
-    await page.getByText('nobody reads it').first().waitFor()
+    await page.getByText('no readers').first().waitFor()
     const facts = asked.filter((address) => /\/(tenant-facts|feeds|rate|consumers)\b/.test(address))
     assert.equal(facts.length, 1, facts.join('\n'))
     await page.getByRole('link', { name: 'View key' }).click()
@@ -69,7 +69,7 @@ describe('all agencies in the console', withBrowser, () => {
   })
 
   /** Pastes a text where another agency is chosen, waits for a line, and goes there by Enter. */
-  async function find(text: string, line: RegExp, place: string): Promise<void> {
+  async function find(text: string, line: RegExp, path: string): Promise<void> {
     const { page, go } = operator
     await go(`/tenants/${service.tenant.tenantId}/keys`)
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
@@ -77,7 +77,7 @@ describe('all agencies in the console', withBrowser, () => {
     await page.getByRole('combobox', { name: 'An id, number' }).fill(text)
     await page.getByRole('option', { name: line }).waitFor()
     await page.keyboard.press('Enter')
-    await page.waitForURL(`**/console${place}`)
+    await page.waitForURL(`**/console${path}`)
   }
 
   it('opens what is pasted, whichever agency it belongs to, and says how far it has searched (PROTOCOL §12.12)', async () => {
@@ -96,7 +96,7 @@ describe('all agencies in the console', withBrowser, () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'An id, number' }).fill('nowhere street')
     await page.getByText('All 4 agencies were searched.').waitFor()
-    await page.getByText('Nothing is found.').waitFor()
+    await page.getByText('No results.').waitFor()
     await page.keyboard.press('Escape')
   })
 

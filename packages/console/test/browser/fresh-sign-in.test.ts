@@ -20,7 +20,7 @@ describe('a session that is no longer fresh', withBrowser, () => {
   let service: ConsoleService
   let browser: Browser
   const contactRef = randomUUID()
-  const of = (place: string): string => `/tenants/${service.tenant.tenantId}${place}`
+  const of = (path: string): string => `/tenants/${service.tenant.tenantId}${path}`
 
   before(async () => {
     service = await startConsoleService({ clock })
@@ -63,8 +63,8 @@ describe('a session that is no longer fresh', withBrowser, () => {
   it('reveals a contact after the key is pasted again, but not after a wrong key (PROTOCOL §15.4)', async () => {
     const { page, go, close } = await signedInBefore()
     await go(of(`/contacts/${contactRef}`))
-    await page.getByRole('button', { name: 'Show it …' }).click()
-    await page.getByLabel('Why it is needed').selectOption('support')
+    await page.getByRole('button', { name: 'Show in full …' }).click()
+    await page.getByLabel('Reason').selectOption('support')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await isAsked(page)
     await hasNoFindings(page, 'the key again')
@@ -84,7 +84,7 @@ describe('a session that is no longer fresh', withBrowser, () => {
     const { page, go, close } = await signedInBefore()
     await go('/keys')
     await page.getByRole('button', { name: 'Issue a key' }).click()
-    await page.getByLabel('What will use it').fill('Night shift')
+    await page.getByLabel('Label: what uses the key').fill('Night shift')
     await page.keyboard.press('Enter')
     await isAsked(page)
     await page.getByLabel('Key', { exact: true }).fill(await freshLink())
@@ -101,11 +101,11 @@ describe('a session that is no longer fresh', withBrowser, () => {
     const { page, go, close } = await signedInBefore()
     await go(of('/erasures'))
     await page.getByRole('button', { name: 'Erase …' }).click()
-    await page.getByLabel('Its reference').fill(person)
-    await page.getByLabel('Why').selectOption('data_subject_request')
-    await page.getByRole('button', { name: 'Count what it takes' }).click()
+    await page.getByLabel('Reference', { exact: true }).fill(person)
+    await page.getByLabel('Reason').selectOption('data_subject_request')
+    await page.getByRole('button', { name: 'Preview erasure' }).click()
     await page.getByLabel('Type the reference again').fill(person)
-    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByRole('button', { name: 'Erase permanently' }).click()
     await isAsked(page)
     const tab = await page.context().newPage()
     await tab.goto(await freshLink(), { timeout: waitMs })
@@ -114,7 +114,7 @@ describe('a session that is no longer fresh', withBrowser, () => {
     await page.getByLabel('Key', { exact: true }).waitFor({ state: 'detached' })
     assert.equal(await actionsOnRecord('erasure.begun'), 0, 'whoever opened the link may be somebody else')
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText(/The list shows how far it is/).waitFor()
+    await page.getByText(/The page Erasures shows the progress/).waitFor()
     await close()
   })
 })

@@ -17,7 +17,7 @@ import type { ConsoleService } from '../support/signed-in.ts'
 import { publishStory } from '../support/story.ts'
 import { picture } from '../support/visit.ts'
 
-/** Those that arrive at different places; where each of the others arrives, open-places.test.ts says. */
+/** Those that arrive at different views; where each of the others arrives, open-paths.test.ts says. */
 const inShortRun = ['property:publish', 'tenant:manage', 'admin:audit', 'publish in two agencies']
 const agentRef = randomUUID()
 const contactRef = randomUUID()
@@ -144,7 +144,7 @@ describe('the console for each kind of key', withBrowser, () => {
   it('says what a key without a view may be used for, and leads to the reference (D31)', async () => {
     const { text } = await service.issue(ofTenant('tenant:manage'))
     const { page, close } = await signedIn(browser, service, text)
-    await page.getByText('It may be used for: tenant:manage.').waitFor()
+    await page.getByText('Its scopes: tenant:manage.').waitFor()
     await picture(page, 'no-view')
     await page.locator('main').getByRole('link', { name: 'API reference' }).click()
     await page.waitForURL(`${service.url}/docs`)
@@ -186,16 +186,16 @@ describe('the console for each kind of key', withBrowser, () => {
       label: 'night shift',
     })
     const { page, go, close } = await signedIn(browser, service, service.operatorKey)
-    for (const [place, label] of [
+    for (const [path, label] of [
       [`/tenants/${tenantId}/keys?key=${ended.keyId}`, 'old website'],
       [`/tenants/${tenantId}/keys?key=${revoked.keyId}`, 'lost laptop'],
       [`/tenants/${tenantId}/keys?key=${both.keyId}`, 'portal of two'],
       [`/keys?key=${both.keyId}`, 'portal of two'],
       [`/keys?key=${operator.keyId}`, 'night shift'],
     ] as const) {
-      await go(place)
+      await go(path)
       await page.locator('tr[aria-current]').getByText(label).first().waitFor()
-      assert.equal(await page.locator('tr[aria-current]').count(), 1, place)
+      assert.equal(await page.locator('tr[aria-current]').count(), 1, path)
     }
     await picture(page, 'sought-key')
     // Without a link, keys that have ended are not in the way.

@@ -21,7 +21,7 @@ describe('a text of a megabyte', withBrowser, () => {
   let browser: Browser
   let visitor: SignedIn
   const [agentRef, contactRef] = [randomUUID(), randomUUID()]
-  const of = (place: string): string => `/tenants/${service.tenant.tenantId}${place}`
+  const of = (path: string): string => `/tenants/${service.tenant.tenantId}${path}`
   const line = 'm'.repeat(megabyte)
   const words = 'mill '.repeat(megabyte / 5)
   const filled = (text: string) =>
@@ -64,17 +64,17 @@ describe('a text of a megabyte', withBrowser, () => {
 
   it('is cut in the list of events, beside it, on the page of its property and of its contact (D31)', async () => {
     const { page, go } = visitor
-    for (const [place, ready] of [
+    for (const [path, ready] of [
       ['/feeds/property', '[data-row]:not(.coming)'],
       ['/feeds/property?number=2', '.details .raw'],
       [`/properties/${agentRef}`, '.timeline > li >> nth=2'],
       [`/properties/${agentRef}?raw=2`, '.timeline .raw'],
       [`/contacts/${contactRef}`, '.fields'],
     ] as const) {
-      await go(of(place))
+      await go(of(path))
       await page.locator(ready).first().waitFor()
       await isShown(page)
-      await isShort(page, place)
+      await isShort(page, path)
     }
   })
 

@@ -89,9 +89,9 @@ describe('texts of every kind', withBrowser, () => {
 
   it('are shown whole, and turn nothing around them, on each page that has some (D31)', async () => {
     const { page, go, close } = visitor
-    const of = (place: string): string => `/tenants/${agency.tenantId}${place}`
+    const of = (path: string): string => `/tenants/${agency.tenantId}${path}`
     // What each page has to show, so that none passes for having nothing.
-    for (const [name, place, shown] of [
+    for (const [name, path, shown] of [
       ['overview', '/', ['agency', 'operator']],
       ['feed', of('/feeds/property'), ['agency', 'address']],
       ['property', of(`/properties/${agentRef}`), ['address', 'before', 'after', 'website', 'why']],
@@ -99,7 +99,7 @@ describe('texts of every kind', withBrowser, () => {
       ['consumers', of('/consumers'), ['website']],
       ['publications', of('/publications'), ['publisher']],
     ] as const) {
-      await go(place)
+      await go(path)
       await isShown(page)
       for (const one of shown)
         await page

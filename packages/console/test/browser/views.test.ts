@@ -19,7 +19,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
   let browser: Browser
   const agentRef = randomUUID()
   const contactRef = randomUUID()
-  const of = (place: string): string => `/tenants/${service.tenant.tenantId}${place}`
+  const of = (path: string): string => `/tenants/${service.tenant.tenantId}${path}`
 
   before(async () => {
     service = await startConsoleService()
@@ -62,9 +62,9 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
         '£289,950',
         'Available',
         'sales',
-        'live',
-        'back at £289,950',
-        'taken down: Withdrawn from Market',
+        'listed',
+        'back on the market at £289,950',
+        'taken off the market: Withdrawn from Market',
         'first listed at £310,000',
         'photograph 1 added',
         'photograph 2 moved from 3',
@@ -155,13 +155,13 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
       await go(of(`/contacts/${contactRef}`))
       await page.getByText('hidden', { exact: true }).first().waitFor({ state: 'attached' })
       assert.ok(!(await page.locator('main').innerText()).includes('Quillon'))
-      await page.getByRole('button', { name: 'Show it …' }).click()
+      await page.getByRole('button', { name: 'Show in full …' }).click()
       const show = page.getByRole('button', { name: 'Show', exact: true })
       assert.ok(await show.isDisabled(), 'without a reason nothing is shown')
-      await page.getByLabel('Why it is needed').selectOption('support')
+      await page.getByLabel('Reason').selectOption('support')
       await show.click()
       await page.getByText('Quillon').waitFor()
-      await page.getByText(/Shown for \d+ s more/).waitFor()
+      await page.getByText(/Hidden again in \d+ s/).waitFor()
       await page.getByRole('button', { name: 'Hide now' }).click()
       await page.getByText('Quillon').waitFor({ state: 'detached' })
     })
@@ -178,13 +178,13 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     const { page, close } = await signedIn(browser, service, service.operatorKey)
     await page.clock.install()
     await page.goto(`${service.url}/console${of(`/contacts/${contactRef}`)}`)
-    await page.getByRole('button', { name: 'Show it …' }).click()
-    await page.getByLabel('Why it is needed').selectOption('correction')
+    await page.getByRole('button', { name: 'Show in full …' }).click()
+    await page.getByLabel('Reason').selectOption('correction')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByText('Quillon').waitFor()
     await page.clock.fastForward(61_000)
     await page.getByText('Quillon').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Show it …' }).waitFor()
+    await page.getByRole('button', { name: 'Show in full …' }).waitFor()
     await close()
   })
 
@@ -195,7 +195,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
       await tabTo(page, 'Issue a key')
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').waitFor()
-      await tabTo(page, 'What will use it')
+      await tabTo(page, 'Label: what uses the key')
       await page.keyboard.type('Website of Mill Lane')
       await page.keyboard.press('Enter')
       const secret = page.locator('.issued .secret')
@@ -213,20 +213,20 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
 
       await tabTo(page, 'Rotate Website of Mill Lane')
       await page.keyboard.press('Enter')
-      await page.getByLabel('The old key works for another').waitFor()
-      await tabTo(page, 'Rotate')
+      await page.getByLabel('The old key keeps working for').waitFor()
+      await tabTo(page, 'Rotate key')
       await page.keyboard.press('Enter')
-      await page.getByText(/The key before ends in 23 h 59 min|ends in 1 d/).waitFor()
+      await page.getByText(/The previous key ends in 23 h 59 min|ends in 1 d/).waitFor()
       await page.keyboard.press('Escape')
-      await page.getByText('└ Website of Mill Lane, the key before').waitFor()
+      await page.getByText('└ Website of Mill Lane (previous key)').waitFor()
       await page.getByText(/^ends in (?:23 h|1 d)/).waitFor()
       await picture(page, 'keys-rotated')
 
-      await tabTo(page, 'End the key before of Website of Mill Lane now')
+      await tabTo(page, 'End the previous key of Website of Mill Lane now')
       await page.keyboard.press('Enter')
-      await tabTo(page, 'Revoke for good')
+      await tabTo(page, 'Revoke key')
       await page.keyboard.press('Enter')
-      await page.getByText('└ Website of Mill Lane, the key before').waitFor({ state: 'detached' })
+      await page.getByText('└ Website of Mill Lane (previous key)').waitFor({ state: 'detached' })
       await until(async () => (await call(service, path, { key })).status === 401, { what: 'the refusal' })
     })
   })
@@ -256,7 +256,7 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
       await picture(page, 'playground')
       await hasNoFindings(page, 'playground')
       await page.getByRole('button', { name: 'Publish …' }).click()
-      await page.getByRole('button', { name: 'Publish for good' }).click()
+      await page.getByRole('button', { name: 'Publish', exact: true }).click()
       await page.getByText(/^Stored 1 event: Updated, as #\d+\.$/).waitFor()
       const latest = await call(service, `/v1/properties/${subject}`, { key: service.tenant.readKey })
       assert.match(latest.text, /285000\.00/)
@@ -269,17 +269,17 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
     await visiting(service.operatorKey, async ({ page, go }) => {
       await go(of('/erasures'))
       await page.getByRole('button', { name: 'Erase …' }).click()
-      await page.getByLabel('Its reference').fill(person)
-      await page.getByLabel('Why').selectOption('data_subject_request')
-      await page.getByRole('button', { name: 'Count what it takes' }).click()
+      await page.getByLabel('Reference', { exact: true }).fill(person)
+      await page.getByLabel('Reason').selectOption('data_subject_request')
+      await page.getByRole('button', { name: 'Preview erasure' }).click()
       await page.getByText('1 event', { exact: true }).waitFor()
-      const last = page.getByRole('button', { name: 'Erase for good' })
+      const last = page.getByRole('button', { name: 'Erase permanently' })
       await page.getByLabel('Type the reference again').fill(randomUUID())
       assert.ok(await last.isDisabled())
       await page.getByLabel('Type the reference again').fill(person)
       await picture(page, 'erasing')
       await last.click()
-      await page.getByText(/The list shows how far it is/).waitFor()
+      await page.getByText(/The page Erasures shows the progress/).waitFor()
       await page.keyboard.press('Escape')
       const row = page.getByRole('row', { name: person })
       await row.waitFor()

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { revealReasons } from '@property-events/protocol'
 import { contactChanges } from '../../src/views/contact/contact-changes.ts'
-import { contactLines } from '../../src/views/contact/contact-lines.ts'
+import { contactLines, sectionsOf } from '../../src/views/contact/contact-lines.ts'
+import { exportOf, readWhole } from '../../src/views/contact/export-contact.ts'
 import { reasonChoices, revealMs, secondsLeft } from '../../src/views/contact/reveal.ts'
 
 describe('the lines of a contact', () => {
@@ -28,6 +29,20 @@ describe('the lines of a contact', () => {
       ],
     )
     assert.equal(hasMore, false)
+  })
+
+  it('are grouped by the parts of the contact, those of the contact itself first (D31)', () => {
+    const { lines } = contactLines({
+      communications: [{ channel: 'email', value: '•••' }],
+      last_name: 'Ŵyn-Jones',
+    })
+    assert.deepEqual(
+      sectionsOf(lines).map(({ name, lines: own }) => [name, own.map(({ label }) => label)]),
+      [
+        ['Details', ['last name']],
+        ['communications 1', ['channel', 'value']],
+      ],
+    )
   })
 
   it('are limited, whatever the payload holds (PROTOCOL §12.7)', () => {
@@ -92,5 +107,40 @@ describe('a contact that is shown', () => {
 
   it('needs one of the reasons that the service takes (PROTOCOL §12.7)', () => {
     assert.deepEqual(reasonChoices.map(({ reason }) => reason).toSorted(), revealReasons.toSorted())
+  })
+})
+
+describe('the export of a contact', () => {
+  const eventOf = (sequenceNumber: number) => ({
+    id: `event ${sequenceNumber}`,
+    sequenceNumber,
+    tenantId: 't',
+    transactionId: 'x',
+    createdDate: '2026-03-01T09:31:07.0000000',
+    eventType: 1,
+    eventTypeShortCode: 'ContactUpdated',
+    payload: `{"contact_ref":"c","last_name":"Ŵyn £${sequenceNumber}"}`,
+  })
+
+  it('has every event of it, however many answers that takes, with payloads as JSON (Article 15)', async () => {
+    const asked: number[] = []
+    const whole = await readWhole((after) => {
+      asked.push(after)
+      const items = [1, 2, 3]
+        .filter((number) => number > after)
+        .slice(0, 2)
+        .map(eventOf)
+      const next = items.at(-1)?.sequenceNumber ?? after
+      const value = { items, next, head: 3, epoch: 'e', revision: 0 }
+      return Promise.resolve({ kind: 'answer', value, status: 200, head: new Headers() })
+    })
+    assert.ok(whole.kind === 'events')
+    assert.deepEqual(asked, [0, 2])
+    const file = exportOf('t', 'c', whole.events, new Date(0))
+    assert.deepEqual(
+      file.events.map(({ sequenceNumber, payload }) => [sequenceNumber, payload]),
+      [1, 2, 3].map((number) => [number, { contact_ref: 'c', last_name: `Ŵyn £${number}` }]),
+    )
+    assert.deepEqual([file.contactRef, file.exportedAt], ['c', '1970-01-01T00:00:00.000Z'])
   })
 })

@@ -1,12 +1,7 @@
 /** Erasing: what is filled in, and how far an erasure is. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  isTypedAgain,
-  readErasureForm,
-  receiptFile,
-  stateWords,
-} from '../../src/views/erasures/erasure-form.ts'
+import { isTypedAgain, readErasureForm, stateWords } from '../../src/views/erasures/erasure-form.ts'
 
 const subjectId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const form = {
@@ -46,13 +41,8 @@ describe('an erasure', () => {
 
   it('says how far it has got, even in states that this page does not know (PROTOCOL §5.7)', () => {
     const at = (state: string) => stateWords({ state, reduced: 3, events: 12 })
-    assert.equal(at('reducing'), 'is being taken out: 3 of 12 events')
-    assert.equal(at('unreachable'), 'no answer has it any more')
+    assert.equal(at('reducing'), 'removing payloads: 3 of 12 events')
+    assert.equal(at('unreachable'), 'no longer in any response')
     assert.equal(at('something_new'), 'something_new')
-  })
-
-  it('has a receipt as a file (PROTOCOL §5.7)', () => {
-    const erasure = { id: 'abc' } as Parameters<typeof receiptFile>[0]
-    assert.deepEqual(receiptFile(erasure), { name: 'erasure-abc.json', text: '{\n  "id": "abc"\n}\n' })
   })
 })

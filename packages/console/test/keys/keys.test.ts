@@ -5,7 +5,7 @@ import type { Key } from '@property-events/protocol/wire'
 import { firstRequest } from '../../src/views/keys/first-request.ts'
 import { givenBy, givesAllOf, givesElsewhere } from '../../src/views/keys/key-scopes.ts'
 import type { Giver } from '../../src/views/keys/key-scopes.ts'
-import { keyLines, keyState, leftText, mayWords, stateWords } from '../../src/views/keys/key-state.ts'
+import { keyLines, keyState, leftText, scopeWords, stateWords } from '../../src/views/keys/key-state.ts'
 import {
   changeFormOf,
   emptyForm,
@@ -83,13 +83,13 @@ describe('a key', () => {
 
   it('may do what its grant for the tenant says, or its scopes as an operator key (PROTOCOL §12.4)', () => {
     const other = { tenantId: 'other', scopes: ['contact:read'] } as const
-    assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, tenantId), 'property:read')
+    assert.equal(scopeWords({ ...key, grants: [...key.grants, other] }, tenantId), 'property:read')
     assert.equal(
-      mayWords({ ...key, grants: [...key.grants, other] }, undefined),
+      scopeWords({ ...key, grants: [...key.grants, other] }, undefined),
       'property:read, contact:read',
     )
     assert.equal(
-      mayWords({ ...key, operator: true, scopes: ['admin:audit'], grants: [] }, undefined),
+      scopeWords({ ...key, operator: true, scopes: ['admin:audit'], grants: [] }, undefined),
       'admin:audit',
     )
   })
@@ -126,8 +126,8 @@ describe('the use of a key', () => {
         [9.8, 10.2, 1],
       ],
     )
-    assert.equal(usageWords(days, String), '151 requests in 30 days, 1 refused')
-    assert.equal(usageWords(usageDays([], nowMs), String), '0 requests in 30 days')
+    assert.equal(usageWords(days), '151 requests in 30 days, 1 refused')
+    assert.equal(usageWords(usageDays([], nowMs)), '0 requests in 30 days')
   })
 
   it('is summed by operation and status, the most frequent first (PROTOCOL §14.1)', () => {
@@ -216,7 +216,7 @@ describe('a new key', () => {
       ['burst'],
     )
     const [unlimited] = faultsOf({ scopes: ['contact:read'], branches: 'x' })
-    assert.match(unlimited?.message ?? '', /Make another key for contact:read/)
+    assert.match(unlimited?.message ?? '', /Create another key for contact:read/)
     assert.match(faultsOf({ branches: 'x', tenants: other })[0]?.message ?? '', /those of one agency/)
     assert.match(faultsOf({ tenants: 'Quillon' })[0]?.message ?? '', /^Quillon is not the id/)
   })

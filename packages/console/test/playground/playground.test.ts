@@ -69,7 +69,7 @@ describe('a fault', () => {
   "price": "285k",
   "twice": 1, "twice": 2
 }`
-  const places: readonly (readonly [pointer: string, at: string])[] = [
+  const pointers: readonly (readonly [pointer: string, at: string])[] = [
     ['', '{\n'],
     ['/price', '"285k"'],
     ['/a/x~1y/1', '"]}"'],
@@ -80,7 +80,7 @@ describe('a fault', () => {
     ['/a/x~1y/9', '[10'],
     ['/price/further', '"285k"'],
   ]
-  for (const [pointer, at] of places) {
+  for (const [pointer, at] of pointers) {
     it(`at ${pointer === '' ? 'the whole' : pointer} is found (D31)`, () => {
       const offset = offsetOfPointer(text, pointer)
       assert.ok(text.slice(offset).startsWith(at), text.slice(offset, offset + 20))
@@ -118,9 +118,9 @@ describe('a receipt', () => {
     assert.equal(of([event]), 'Would store 1 event: Updated.')
     assert.equal(
       of([event, { ...event, unchanged: true }]),
-      'Would store 1 event: Updated; 1 event is there already.',
+      'Would store 1 event: Updated; 1 event is already stored.',
     )
-    assert.equal(of([{ ...event, unchanged: true }]), 'Would store nothing; 1 event is there already.')
+    assert.equal(of([{ ...event, unchanged: true }]), 'Would store nothing; 1 event is already stored.')
     assert.equal(of([{ ...event, sequenceNumber: 7 }], false), 'Stored 1 event: Updated, as #7.')
     assert.equal(
       of(

@@ -264,8 +264,8 @@ describe('the answer about a property', () => {
       lines.map(({ who }) => who),
       ['portal', 'd · shop', 'website', 'lets-app'],
     )
-    assert.equal(answerHeadline(lines), '1 stopped, 1 waiting, 1 was sent it')
-    assert.equal(answerHeadline([]), 'No key may read this property, so no site is sent it')
+    assert.equal(answerHeadline(lines), '1 stopped, 1 waiting, 1 up to date')
+    assert.equal(answerHeadline([]), 'No key can read this property, so no site receives it')
   })
 
   it('says so if the publisher has fallen silent, and nothing if it has not (PROTOCOL §14.6)', () => {

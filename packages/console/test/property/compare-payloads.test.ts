@@ -168,6 +168,26 @@ const cases: readonly {
     said: ['directions: left → <img src=x onerror=alert(1)> right'],
   },
   {
+    what: 'HTML of a description as the text that readers see',
+    before: { details: { description: '<p>Light rooms.<br />A garden &amp; a shed, £450,000</p>' } },
+    after: {
+      details: { description: '<p>Light rooms.<br>A walled garden &amp; a shed, &pound;450,000</p>' },
+    },
+    said: ['description: Light rooms. A | +walled | garden & a shed, £450,000'],
+  },
+  {
+    what: 'a description of which only the markup differs',
+    before: { details: { description: '<p>Light rooms with a view</p>' } },
+    after: { details: { description: '<div>Light rooms<br /> with a view</div>' } },
+    said: ['description: other markup → same words'],
+  },
+  {
+    what: 'values that look alike, as they are written',
+    before: { published: true },
+    after: { published: 'yes' },
+    said: ['published: true → "yes"'],
+  },
+  {
     what: 'payloads that are no objects',
     before: null,
     after: 'text',

@@ -59,12 +59,12 @@ describe('the timeline of a property', () => {
         isUnchanged,
       ]),
       [
-        ['Published', 'back at £289,950', 'price,status', false],
-        ['Unpublished', 'taken down again', '', false],
-        ['Unpublished', 'taken down: Withdrawn from Market', '', false],
+        ['Published', 'back on the market at £289,950', 'price,status', false],
+        ['Unpublished', 'taken off the market again', '', false],
+        ['Unpublished', 'taken off the market: Withdrawn from Market', '', false],
         ['Updated', undefined, 'status', false],
-        ['Updated', 'the same values again, written otherwise', '', true],
-        ['Updated', 'the same payload again', '', true],
+        ['Updated', 'same values again, written differently', '', true],
+        ['Updated', 'same payload again', '', true],
         ['Updated', undefined, 'price', false],
         ['Published', 'first listed at £310,000', '', false],
       ],
@@ -87,11 +87,11 @@ describe('the timeline of a property', () => {
     assert.deepEqual(
       lines.map(({ type, headline }) => `${type}: ${headline}`),
       [
-        'SomethingElse: what changed is not known: the payload before was not kept',
+        'SomethingElse: changes unknown: the previous payload was not kept',
         'Updated: its payload is not a JSON object',
         'Updated: its payload was erased',
-        'Updated: what changed is not known: the payload before was not kept',
-        'Published: its payload was not kept any longer, as a later version followed',
+        'Updated: changes unknown: the previous payload was not kept',
+        'Published: its payload was removed by retention, as a later version followed',
       ],
     )
   })
@@ -100,12 +100,21 @@ describe('the timeline of a property', () => {
     const steps = priceSteps(readVersions(story))
     assert.deepEqual(
       steps.map(({ text }) => text),
-      ['£310,000', '£295,000', 'down', '£289,950'],
+      ['£310,000', '£295,000', 'off the market', '£289,950'],
     )
-    const chart = priceChart(steps, { width: 300, height: 100, untilMs: nowMs })
-    assert.equal(chart?.path, 'M0 0H10V74.8H50M70 100H300')
-    assert.equal(chart?.words, '£310,000, then £295,000, then down, then £289,950')
-    assert.equal(chart?.marks.length, 3)
+    const chart = priceChart(steps, nowMs)
+    assert.equal(chart?.words, '£310,000, then £295,000, then off the market, then £289,950')
+    assert.deepEqual(
+      chart?.points.map(({ from, to, value }) => [Math.round(from * 30), Math.round(to * 30), value]),
+      [
+        [0, 1, 310_000],
+        [1, 5, 295_000],
+        [5, 7, null],
+        [7, 30, 289_950],
+      ],
+    )
+    assert.match(chart?.points[1]?.says ?? '', /^£295,000, since \d+ \w{3}/)
+    assert.deepEqual([chart?.times.at(0)?.at, chart?.times.at(-1)?.at], [0, 1])
   })
 
   it('draws a single price as a straight line and rents by the month, and no line without a price (D31)', () => {
@@ -121,10 +130,12 @@ describe('the timeline of a property', () => {
         [1_300, '£300 pw'],
       ],
     )
-    const chart = priceChart(steps, { width: 300, height: 100, untilMs: nowMs })
-    assert.equal(chart?.path, 'M0 50H10V50H300')
+    assert.deepEqual(
+      priceChart(steps, nowMs)?.points.map(({ value }) => value),
+      [1_300, 1_300],
+    )
     const none = priceSteps(readVersions(eventsOf(['PropertyPublished', priced(null)])))
-    assert.equal(priceChart(none, { width: 300, height: 100, untilMs: nowMs }), undefined)
+    assert.equal(priceChart(none, nowMs), undefined)
   })
 
   it('says at the top what the property is and for how long (D31)', () => {
@@ -132,9 +143,12 @@ describe('the timeline of a property', () => {
     assert.equal(summary.address, '12 Mill Lane, Aylsham NR11 6AB')
     assert.equal(summary.price, '£289,950')
     assert.equal(summary.status, 'Available')
-    assert.equal(summary.standing, 'live 23 d')
+    assert.equal(summary.presence, 'listed 23 days ago')
     assert.deepEqual(summary.statuses, ['Available', 'Under Offer', 'Available'])
-    assert.equal(summaryOf(readVersions(story.slice(0, 7)), agentRef, nowMs).standing, 'down 25 d')
+    assert.equal(
+      summaryOf(readVersions(story.slice(0, 7)), agentRef, nowMs).presence,
+      'off the market for 25 days',
+    )
     const bare = summaryOf(
       readVersions(eventsOf(['PropertyPublished', { agent_ref: agentRef }])),
       agentRef,
@@ -158,7 +172,7 @@ describe('the timeline of a property', () => {
     )
     const { tiles, more } = mediaTiles(versions)
     assert.deepEqual(
-      tiles.map(({ item, mark, from }) => [item.place, mark, from]),
+      tiles.map(({ item, mark, from }) => [item.position, mark, from]),
       [
         [1, undefined, undefined],
         [2, 'new', undefined],

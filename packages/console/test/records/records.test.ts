@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Consumer, GrantScope, Key, PublicationMinute } from '@property-events/protocol/wire'
-import { actorWords, detailWords } from '../../src/views/audit/audit-line.ts'
+import { actionWords, actorWords, detailWords, labelsOf } from '../../src/views/audit/audit-line.ts'
 import { consumerLines, lagWords } from '../../src/views/consumers/consumer-line.ts'
 import {
   keyName,
   outcomeWords,
   publishingKeys,
   refusalWords,
-  warningPlaceLines,
+  warningPointerLines,
   warningWords,
 } from '../../src/views/publications/publication-line.ts'
-import { findingsFirst, settingText } from '../../src/views/system/settings.ts'
+import { findingsFirst, settingText } from '../../src/views/health/settings.ts'
 
 const nowMs = Date.parse('2026-03-01T09:30:00Z')
 
@@ -23,46 +23,42 @@ const consumer: Consumer = {
   ended: null,
   lastAskedAt: '2026-03-01T09:29:50.000Z',
   lastStatus: 200,
-  lastRoute: 'list',
   lastNothingNewAt: null,
   stoppedAfter: null,
-  acknowledged: null,
-  refused: null,
-  views: [{ view: 'all', through: 10, lagEvents: 0, lagSeconds: 0 }],
   expectedSeconds: null,
   expectation: 'learning',
   silentSince: null,
+  lastRoute: 'list',
+  acknowledged: null,
+  refused: null,
+  views: [{ view: 'all', through: 10, lagEvents: 0, lagSeconds: 0 }],
 }
 const behind = [{ view: 'all', through: 10, lagEvents: 412, lagSeconds: 14_400 }]
 
-const standings: readonly (readonly [
-  what: string,
-  consumer: Partial<Consumer>,
-  mark: string,
-  state: string,
-])[] = [
-  ['that has everything', {}, 'good', 'has everything'],
-  ['that reads single events', { views: [] }, 'good', 'reads single events'],
-  ['that reads on', { views: behind }, 'behind', 'reads on'],
+const states: readonly (readonly [what: string, consumer: Partial<Consumer>, mark: string, state: string])[] =
   [
-    'that has stopped',
-    { views: behind, lastAskedAt: '2026-03-01T06:12:00.000Z' },
-    'stopped',
-    'has not asked for 3 h',
-  ],
-  ['that lacks nothing and rests', { lastAskedAt: '2026-02-01T06:12:00.000Z' }, 'good', 'has everything'],
-  ['that has never asked', { lastAskedAt: null, views: [] }, 'idle', 'has never asked'],
-  ['of a key that has ended', { ended: 'key_revoked' }, 'stopped', 'its key works no longer (key_revoked)'],
-  [
-    'that is refused',
-    { refused: { code: 'epoch_changed', since: null, count: 3 } },
-    'stopped',
-    '3 refusals (epoch_changed)',
-  ],
-]
+    ['that is up to date', {}, 'good', 'up to date'],
+    ['that reads single events', { views: [] }, 'good', 'reads single events'],
+    ['that is catching up', { views: behind }, 'behind', 'catching up'],
+    [
+      'that has stopped',
+      { views: behind, lastAskedAt: '2026-03-01T06:12:00.000Z' },
+      'stopped',
+      'no requests for 3 h',
+    ],
+    ['that is up to date and rests', { lastAskedAt: '2026-02-01T06:12:00.000Z' }, 'good', 'up to date'],
+    ['that has never asked', { lastAskedAt: null, views: [] }, 'idle', 'no requests yet'],
+    ['of a key that has ended', { ended: 'key_revoked' }, 'stopped', 'key revoked'],
+    [
+      'that is refused',
+      { refused: { code: 'epoch_changed', since: null, count: 3 } },
+      'stopped',
+      '3 refusals (epoch_changed)',
+    ],
+  ]
 
 describe('a consumer', () => {
-  for (const [what, changed, mark, state] of standings) {
+  for (const [what, changed, mark, state] of states) {
     it(`${what} is described as such (PROTOCOL §14.6)`, () => {
       const [line] = consumerLines([{ ...consumer, ...changed }], nowMs)
       assert.deepEqual([line?.mark, line?.state], [mark, state])
@@ -114,11 +110,11 @@ describe('a minute of publications', () => {
       'nothing stored',
     )
     assert.equal(warningWords(minute), 'too_long 12, bad_url 1')
-    assert.deepEqual(warningPlaceLines(minute), [
+    assert.deepEqual(warningPointerLines(minute), [
       'too_long: /payload/a, /payload/b',
       'bad_url: /payload/media/0/media_url',
     ])
-    assert.deepEqual(warningPlaceLines({ ...minute, warnings: {}, warningPlaces: {} }), [])
+    assert.deepEqual(warningPointerLines({ ...minute, warnings: {}, warningPlaces: {} }), [])
   })
 
   it('says where a refused request was wrong (PROTOCOL §14.2)', () => {
@@ -135,7 +131,7 @@ describe('a minute of publications', () => {
     )
     assert.equal(refusalWords({ ...refusal, faults: [] }), 'invalid_body')
     const many = { ...refusal, faults: Array.from({ length: 10 }, (_, n) => fault(`/${n}`)) }
-    assert.match(refusalWords(many), /; 7 further places$/)
+    assert.match(refusalWords(many), /; 7 further faults$/)
   })
 })
 
@@ -194,6 +190,15 @@ describe('a row of the audit', () => {
       ],
       ['key 7Hq2', 'command line x1', 'the service', 'Ada'],
     )
+  })
+
+  it('says actions in words, intervals as times, and the label of a key instead of its id (PROTOCOL §12.6)', () => {
+    assert.equal(actionWords('interval.expected'), 'Interval expected')
+    assert.equal(actionWords('session.begun'), 'Session begun')
+    assert.equal(detailWords({ ms: 600_000 }, nowMs), 'every 10 min')
+    const labels = labelsOf([{ keyId: '7Hq2', label: 'website' }])
+    assert.equal(actorWords('key:7Hq2', null, labels), 'website')
+    assert.equal(labels.get('of nobody'), undefined)
   })
 })
 

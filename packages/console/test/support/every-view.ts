@@ -8,7 +8,7 @@ import { until } from '../../../server/test/support/until.ts'
 const listed = readFileSync(join(import.meta.dirname, '../../src/views/index.ts'), 'utf8')
 
 /** The address of each view in `src/views/index.ts`, so that a view that is added is tried too. Throws for a part without a value. */
-export function viewPlaces(parts: Readonly<Record<string, string>>): readonly string[] {
+export function viewPaths(parts: Readonly<Record<string, string>>): readonly string[] {
   const paths = [...listed.matchAll(/^ +path: '([^']+)'/gm)].map(([, path]) => path ?? '')
   assert.equal(paths.length, listed.match(/^ +title: /gm)?.length, 'every view has been found')
   const whole = (path: string): string =>

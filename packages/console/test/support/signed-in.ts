@@ -23,8 +23,8 @@ export async function startConsoleService(options: TestServiceOptions = {}): Pro
 export interface SignedIn extends Visit {
   /** Every address that was asked for since. */
   readonly asked: string[]
-  /** Loads a place of the console, such as `/tenants/…/keys`. */
-  readonly go: (place: string) => Promise<void>
+  /** Loads a path of the console, such as `/tenants/…/keys`. */
+  readonly go: (path: string) => Promise<void>
 }
 
 const usualLook: Look = { width: 1_440, scheme: 'light' }
@@ -44,6 +44,6 @@ export async function signedIn(
   await page.locator('main#view').waitFor()
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
-  const go = async (place: string): Promise<void> => void (await page.goto(`${url}/console${place}`))
+  const go = async (path: string): Promise<void> => void (await page.goto(`${url}/console${path}`))
   return { ...visitor, asked, go }
 }

@@ -1,6 +1,6 @@
-/** Contacts as shown to people who have no business with the person, and revealing one (PROTOCOL §12.7). */
-import type { RevealReason } from '@property-events/protocol/plain'
-import type { FeedEvent, MaskedContact, MaskedContacts } from '@property-events/protocol/wire'
+/** Contacts as shown to people who have no business with the person, revealing one (PROTOCOL §12.7), and restricting one (§5.7). */
+import type { RestrictionReason, RevealReason } from '@property-events/protocol/plain'
+import type { FeedEvent, MaskedContact, MaskedContacts, Restriction } from '@property-events/protocol/wire'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
@@ -28,4 +28,15 @@ export function revealContact(
 ): Operation<FeedEvent> {
   const reveal = pathOf(`${path}/reveal`, tenantId, contactRef)
   return { id: 'revealContact', method: 'POST', path: reveal, body: { reason } }
+}
+
+/** Keeps a contact, and shows it to nobody. */
+export function restrictContact(
+  tenantId: string,
+  contactRef: string,
+  reason: RestrictionReason,
+  caseRef: string,
+): Operation<Restriction> {
+  const body = { subjectId: contactRef, reason, ...(caseRef.trim() !== '' && { caseRef: caseRef.trim() }) }
+  return { id: 'restrictContact', method: 'POST', path: '/v1/restrictions', tenant: tenantId, body }
 }

@@ -4,12 +4,12 @@ import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
 /** `own`: with the scopes of the session's key in its tenant. */
-export interface ErasurePlace {
+export interface ErasureAddress {
   readonly tenantId: string
   readonly door: 'own' | 'admin'
 }
 
-function placed({ tenantId, door }: ErasurePlace, id: string, rest = '') {
+function addressed({ tenantId, door }: ErasureAddress, id: string, rest = '') {
   return door === 'own'
     ? { id, path: `/v1/erasures${rest}`, tenant: tenantId }
     : {
@@ -19,20 +19,20 @@ function placed({ tenantId, door }: ErasurePlace, id: string, rest = '') {
 }
 
 /** Oldest first. */
-export function listErasures(place: ErasurePlace, after: string | undefined): Operation<Erasures> {
-  return { ...placed(place, 'listErasures'), method: 'GET', query: { after } }
+export function listErasures(address: ErasureAddress, after: string | undefined): Operation<Erasures> {
+  return { ...addressed(address, 'listErasures'), method: 'GET', query: { after } }
 }
 
 /** Including those who were sent what was erased. */
-export function getErasure(place: ErasurePlace, erasureId: string): Operation<Erasure> {
-  return { ...placed(place, 'getErasure', pathOf('/{erasureId}', erasureId)), method: 'GET' }
+export function getErasure(address: ErasureAddress, erasureId: string): Operation<Erasure> {
+  return { ...addressed(address, 'getErasure', pathOf('/{erasureId}', erasureId)), method: 'GET' }
 }
 
 /** How many events it would reduce. */
-export function countErased(place: ErasurePlace, body: ErasureRequest): Operation<ErasureCount> {
-  return { ...placed(place, 'erase'), method: 'POST', body, query: { dryRun: 'true' } }
+export function countErased(address: ErasureAddress, body: ErasureRequest): Operation<ErasureCount> {
+  return { ...addressed(address, 'erase'), method: 'POST', body, query: { dryRun: 'true' } }
 }
 
-export function erase(place: ErasurePlace, body: ErasureRequest): Operation<Erasure> {
-  return { ...placed(place, 'erase'), method: 'POST', body }
+export function erase(address: ErasureAddress, body: ErasureRequest): Operation<Erasure> {
+  return { ...addressed(address, 'erase'), method: 'POST', body }
 }

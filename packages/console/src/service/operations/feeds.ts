@@ -5,7 +5,7 @@ import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
 /** A feed, and how it is read. The door `admin` has only the property feed. */
-export interface FeedPlace {
+export interface FeedAddress {
   readonly tenantId: string
   readonly feed: FeedName
   readonly door: 'own' | 'admin'
@@ -57,12 +57,12 @@ const reads = {
 } as const satisfies Readonly<Record<string, Read>>
 
 function read<T>(
-  place: FeedPlace,
+  address: FeedAddress,
   { id, own, admin }: Read,
   parts: readonly string[],
   query?: Query,
 ): Operation<T> {
-  const { tenantId, feed, door } = place
+  const { tenantId, feed, door } = address
   const asked = query === undefined ? {} : { query }
   if (door === 'own') {
     const ownId = feed === 'property' ? id : id.replace('Property', 'Contact')
@@ -82,12 +82,12 @@ export interface PageQuery {
 }
 
 /** A page of the contract's list, oldest first. */
-export function listEvents(place: FeedPlace, query: PageQuery): Operation<EventPage> {
-  return read(place, reads.list, [], { ...query })
+export function listEvents(address: FeedAddress, query: PageQuery): Operation<EventPage> {
+  return read(address, reads.list, [], { ...query })
 }
 
-export function getEvent(place: FeedPlace, eventId: string): Operation<FeedEvent> {
-  return read(place, reads.get, [eventId])
+export function getEvent(address: FeedAddress, eventId: string): Operation<FeedEvent> {
+  return read(address, reads.get, [eventId])
 }
 
 export interface RunQuery {
@@ -100,25 +100,28 @@ export interface RunQuery {
 }
 
 /** The events after a number. */
-export function readEvents(place: FeedPlace, query: RunQuery): Operation<EventRun> {
-  return read(place, reads.run, [], { ...query })
+export function readEvents(address: FeedAddress, query: RunQuery): Operation<EventRun> {
+  return read(address, reads.run, [], { ...query })
 }
 
 /** The latest event of a property or contact. */
-export function getSubject(place: FeedPlace, subjectId: string): Operation<FeedEvent> {
-  return read(place, reads.latest, [subjectId])
+export function getSubject(address: FeedAddress, subjectId: string): Operation<FeedEvent> {
+  return read(address, reads.latest, [subjectId])
 }
 
 /** All events of a property or contact, oldest first, starting at a number. */
 export function readHistory(
-  place: FeedPlace,
+  address: FeedAddress,
   subjectId: string,
   query: { readonly after?: number; readonly limit?: number } = {},
 ): Operation<EventRun> {
-  return read(place, reads.history, [subjectId], { ...query })
+  return read(address, reads.history, [subjectId], { ...query })
 }
 
-/** The positions of the feeds that the session's key reads. */
-export function readHeads(tenantId: string): Operation<Heads> {
-  return { id: 'readHeads', method: 'GET', path: '/v1/heads', tenant: tenantId }
+/** The positions of the feeds that the session's key reads; with `since`, once one of them has changed, or after `wait` seconds. */
+export function readHeads(
+  tenantId: string,
+  query: { readonly since?: string; readonly wait?: number } = {},
+): Operation<Heads> {
+  return { id: 'readHeads', method: 'GET', path: '/v1/heads', tenant: tenantId, query: { ...query } }
 }

@@ -1,57 +1,68 @@
 /** Who changed what, newest first. */
 import { useLocation } from 'preact-iso/router'
-import { places } from '../../base.ts'
+import { paths } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Filters } from '../../parts/filters.tsx'
 import { Table } from '../../parts/table.tsx'
-import { PlaceLink } from '../../parts/place-link.tsx'
+import { ViewLink } from '../../parts/view-link.tsx'
 import { hrefOf } from '../../root.ts'
+import { listKeys } from '../../service/operations/keys.ts'
 import { readAudit } from '../../service/operations/records.ts'
+import { listTenants } from '../../service/operations/tenants.ts'
 import { useAnswer } from '../../service/use-answer.ts'
+import { mayAdminister } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import type { ViewProps } from '../view.ts'
-import { actorWords, detailWords } from './audit-line.ts'
+import { actionWords, actorWords, detailWords, labelsOf } from './audit-line.ts'
+import type { Labels } from './audit-line.ts'
 import '../records.css'
 
 const limit = 50
 const fields = [
   { name: 'action', says: 'Action, such as key.created' },
-  { name: 'key', says: 'Id of a key' },
+  { name: 'key', says: 'Key id' },
 ] as const
 
 export function AuditView({ parts: { tenantId }, query }: ViewProps) {
   const { route } = useLocation()
   const { action, key, from, to, after } = query
   const rows = useAnswer(readAudit({ limit, tenant: tenantId, action, key, from, to, after }))
+  const labels = useLabels(tenantId)
   return (
     <article class="audit">
       <header>
-        <h1>Audit</h1>
+        <h1>{tenantId === undefined ? 'Audit (all agencies)' : 'Audit'}</h1>
       </header>
       <Filters
         key={JSON.stringify(query)}
         fields={fields}
         query={query}
-        look={(values) => route(hrefOf(places.audit(tenantId, values)))}
+        apply={(values) => route(hrefOf(paths.audit(tenantId, values)))}
       />
       <Answer of={rows} what="the audit">
         {({ items, next }) => (
           <>
             {items.length === 0 ? (
-              <Empty title="Nothing is on record for this." />
+              <Empty title="No results." />
             ) : (
               <Table
                 caption="Rows of the audit"
                 columns={[
-                  { name: 'Time', isName: true, cell: ({ at }) => <LocalTime at={at} /> },
+                  { name: 'Time', isName: true, isShort: true, cell: ({ at }) => <LocalTime at={at} /> },
                   {
                     name: 'Who',
-                    cell: ({ actor, actorName }) => <span title={actor}>{actorWords(actor, actorName)}</span>,
+                    cell: ({ actor, actorName }) => (
+                      <span title={actor}>{actorWords(actor, actorName, labels)}</span>
+                    ),
                   },
-                  { name: 'What', cell: (row) => <code>{row.action}</code> },
-                  { name: 'Of', cell: ({ target }) => (target === null ? '–' : <code>{target}</code>) },
+                  {
+                    name: 'Action',
+                    cell: ({ action: code }) => <span title={code}>{actionWords(code)}</span>,
+                  },
+                  { name: 'Subject', cell: ({ target }) => <Subject target={target} labels={labels} /> },
                   {
                     name: 'Agency',
                     isWide: true,
@@ -59,9 +70,9 @@ export function AuditView({ parts: { tenantId }, query }: ViewProps) {
                       row.tenantId === null ? (
                         '–'
                       ) : (
-                        <PlaceLink place={places.audit(row.tenantId)}>
-                          <code>{row.tenantId.slice(0, 8)}…</code>
-                        </PlaceLink>
+                        <ViewLink path={paths.audit(row.tenantId)}>
+                          {labels.get(row.tenantId) ?? `${row.tenantId.slice(0, 8)}…`}
+                        </ViewLink>
                       ),
                   },
                   { name: 'Details', cell: ({ detail }) => detailWords(detail, now.value) || '–' },
@@ -71,11 +82,30 @@ export function AuditView({ parts: { tenantId }, query }: ViewProps) {
               />
             )}
             {next !== null && (
-              <a href={hrefOf(places.audit(tenantId, { action, key, from, to, after: next }))}>Earlier</a>
+              <a href={hrefOf(paths.audit(tenantId, { action, key, from, to, after: next }))}>Earlier</a>
             )}
           </>
         )}
       </Answer>
     </article>
   )
+}
+
+/** The most in an answer: more than most services have. */
+const mostNames = 200
+
+/** Of the keys, and for operators of the agencies. */
+function useLabels(tenantId: string | undefined): Labels {
+  const isInspector = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
+  const keys = useAnswer(isInspector ? listKeys({ tenant: tenantId, limit: mostNames }) : undefined)
+  const tenants = useAnswer(
+    isInspector && tenantId === undefined ? listTenants({ limit: mostNames }) : undefined,
+  )
+  return labelsOf(keys.value?.items, tenants.value?.items)
+}
+
+function Subject({ target, labels }: { readonly target: string | null; readonly labels: Labels }) {
+  if (target === null) return <>–</>
+  const label = labels.get(target)
+  return label === undefined ? <code>{target}</code> : <span title={target}>{label}</span>
 }

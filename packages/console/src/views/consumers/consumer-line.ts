@@ -1,8 +1,8 @@
-/** The state of a consumer: what it lacks, and what is wrong with it. */
+/** The state of a consumer: how far it is behind, and what is wrong with it. */
 import type { Consumer, ConsumerView } from '@property-events/protocol/wire'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
-import { readTime, spanText } from '../../words/times.ts'
+import { longSpanText, readTime, spanText } from '../../words/times.ts'
 
 export interface ConsumerLine {
   readonly consumer: Consumer
@@ -11,14 +11,14 @@ export interface ConsumerLine {
   /** `stopped`: somebody has to act. */
   readonly mark: 'good' | 'behind' | 'stopped' | 'idle'
   readonly state: string
-  /** What it lacks in the view where it is furthest behind; `undefined`: it reads no view. */
+  /** How far it is behind, in the view where it is furthest behind; `undefined`: it reads no view. */
   readonly lag: ConsumerView | undefined
 }
 
-/** A consumer that lacks something and has made no request for this long has stopped. */
+/** A consumer that is behind and has made no request for this long has stopped. */
 const stoppedAfterMs = 10 * 60_000
 
-/** Those that need attention first, then those that lack most. */
+/** Those that need attention first, then those that are furthest behind. */
 export function consumerLines(consumers: readonly Consumer[], nowMs: number): readonly ConsumerLine[] {
   const order: readonly ConsumerLine['mark'][] = ['stopped', 'behind', 'good', 'idle']
   return consumers
@@ -35,30 +35,41 @@ function lineOf(consumer: Consumer, nowMs: number): ConsumerLine {
   const label = oneLine(consumer.label, 80) || consumer.keyId
   const who = consumer.name === 'default' ? label : `${label} · ${oneLine(consumer.name, 64)}`
   const lag = consumer.views.toSorted((a, b) => b.lagEvents - a.lagEvents)[0]
-  return { consumer, who, lag, ...standing(consumer, lag, nowMs) }
+  return { consumer, who, lag, ...stateOf(consumer, lag, nowMs) }
 }
 
-function standing(
+function stateOf(
   { ended, refused, lastAskedAt }: Consumer,
   lag: ConsumerView | undefined,
   nowMs: number,
 ): Pick<ConsumerLine, 'mark' | 'state'> {
-  if (ended !== null) return { mark: 'stopped', state: `its key works no longer (${oneLine(ended, 64)})` }
+  if (ended !== null) return { mark: 'stopped', state: endedWords(ended) }
   if (refused !== null) {
     return { mark: 'stopped', state: `${counted(refused.count, 'refusal')} (${oneLine(refused.code, 64)})` }
   }
   const askedMs = readTime(lastAskedAt)
-  if (askedMs === undefined) return { mark: 'idle', state: 'has never asked' }
+  if (askedMs === undefined) return { mark: 'idle', state: 'no requests yet' }
   const quietMs = nowMs - askedMs
   const isBehind = lag !== undefined && lag.lagEvents > 0
   if (isBehind && quietMs >= stoppedAfterMs) {
-    return { mark: 'stopped', state: `has not asked for ${spanText(quietMs / 1_000)}` }
+    return { mark: 'stopped', state: `no requests for ${longSpanText(quietMs / 1_000)}` }
   }
-  if (isBehind) return { mark: 'behind', state: 'reads on' }
-  return { mark: 'good', state: lag === undefined ? 'reads single events' : 'has everything' }
+  if (isBehind) return { mark: 'behind', state: 'catching up' }
+  return { mark: 'good', state: lag === undefined ? 'reads single events' : 'up to date' }
 }
 
-/** `412 events, 4 h`; `0` for a consumer that lacks nothing. */
+const endings: Readonly<Record<string, string>> = {
+  key_expired: 'key expired',
+  key_revoked: 'key revoked',
+  key_disabled: 'agency suspended',
+}
+
+/** A code that this page does not know is shown unchanged (PROTOCOL §9). */
+function endedWords(code: string): string {
+  return endings[code] ?? `key ended (${oneLine(code, 64)})`
+}
+
+/** `412 events, 4 h`; `0` for a consumer that is up to date. */
 export function lagWords(lag: ConsumerView | undefined): string {
   if (lag === undefined) return '–'
   if (lag.lagEvents === 0) return '0'

@@ -1,11 +1,11 @@
-/** Who reads the feeds of an agency, and what each lacks. */
+/** Who reads the feeds of an agency, and how far each is behind. */
 import { useLocation } from 'preact-iso/router'
-import { isFeedName, places } from '../../base.ts'
+import { isFeedName, paths } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Age } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
-import { PlaceLink } from '../../parts/place-link.tsx'
+import { ViewLink } from '../../parts/view-link.tsx'
 import { hrefOf } from '../../root.ts'
 import { listConsumers } from '../../service/operations/tenants.ts'
 import { useAnswer } from '../../service/use-answer.ts'
@@ -13,6 +13,7 @@ import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { countText } from '../../words/numbers.ts'
+import { oneLine } from '../../words/plain.ts'
 import type { ViewProps } from '../view.ts'
 import { consumerLines, lagWords } from './consumer-line.ts'
 import '../records.css'
@@ -29,15 +30,15 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
       <header>
         <h1>Consumers</h1>
         <label>
-          of the feed of{' '}
+          Feed{' '}
           <select
             value={feed}
             onChange={({ currentTarget }) =>
-              route(hrefOf(places.consumers(tenantId, { feed: currentTarget.value })), true)
+              route(hrefOf(paths.consumers(tenantId, { feed: currentTarget.value })), true)
             }
           >
-            <option value="property">properties</option>
-            <option value="contact">contacts</option>
+            <option value="property">Properties</option>
+            <option value="contact">Contacts</option>
           </select>
         </label>
       </header>
@@ -54,20 +55,24 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
                   name: 'Reads',
                   cell: ({ consumer }) => consumer.views.map(({ view }) => view).join(', ') || '–',
                 },
-                { name: 'Lacks', isNumber: true, cell: ({ lag }) => lagWords(lag) },
-                { name: 'Last asked', cell: ({ consumer }) => <Age at={consumer.lastAskedAt} /> },
+                { name: 'Behind by', isNumber: true, cell: ({ lag }) => lagWords(lag) },
                 {
-                  name: 'How',
-                  isWide: true,
-                  cell: ({ consumer: { lastRoute, lastStatus } }) =>
-                    lastRoute === null ? '–' : `${lastRoute}, ${lastStatus ?? '–'}`,
+                  name: 'Last request',
+                  isShort: true,
+                  cell: ({ consumer }) => <Age at={consumer.lastAskedAt} />,
                 },
                 {
-                  name: 'Applied',
+                  name: 'Last response',
+                  isWide: true,
+                  cell: ({ consumer: { lastRoute, lastStatus } }) =>
+                    lastRoute === null ? '–' : `${routeWords(lastRoute)}, status ${lastStatus ?? '–'}`,
+                },
+                {
+                  name: 'Acknowledged',
                   isNumber: true,
                   isWide: true,
                   cell: ({ consumer: { acknowledged } }) =>
-                    acknowledged === null ? 'does not say' : countText(acknowledged.sequenceNumber),
+                    acknowledged === null ? 'not reported' : countText(acknowledged.sequenceNumber),
                 },
                 {
                   name: 'State',
@@ -76,7 +81,7 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
               ]}
               rows={consumerLines(items, now.value)}
               keyOf={({ consumer }) => `${consumer.keyId} ${consumer.name}`}
-              isSought={({ consumer }) => consumer.keyId === query['key']}
+              isTarget={({ consumer }) => consumer.keyId === query['key']}
             />
           )
         }
@@ -85,12 +90,19 @@ export function ConsumersView({ parts: { tenantId = '' }, query }: ViewProps) {
   )
 }
 
+const routes: Readonly<Record<string, string>> = { wait: 'long poll', run: 'events', heads: 'heads' }
+
+/** A route that this page does not know is shown unchanged (PROTOCOL §9). */
+function routeWords(route: string): string {
+  return routes[route] ?? oneLine(route, 40)
+}
+
 function NoReader({ tenantId }: { readonly tenantId: string }) {
   return (
-    <Empty title="No key may read this feed.">
+    <Empty title="No key can read this feed.">
       {mayAdminister(signedIn().key, 'admin:manage', tenantId) && (
         <p>
-          <PlaceLink place={places.keys(tenantId)}>Issue a key</PlaceLink> that may, and give it to the site.
+          <ViewLink path={paths.keys(tenantId)}>Issue a key</ViewLink> that reads it, and give it to the site.
         </p>
       )}
     </Empty>

@@ -20,7 +20,7 @@ export const historyLimit = 100
 export function ContactHistory({ events, hasMore, isMasked }: Props) {
   return (
     <>
-      {isMasked && <p class="quiet">Changes of what is hidden are not shown.</p>}
+      {isMasked && <p class="quiet">Changes to hidden fields are not shown.</p>}
       <ol class="events">
         {events.map((event, n) => (
           <li key={event.id}>
@@ -37,7 +37,7 @@ export function ContactHistory({ events, hasMore, isMasked }: Props) {
 
 function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
   const { changes, isUnchanged } = contactChanges(before, after)
-  if (isUnchanged) return <p class="quiet">Nothing that is shown has changed.</p>
+  if (isUnchanged) return <p class="quiet">No visible change.</p>
   return (
     changes.length > 0 && (
       <ul class="changes">
@@ -54,7 +54,7 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
 function Change({ change: { label, was, is } }: { readonly change: ContactChange }) {
   return (
     <>
-      {label}: {was !== undefined && <del>{was}</del>} {is === undefined ? 'taken out' : <ins>{is}</ins>}
+      {label}: {was !== undefined && <del>{was}</del>} {is === undefined ? 'removed' : <ins>{is}</ins>}
     </>
   )
 }

@@ -41,6 +41,24 @@ export function contactLines(contact: unknown): ContactLines {
   return { lines: lines.slice(0, mostLines), hasMore: lines.length > mostLines }
 }
 
+export interface ContactSection {
+  readonly name: string
+  /** Labels without the name of the section. */
+  readonly lines: readonly ContactLine[]
+}
+
+/** `Details` has the fields of the contact itself; then each part of it follows, such as `communications 1`. */
+export function sectionsOf(lines: readonly ContactLine[]): readonly ContactSection[] {
+  const groups = Map.groupBy(lines, ({ label }) => (label.includes(', ') ? (label.split(', ')[0] ?? '') : ''))
+  return [...groups]
+    .toSorted(([a], [b]) => Number(a !== '') - Number(b !== ''))
+    .map(([name, own]) =>
+      name === ''
+        ? { name: 'Details', lines: own }
+        : { name, lines: own.map((line) => ({ ...line, label: line.label.slice(name.length + 2) })) },
+    )
+}
+
 function lineOf(value: unknown, path: readonly string[]): ContactLine {
   const pointer = path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
   return {

@@ -1,7 +1,7 @@
 /** A contact, masked. With a reason, a user can see it for a minute. */
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Answer } from '../../parts/answer.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import { Moment } from '../../parts/age.tsx'
 import type { FeedEvent, MaskedContact } from '@property-events/protocol/wire'
 import { getMaskedContact, readMaskedHistory, revealContact } from '../../service/operations/contacts.ts'
@@ -12,10 +12,11 @@ import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { typeName } from '../../words/plain.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import type { ViewProps } from '../view.ts'
 import { ContactHistory, historyLimit } from './contact-history.tsx'
-import { ContactTable } from './contact-table.tsx'
+import { ContactActions } from './contact-actions.tsx'
+import { contactLines, sectionsOf } from './contact-lines.ts'
 import { reasonChoices, revealMs, secondsLeft } from './reveal.ts'
 import type { Revealed } from './reveal.ts'
 import './contact.css'
@@ -40,6 +41,7 @@ function OwnContact({ tenantId, contactRef }: ContactProps) {
   return (
     <article class="contact">
       <Head contactRef={contactRef} />
+      <ContactActions tenantId={tenantId} contactRef={contactRef} reveal={undefined} />
       <Answer of={event} what="the contact">
         {({ eventTypeShortCode, createdDate, payload }) => (
           <>
@@ -72,13 +74,20 @@ function MaskedContact({ tenantId, contactRef }: ContactProps) {
   const [isAsking, setAsking] = useState(false)
   const { key } = signedIn()
   const left = revealed === undefined ? undefined : secondsLeft(revealed, now.value)
+  const isRevealable =
+    left === undefined && masked.value !== undefined && mayAdminister(key, 'admin:reveal', tenantId)
   return (
     <article class="contact">
       <Head contactRef={contactRef} />
+      <ContactActions
+        tenantId={tenantId}
+        contactRef={contactRef}
+        reveal={isRevealable ? () => setAsking(true) : undefined}
+      />
       {left !== undefined && revealed !== undefined ? (
-        <section class="revealed" aria-label="The contact as it is">
+        <section class="revealed" aria-label="The contact in full">
           <p role="timer" aria-live="off">
-            Shown for {left} s more.{' '}
+            Hidden again in {left} s.{' '}
             <button type="button" onClick={() => setRevealed(undefined)}>
               Hide now
             </button>
@@ -89,13 +98,6 @@ function MaskedContact({ tenantId, contactRef }: ContactProps) {
         <Answer of={masked} what="the contact">
           {(event) => <Masked event={event} />}
         </Answer>
-      )}
-      {left === undefined && masked.value !== undefined && mayAdminister(key, 'admin:reveal', tenantId) && (
-        <p>
-          <button type="button" onClick={() => setAsking(true)}>
-            Show it …
-          </button>
-        </p>
       )}
       {isAsking && (
         <RevealDialog
@@ -138,8 +140,8 @@ function Masked({ event }: { readonly event: MaskedContact }) {
   return (
     <>
       <p class="quiet">
-        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />. What names or reaches a person
-        is hidden.
+        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />. Names and contact details are
+        hidden.
       </p>
       <ContactTable contact={event.contact} />
     </>
@@ -160,16 +162,16 @@ function RevealDialog({ tenantId, contactRef, onShown, onClose }: RevealProps) {
     if (done !== undefined) onShown(contactOf(done.payload))
   }, [done])
   return (
-    <Dialog title="Show this contact" onClose={onClose}>
+    <Dialog title="Show this contact in full" onClose={onClose}>
       <form
-        class="reveal"
+        class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
           if (reason !== undefined) void action.run(revealContact(tenantId, contactRef, reason))
         }}
       >
         <label>
-          Why it is needed
+          Reason
           <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
             <option value="">Choose a reason</option>
             {reasonChoices.map((choice) => (
@@ -180,14 +182,17 @@ function RevealDialog({ tenantId, contactRef, onShown, onClose }: RevealProps) {
           </select>
         </label>
         <p class="quiet">
-          The reason, the time and the id of your key go on record before the contact is shown, for{' '}
+          The reason, the time and the id of your key are recorded in the audit. The contact is then shown for{' '}
           {revealMs / 1_000} seconds.
         </p>
-        <button class="main" type="submit" disabled={reason === undefined || action.isBusy}>
-          {action.isBusy ? 'Waiting for the service …' : 'Show'}
-        </button>
+        <DialogActions
+          name="Show"
+          isBusy={action.isBusy}
+          isDisabled={reason === undefined}
+          onCancel={onClose}
+        />
       </form>
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </Dialog>
   )
 }
@@ -210,8 +215,8 @@ function MaskedHistory({ tenantId, contactRef }: ContactProps) {
 }
 
 function OwnHistory({ tenantId, contactRef }: ContactProps) {
-  const place = { tenantId, feed: 'contact', door: 'own' } as const
-  const history = useAnswer(readHistory(place, contactRef, { limit: historyLimit }))
+  const address = { tenantId, feed: 'contact', door: 'own' } as const
+  const history = useAnswer(readHistory(address, contactRef, { limit: historyLimit }))
   return (
     <section>
       <h2>History</h2>
@@ -225,5 +230,39 @@ function OwnHistory({ tenantId, contactRef }: ContactProps) {
         )}
       </Answer>
     </section>
+  )
+}
+
+/** The fields of a contact, grouped as in the payload. */
+function ContactTable({ contact }: { readonly contact: unknown }) {
+  const { lines, hasMore } = contactLines(contact)
+  return (
+    <>
+      <div class="sections">
+        {sectionsOf(lines).map(({ name, lines: own }) => (
+          <section key={name}>
+            <h2>{name}</h2>
+            <dl class="fields">
+              {own.map(({ pointer, label, value, isMasked }) => (
+                <div key={pointer}>
+                  <dt>{label}</dt>
+                  <dd>
+                    {isMasked ? (
+                      <>
+                        <span aria-hidden="true">{value}</span>
+                        <span class="unseen">hidden</span>
+                      </>
+                    ) : (
+                      value
+                    )}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      {hasMore && <p class="quiet">There are more fields than are shown.</p>}
+    </>
   )
 }

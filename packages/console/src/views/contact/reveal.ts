@@ -6,12 +6,12 @@ export const revealMs = 60_000
 
 /** The explanation of each reason, in the order in which they are offered. */
 const reasonWords: Readonly<Record<RevealReason, string>> = {
-  support: 'Somebody asks for help with this contact',
-  subject_request: 'The person asks what is held',
-  correction: 'What is held is said to be wrong',
-  complaint: 'A complaint',
-  legal_obligation: 'A law or a court asks for it',
-  security_incident: 'To find out what has happened',
+  support: 'Support request about this contact',
+  subject_request: 'Data subject request',
+  correction: 'Correction of the data',
+  complaint: 'Complaint',
+  legal_obligation: 'Legal obligation',
+  security_incident: 'Security incident',
 }
 
 export const reasonChoices: readonly { readonly reason: RevealReason; readonly says: string }[] = Object.keys(

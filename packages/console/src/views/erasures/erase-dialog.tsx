@@ -3,22 +3,34 @@ import { useState } from 'preact/hooks'
 import { erasureReasons } from '@property-events/protocol/plain'
 import type { Erasure, ErasureCount, ErasureRequest } from '@property-events/protocol/wire'
 import { isFeedName } from '../../base.ts'
-import { Dialog } from '../../parts/dialog.tsx'
+import type { FeedName } from '../../base.ts'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import { countErased, erase } from '../../service/operations/erasures.ts'
-import type { ErasurePlace } from '../../service/operations/erasures.ts'
+import type { ErasureAddress } from '../../service/operations/erasures.ts'
 import { useAction } from '../../service/use-action.ts'
+import { erasableFeeds } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import { isTypedAgain, readErasureForm, reasonWords, stateWords } from './erasure-form.ts'
 import type { ErasureFault, ErasureForm } from './erasure-form.ts'
 
 interface Props {
-  readonly place: ErasurePlace
+  readonly address: ErasureAddress
+  /** What to erase, if it is known. */
+  readonly subject?: Pick<ErasureForm, 'feed' | 'subjectId'>
   readonly onClose: () => void
 }
 
-export function EraseDialog({ place, onClose }: Props) {
-  const [form, setForm] = useState<ErasureForm>({ feed: 'contact', subjectId: '', reason: '', caseRef: '' })
+export function EraseDialog({ address, subject, onClose }: Props) {
+  const feeds = erasableFeeds(signedIn().key, address.tenantId)
+  const [form, setForm] = useState<ErasureForm>({
+    feed: feeds[0] ?? 'contact',
+    subjectId: '',
+    reason: '',
+    caseRef: '',
+    ...subject,
+  })
   const [faults, setFaults] = useState<readonly ErasureFault[]>([])
   const [body, setBody] = useState<ErasureRequest>()
   const count = useAction<ErasureCount>()
@@ -28,51 +40,58 @@ export function EraseDialog({ place, onClose }: Props) {
     setFaults(reading.kind === 'faults' ? reading.faults : [])
     if (reading.kind === 'faults') return
     setBody(reading.body)
-    void count.run(countErased(place, reading.body))
+    void count.run(countErased(address, reading.body))
   }
   return (
-    <Dialog title="Erase for good" onClose={onClose}>
+    <Dialog title="Erase permanently" onClose={onClose}>
       {count.done !== undefined && body !== undefined ? (
-        <Again place={place} form={form} body={body} events={count.done.events} />
+        <Again address={address} form={form} body={body} events={count.done.events} onClose={onClose} />
       ) : (
-        <form class="key-action" onSubmit={submit} noValidate>
-          <Fields form={form} change={(part) => setForm((before) => ({ ...before, ...part }))} />
+        <form class="dialog-form" onSubmit={submit} noValidate>
+          <Fields
+            feeds={feeds}
+            form={form}
+            change={(part) => setForm((before) => ({ ...before, ...part }))}
+          />
           {faults.map(({ field, message }) => (
             <p key={field} class="fault" role="alert">
               {message}
             </p>
           ))}
-          <button class="main" type="submit" disabled={count.isBusy}>
-            {count.isBusy ? 'Waiting for the service …' : 'Count what it takes'}
-          </button>
-          <p class="quiet">Nothing is erased yet.</p>
+          <p class="quiet">The preview erases nothing.</p>
+          <DialogActions name="Preview erasure" isBusy={count.isBusy} onCancel={onClose} />
         </form>
       )}
-      <ActionTrouble action={count} />
+      <ActionFailure action={count} />
     </Dialog>
   )
 }
 
 interface FieldsProps {
+  /** Of which the session may erase something. */
+  readonly feeds: readonly FeedName[]
   readonly form: ErasureForm
   readonly change: (part: Partial<ErasureForm>) => void
 }
 
-function Fields({ form, change }: FieldsProps) {
+function Fields({ feeds, form, change }: FieldsProps) {
   return (
     <>
       <label>
-        What
+        Subject
         <select
           value={form.feed}
           onChange={({ currentTarget: { value } }) => change({ feed: isFeedName(value) ? value : form.feed })}
         >
-          <option value="contact">a contact</option>
-          <option value="property">a property</option>
+          {feeds.map((feed) => (
+            <option key={feed} value={feed}>
+              {feed === 'contact' ? 'Contact' : 'Property'}
+            </option>
+          ))}
         </select>
       </label>
       <label>
-        Its reference
+        Reference
         <input
           autoComplete="off"
           spellcheck={false}
@@ -81,7 +100,7 @@ function Fields({ form, change }: FieldsProps) {
         />
       </label>
       <label>
-        Why
+        Reason
         <select value={form.reason} onChange={({ currentTarget }) => change({ reason: currentTarget.value })}>
           <option value="">Choose a reason</option>
           {erasureReasons.map((reason) => (
@@ -92,7 +111,7 @@ function Fields({ form, change }: FieldsProps) {
         </select>
       </label>
       <label>
-        Your reference of the case, without a name (none: empty)
+        Case reference (optional, no personal names)
         <input
           autoComplete="off"
           value={form.caseRef}
@@ -104,32 +123,35 @@ function Fields({ form, change }: FieldsProps) {
 }
 
 interface AgainProps {
-  readonly place: ErasurePlace
+  readonly address: ErasureAddress
   readonly form: ErasureForm
   readonly body: ErasureRequest
   readonly events: number
+  readonly onClose: () => void
 }
 
-function Again({ place, form, body, events }: AgainProps) {
+function Again({ address, form, body, events, onClose }: AgainProps) {
   const [typed, type] = useState('')
   const action = useAction<Erasure>()
   if (action.done !== undefined) {
     return (
-      <p role="status">It {stateWords(action.done)}. The list shows how far it is, and has the receipt.</p>
+      <p role="status">
+        State: {stateWords(action.done)}. The page Erasures shows the progress, and has the receipt.
+      </p>
     )
   }
   return (
     <>
       <form
-        class="key-action"
+        class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (isTypedAgain(form, typed)) void action.run(erase(place, body))
+          if (isTypedAgain(form, typed)) void action.run(erase(address, body))
         }}
       >
         <p>
-          It takes the payloads of <strong>{counted(events, 'event')}</strong> out of the feed, and tells
-          every site to take the {body.feed} down. It cannot be undone.
+          This removes the payloads of <strong>{counted(events, 'event')}</strong> from the feed, and tells
+          every consumer to remove the {body.feed}. It cannot be undone.
         </p>
         <label>
           Type the reference again
@@ -140,11 +162,15 @@ function Again({ place, form, body, events }: AgainProps) {
             onInput={({ currentTarget }) => type(currentTarget.value)}
           />
         </label>
-        <button class="main" type="submit" disabled={!isTypedAgain(form, typed) || action.isBusy}>
-          {action.isBusy ? 'Waiting for the service …' : 'Erase for good'}
-        </button>
+        <DialogActions
+          name="Erase permanently"
+          isBusy={action.isBusy}
+          isDisabled={!isTypedAgain(form, typed)}
+          isDanger
+          onCancel={onClose}
+        />
       </form>
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </>
   )
 }

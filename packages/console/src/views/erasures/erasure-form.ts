@@ -26,9 +26,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export function readErasureForm({ feed, subjectId, reason, caseRef }: ErasureForm): ErasureReading {
   const faults: ErasureFault[] = []
   const subject = subjectId.trim().toLowerCase()
-  if (!uuid.test(subject)) faults.push({ field: 'subjectId', message: 'The reference is a UUID.' })
+  if (!uuid.test(subject)) faults.push({ field: 'subjectId', message: 'The reference must be a UUID.' })
   const why = erasureReasons.find((known) => known === reason)
-  if (why === undefined) faults.push({ field: 'reason', message: 'Choose why it is erased.' })
+  if (why === undefined) faults.push({ field: 'reason', message: 'Choose a reason.' })
   const ref = caseRef.trim()
   if (ref !== '' && !/^[A-Za-z0-9-]{1,40}$/.test(ref)) {
     faults.push({
@@ -52,10 +52,10 @@ export function reasonWords(reason: string): string {
 }
 
 const states: Readonly<Record<string, string>> = {
-  reducing: 'is being taken out',
-  reduced: 'taken out of the store; nodes are told',
-  unreachable: 'no answer has it any more',
-  overwritten: 'its bytes are overwritten',
+  reducing: 'removing payloads',
+  reduced: 'removed from the store; nodes are being told',
+  unreachable: 'no longer in any response',
+  overwritten: 'overwritten on the disk',
 }
 
 /** How far it has got, in words. A state that this page does not know is shown unchanged (PROTOCOL §9). */
@@ -66,9 +66,4 @@ export function stateWords({
 }: Pick<Erasure, 'reduced' | 'events'> & { readonly state: string }): string {
   const words = states[state] ?? state
   return state === 'reducing' ? `${words}: ${reduced} of ${counted(events, 'event')}` : words
-}
-
-/** The receipt as a file: its name, and its bytes as JSON with a line end. */
-export function receiptFile(erasure: Erasure): { readonly name: string; readonly text: string } {
-  return { name: `erasure-${erasure.id}.json`, text: `${JSON.stringify(erasure, undefined, 2)}\n` }
 }

@@ -1,59 +1,64 @@
 /** Erasures of an agency: what was erased, how far each has got, their receipts, and the form to erase. */
 import { useState } from 'preact/hooks'
+import { paths } from '../../base.ts'
 import type { Erasure } from '@property-events/protocol/wire'
-import { places } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { Table } from '../../parts/table.tsx'
 import { hrefOf } from '../../root.ts'
 import { call } from '../../service/call.ts'
 import { getErasure, listErasures } from '../../service/operations/erasures.ts'
-import type { ErasurePlace } from '../../service/operations/erasures.ts'
-import type { Trouble } from '../../service/trouble.ts'
+import type { ErasureAddress } from '../../service/operations/erasures.ts'
+import type { Failure } from '../../service/failure.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { oneLine } from '../../words/plain.ts'
 import type { ViewProps } from '../view.ts'
 import { EraseDialog } from './erase-dialog.tsx'
-import { reasonWords, receiptFile, stateWords } from './erasure-form.ts'
-import '../keys/keys.css'
+import { reasonWords, stateWords } from './erasure-form.ts'
 import '../records.css'
 
 const askAgainMs = 5_000
 
 export function ErasuresView({ parts: { tenantId = '' }, query }: ViewProps) {
   const isAdmin = mayAdminister(signedIn().key, 'admin:erase', tenantId)
-  const place: ErasurePlace = { tenantId, door: isAdmin ? 'admin' : 'own' }
-  const erasures = useAnswer(listErasures(place, query['after']), { everyMs: askAgainMs })
+  const address: ErasureAddress = { tenantId, door: isAdmin ? 'admin' : 'own' }
+  const erasures = useAnswer(listErasures(address, query['after']), { everyMs: askAgainMs })
   const [isErasing, setErasing] = useState(false)
   return (
     <article class="erasures">
       <header>
         <h1>Erasures</h1>
-        <button type="button" onClick={() => setErasing(true)}>
-          Erase …
+        <button type="button" class="danger" onClick={() => setErasing(true)}>
+          <Icon name="erase" /> Erase …
         </button>
       </header>
+      <p class="quiet">
+        For data subject requests about a contact, open the contact: its page has export, restriction and
+        erasure.
+      </p>
       <Answer of={erasures} what="the erasures">
         {(value) => (
           <>
             {value.erasures.length === 0 ? (
-              <Empty title="Nothing was erased." />
+              <Empty title="No erasures yet." />
             ) : (
-              <Erasures place={place} erasures={value.erasures} />
+              <Erasures address={address} erasures={value.erasures} />
             )}
             {value.next !== null && (
-              <a href={hrefOf(places.erasures(tenantId, { after: value.next }))}>Later</a>
+              <a href={hrefOf(paths.erasures(tenantId, { after: value.next }))}>Next page</a>
             )}
           </>
         )}
       </Answer>
       {isErasing && (
         <EraseDialog
-          place={place}
+          address={address}
           onClose={() => {
             setErasing(false)
             erasures.askAgain()
@@ -65,27 +70,27 @@ export function ErasuresView({ parts: { tenantId = '' }, query }: ViewProps) {
 }
 
 function Erasures({
-  place,
+  address,
   erasures,
 }: {
-  readonly place: ErasurePlace
+  readonly address: ErasureAddress
   readonly erasures: readonly Erasure[]
 }) {
   return (
     <Table
       caption="Erasures"
       columns={[
-        { name: 'Begun', isName: true, cell: ({ begunAt }) => <LocalTime at={begunAt} /> },
+        { name: 'Started', isName: true, isShort: true, cell: ({ begunAt }) => <LocalTime at={begunAt} /> },
         { name: 'Feed', cell: ({ feed }) => feed },
         {
-          name: 'Of',
+          name: 'Subject',
           cell: ({ subjectId, eventId }) => <code>{subjectId ?? `event ${eventId ?? ''}`}</code>,
         },
-        { name: 'Why', cell: ({ reason }) => reasonWords(reason) },
+        { name: 'Reason', cell: ({ reason }) => reasonWords(reason) },
         { name: 'Case', isWide: true, cell: ({ caseRef }) => oneLine(caseRef ?? '–') },
         { name: 'Events', isNumber: true, cell: ({ events }) => events },
         { name: 'State', cell: (erasure) => stateWords(erasure) },
-        { name: 'Receipt', cell: (erasure) => <Receipt place={place} erasure={erasure} /> },
+        { name: 'Receipt', cell: (erasure) => <Receipt address={address} erasure={erasure} /> },
       ]}
       rows={erasures}
       keyOf={({ id }) => id}
@@ -94,28 +99,19 @@ function Erasures({
 }
 
 /** The present receipt, including those who were sent what was erased. */
-function Receipt({ place, erasure }: { readonly place: ErasurePlace; readonly erasure: Erasure }) {
-  const [trouble, setTrouble] = useState<Trouble>()
+function Receipt({ address, erasure }: { readonly address: ErasureAddress; readonly erasure: Erasure }) {
+  const [failure, setFailure] = useState<Failure>()
   async function download(): Promise<void> {
-    const outcome = await call(getErasure(place, erasure.id))
-    setTrouble(outcome.kind === 'trouble' ? outcome.trouble : undefined)
-    if (outcome.kind === 'answer') save(receiptFile(outcome.value))
+    const outcome = await call(getErasure(address, erasure.id))
+    setFailure(outcome.kind === 'failure' ? outcome.failure : undefined)
+    if (outcome.kind === 'answer') saveFile(`erasure-${erasure.id}.json`, outcome.value)
   }
   return (
     <>
       <button type="button" aria-label={`Download the receipt ${erasure.id}`} onClick={() => void download()}>
         Download
       </button>
-      {trouble !== undefined && <Problem trouble={trouble} />}
+      {failure !== undefined && <Problem failure={failure} />}
     </>
   )
-}
-
-function save({ name, text }: ReturnType<typeof receiptFile>): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,15 +1,15 @@
-/** One event beside the list; on a phone, it takes the list's place. */
+/** One event beside the list; on a phone, it replaces the list. */
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { places } from '../../base.ts'
+import { paths } from '../../base.ts'
 import { Moment } from '../../parts/age.tsx'
 import { EventType } from '../../parts/code.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Answer } from '../../parts/answer.tsx'
-import { PlaceLink } from '../../parts/place-link.tsx'
+import { ViewLink } from '../../parts/view-link.tsx'
 import type { FeedEvent } from '@property-events/protocol/wire'
 import { readEvents } from '../../service/operations/feeds.ts'
-import type { FeedPlace } from '../../service/operations/feeds.ts'
+import type { FeedAddress } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { signedIn } from '../../session/session.ts'
 import { countText } from '../../words/numbers.ts'
@@ -19,13 +19,13 @@ import { feedRow, subjectOf } from './feed-row.ts'
 import { rawText } from './raw-text.ts'
 
 interface Props {
-  readonly place: FeedPlace
+  readonly address: FeedAddress
   readonly number: number
   readonly onClose: () => void
 }
 
-export function EventDetails({ place, number, onClose }: Props) {
-  const asked = useAnswer(readEvents(place, { after: number - 1, limit: 1 }))
+export function EventDetails({ address, number, onClose }: Props) {
+  const run = useAnswer(readEvents(address, { after: number - 1, limit: 1 }))
   // Together with the picture, so that no key is lost.
   useLayoutEffect(() => {
     function press({ key }: KeyboardEvent): void {
@@ -42,12 +42,12 @@ export function EventDetails({ place, number, onClose }: Props) {
           ✕
         </button>
       </header>
-      <Answer of={asked} what={`event ${countText(number)}`}>
+      <Answer of={run} what={`event ${countText(number)}`}>
         {({ items: [event] }) =>
           event?.sequenceNumber === number ? (
-            <Facts place={place} event={event} />
+            <Facts address={address} event={event} />
           ) : (
-            <Empty title="The feed has no event with this number.">
+            <Empty title="No event has this number.">
               <p>Numbers leave a gap where an epoch has begun, and end with the newest event.</p>
             </Empty>
           )
@@ -57,12 +57,12 @@ export function EventDetails({ place, number, onClose }: Props) {
   )
 }
 
-function Facts({ place, event }: { readonly place: FeedPlace; readonly event: FeedEvent }) {
-  const { tenantId, feed } = place
+function Facts({ address, event }: { readonly address: FeedAddress; readonly event: FeedEvent }) {
+  const { tenantId, feed } = address
   const { what, price } = feedRow(feed, event)
   const subject = subjectOf(event.payload)
-  const subjectPlace =
-    feed === 'property' ? places.property(tenantId, subject) : places.contact(tenantId, subject)
+  const subjectPath =
+    feed === 'property' ? paths.property(tenantId, subject) : paths.contact(tenantId, subject)
   return (
     <>
       <dl class="facts">
@@ -76,7 +76,7 @@ function Facts({ place, event }: { readonly place: FeedPlace; readonly event: Fe
         </dd>
         <dt>{feed === 'property' ? 'Property' : 'Contact'}</dt>
         <dd>
-          {subject === '' ? what : <PlaceLink place={subjectPlace}>{what}</PlaceLink>} {price}
+          {subject === '' ? what : <ViewLink path={subjectPath}>{what}</ViewLink>} {price}
         </dd>
         <dt>Event id</dt>
         <dd>
@@ -87,14 +87,16 @@ function Facts({ place, event }: { readonly place: FeedPlace; readonly event: Fe
           <code>{event.transactionId}</code>
         </dd>
       </dl>
-      {feed === 'property' && subject !== '' && <FeedChanges place={place} event={event} subject={subject} />}
-      <CopyAs place={place} event={event} />
+      {feed === 'property' && subject !== '' && (
+        <FeedChanges address={address} event={event} subject={subject} />
+      )}
+      <CopyAs address={address} event={event} />
       <Raw payload={event.payload} />
     </>
   )
 }
 
-function CopyAs({ place, event }: { readonly place: FeedPlace; readonly event: FeedEvent }) {
+function CopyAs({ address, event }: { readonly address: FeedAddress; readonly event: FeedEvent }) {
   const { serviceUrl } = signedIn()
   return (
     <p class="copy-as">
@@ -102,7 +104,7 @@ function CopyAs({ place, event }: { readonly place: FeedPlace; readonly event: F
       {copyKinds.map((kind) => (
         <Copy
           key={kind}
-          text={copyAs(kind, serviceUrl, place.feed, event)}
+          text={copyAs(kind, serviceUrl, address.feed, event)}
           label={kind}
           name={`Copy as ${kind}`}
         />

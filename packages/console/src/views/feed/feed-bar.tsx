@@ -6,10 +6,11 @@ import type { Jump, Send } from '../../list/jumps.ts'
 import type { ListState } from '../../list/list-state.ts'
 import { pageCount, pageOf, rowOfPage } from '../../list/pages.ts'
 import { rowsSeen } from '../../list/scale.ts'
-import { Options } from '../../parts/options.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Options } from '../../parts/filters.tsx'
 import { call } from '../../service/call.ts'
-import type { FeedPlace } from '../../service/operations/feeds.ts'
-import type { Trouble } from '../../service/trouble.ts'
+import type { FeedAddress } from '../../service/operations/feeds.ts'
+import type { Failure } from '../../service/failure.ts'
 import { countText, readCount } from '../../words/numbers.ts'
 import { typeName } from '../../words/plain.ts'
 import { readMoment } from '../../words/times.ts'
@@ -19,7 +20,7 @@ import { LiveButton } from './live-button.tsx'
 import type { TypedSource } from './typed-source.ts'
 
 interface Props {
-  readonly place: FeedPlace
+  readonly address: FeedAddress
   readonly category: Category | undefined
   readonly list: ListState
   readonly total: number
@@ -27,27 +28,32 @@ interface Props {
   readonly type: string | undefined
   readonly typed: TypedSource | undefined
   readonly onNarrow: (query: Query) => void
-  readonly onTrouble: (trouble: Trouble | undefined) => void
+  readonly onFailure: (failure: Failure | undefined) => void
 }
 
 export function FeedBar(props: Props) {
-  const { place, category, list, total, type, typed, onNarrow } = props
+  const { address, category, list, total, type, typed, onNarrow } = props
   const jumps = useJumps(props)
-  const { first } = rowsSeen(list.shape(total), list.stand.value.position)
+  // On a phone, the list begins near the top.
+  const [isOpen, setOpen] = useState(false)
+  const { first } = rowsSeen(list.shape(total), list.scroll.value.position)
   return (
-    <div class="feed-bar">
-      {place.feed === 'property' && (
+    <div class={`feed-bar ${isOpen ? 'open' : ''}`}>
+      <button type="button" class="more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="search" /> Filter, go to …
+      </button>
+      {address.feed === 'property' && (
         <Choice
           name="Category"
           chosen={category}
-          among={categories.map((one) => [one, one])}
+          among={categories.map((one) => [one, one === 'sales' ? 'Sales' : 'Lettings'])}
           onChoice={(chosen) => onNarrow({ category: chosen })}
         />
       )}
       <Choice
         name="Type"
         chosen={type}
-        among={shortCodesOf[place.feed].map((code) => [code, typeName(code)])}
+        among={shortCodesOf[address.feed].map((code) => [code, typeName(code)])}
         onChoice={(chosen) => onNarrow({ type: chosen })}
       />
       {typed === undefined && (
@@ -55,21 +61,21 @@ export function FeedBar(props: Props) {
           name="Page"
           note={`of ${countText(pageCount(total))}`}
           hint={countText(Math.max(1, Math.min(pageOf(first), pageCount(total))))}
-          fault="A page is a number from 1."
+          fault="Enter a page from 1."
           read={readCount}
           onJump={(page) => jumps.toRow(rowOfPage(page))}
         />
       )}
       <JumpField
         name="Number"
-        fault="A number of an event is digits alone."
+        fault="Enter the number of an event, digits only."
         read={readCount}
         onJump={(number) => jumps.toNumber(number)}
       />
       <JumpField
         name="Time"
         hint="2026-03-01 09:00"
-        fault="A time is 2026-03-01, 2026-03-01 09:00 or 09:00."
+        fault="Enter a time: 2026-03-01, 2026-03-01 09:00 or 09:00."
         read={(text) => readMoment(text, Date.now())}
         onJump={(ms) => jumps.toMoment(ms)}
       />
@@ -87,33 +93,33 @@ export function FeedBar(props: Props) {
 }
 
 /** Goes to a row, a number or a moment. For one type the list begins there; otherwise it moves there. */
-function useJumps({ place, category, list, total, typed, onTrouble }: Props) {
-  const apiEventType = apiEventTypeOf(place.feed, category)
+function useJumps({ address, category, list, total, typed, onFailure }: Props) {
+  const apiEventType = apiEventTypeOf(address.feed, category)
   const send: Send = (operation) => call(operation)
 
   function jumpTo(row: number): void {
-    onTrouble(undefined)
+    onFailure(undefined)
     list.goTo(total, Math.min(Math.max(0, row), Math.max(0, total - 1)))
   }
   async function jumpBy(jump: Promise<Jump>): Promise<void> {
     const found = await jump
     if (found === undefined) return
-    if ('trouble' in found) onTrouble(found.trouble)
+    if ('failure' in found) onFailure(found.failure)
     else jumpTo(found.row)
   }
   async function beginAt(source: TypedSource, ms: number): Promise<void> {
-    const number = await numberOfMoment(send, place, apiEventType, ms)
+    const number = await numberOfMoment(send, address, apiEventType, ms)
     if (typeof number === 'number') source.beginAt(number)
-    else onTrouble(number)
+    else onFailure(number)
   }
   return {
     toRow: jumpTo,
     toNumber(number: number) {
-      if (typed === undefined) void jumpBy(rowOfNumber(send, place, apiEventType, number))
+      if (typed === undefined) void jumpBy(rowOfNumber(send, address, apiEventType, number))
       else typed.beginAt(number)
     },
     toMoment(ms: number) {
-      void (typed === undefined ? jumpBy(rowOfMoment(send, place, apiEventType, ms)) : beginAt(typed, ms))
+      void (typed === undefined ? jumpBy(rowOfMoment(send, address, apiEventType, ms)) : beginAt(typed, ms))
     },
   }
 }
@@ -170,7 +176,7 @@ function JumpField({ name, note, hint, fault, read, onJump }: JumpFieldProps) {
           placeholder={hint ?? ''}
           value={text}
           aria-invalid={isWrong}
-          title={isWrong ? fault : ''}
+          title={isWrong ? fault : `Press Enter to go to the ${name.toLowerCase()}`}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value)
             setWrong(false)
@@ -178,6 +184,9 @@ function JumpField({ name, note, hint, fault, read, onJump }: JumpFieldProps) {
         />
       </label>
       {note !== undefined && <span class="quiet">{note}</span>}
+      <button type="submit" class="plain" aria-label={`Go to the ${name.toLowerCase()}`}>
+        ↵
+      </button>
       {isWrong && (
         <span class="fault" role="alert">
           {fault}

@@ -1,14 +1,14 @@
 /** What an event changed in its property, in the same words as on the property's own page. */
 import type { FeedEvent } from '@property-events/protocol/wire'
 import { readHistory } from '../../service/operations/feeds.ts'
-import type { FeedPlace } from '../../service/operations/feeds.ts'
+import type { FeedAddress } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { counted } from '../../words/numbers.ts'
 import { DifferenceText } from '../property/difference-text.tsx'
 import { readVersions, timelineOf } from '../property/timeline.ts'
 
 interface Props {
-  readonly place: FeedPlace
+  readonly address: FeedAddress
   readonly event: FeedEvent
   readonly subject: string
 }
@@ -17,8 +17,8 @@ interface Props {
 const longestHistory = 200
 const mostShown = 8
 
-export function FeedChanges({ place, event, subject }: Props) {
-  const { value } = useAnswer(readHistory(place, subject, { limit: longestHistory }))
+export function FeedChanges({ address, event, subject }: Props) {
+  const { value } = useAnswer(readHistory(address, subject, { limit: longestHistory }))
   const until = (value?.items ?? []).filter(({ sequenceNumber }) => sequenceNumber <= event.sequenceNumber)
   if (until.at(-1)?.sequenceNumber !== event.sequenceNumber) return null
   const [line] = timelineOf(readVersions(until))
@@ -28,7 +28,7 @@ export function FeedChanges({ place, event, subject }: Props) {
   return (
     <div class="changes">
       {headline !== undefined && <p>{headline}</p>}
-      {isUnchanged && headline === undefined && <p class="quiet">It says the same as the event before.</p>}
+      {isUnchanged && headline === undefined && <p class="quiet">Same as the previous event.</p>}
       <ul>
         {change.differences.slice(0, mostShown).map((difference) => (
           <li key={difference.pointer}>

@@ -4,14 +4,14 @@ import type { Rows } from '../../list/scale.ts'
 import type { FeedEvent } from '@property-events/protocol/wire'
 import { call } from '../../service/call.ts'
 import { listEvents } from '../../service/operations/feeds.ts'
-import type { FeedPlace } from '../../service/operations/feeds.ts'
-import { restAfter } from '../../service/trouble.ts'
+import type { FeedAddress } from '../../service/operations/feeds.ts'
+import { restAfter } from '../../service/failure.ts'
 import { createRest, sourceState } from './source.ts'
 import type { FeedSource } from './source.ts'
 
 const restAfterShortMs = 1_000
 
-export function createFeedSource(place: FeedPlace, apiEventType: string | undefined): FeedSource {
+export function createFeedSource(address: FeedAddress, apiEventType: string | undefined): FeedSource {
   let pages = createHeldPages<FeedEvent>()
   const state = sourceState()
   const rest = createRest()
@@ -23,16 +23,16 @@ export function createFeedSource(place: FeedPlace, apiEventType: string | undefi
   async function ask(page: number): Promise<void> {
     if (asked.has(page)) return
     asked.add(page)
-    const operation = listEvents(place, { apiEventType, page, pageSize })
+    const operation = listEvents(address, { apiEventType, page, pageSize })
     const of = pages
     const outcome = await call(operation, { signal: controller.signal, etag: pages.etagOf(page) })
     asked.delete(page)
     if (outcome.kind === 'stopped') return
     // Requested before everything was forgotten.
     if (of !== pages) return void ask(page)
-    state.trouble.value = outcome.kind === 'trouble' ? outcome.trouble : undefined
-    if (outcome.kind === 'trouble') {
-      rest.after(restAfter(outcome.trouble), askAgain)
+    state.failure.value = outcome.kind === 'failure' ? outcome.failure : undefined
+    if (outcome.kind === 'failure') {
+      rest.after(restAfter(outcome.failure), askAgain)
       return
     }
     if (outcome.kind === 'answer') {

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListState } from '../../list/list-state.ts'
 import { counted, countText } from '../../words/numbers.ts'
-import { createAnnouncer } from './announcing.ts'
+import { createAnnouncer } from './announcer.ts'
 
 interface Props {
   readonly list: ListState
@@ -20,13 +20,13 @@ export function LiveButton({ list, total }: Props) {
       <button type="button" aria-pressed={isFollowing} onClick={() => list.follow(total)}>
         {isFollowing ? '● live' : `paused · ${countText(fresh)} new`}
       </button>
-      <Told total={total} />
+      <Announcement total={total} />
     </span>
   )
 }
 
 /** For screen readers, at most every five seconds. */
-function Told({ total }: { readonly total: number }) {
+function Announcement({ total }: { readonly total: number }) {
   const announcer = useMemo(() => createAnnouncer(total), [])
   const latest = useRef(total)
   latest.current = total

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { Signal } from '@preact/signals'
 import type { Rows } from '../../list/scale.ts'
 import type { FeedEvent } from '@property-events/protocol/wire'
-import type { Trouble } from '../../service/trouble.ts'
+import type { Failure } from '../../service/failure.ts'
 
 /** What a source reports to the list, as signals. */
 export interface SourceState {
@@ -11,7 +11,7 @@ export interface SourceState {
   readonly total: Signal<number | undefined>
   /** Rises with every answer that changed something: whoever reads `event` must read this too. */
   readonly version: Signal<number>
-  readonly trouble: Signal<Trouble | undefined>
+  readonly failure: Signal<Failure | undefined>
   /** In words, how much of the feed the rows cover, if not all of it. */
   readonly reach: Signal<string | undefined>
 }
@@ -31,7 +31,7 @@ export function sourceState(): SourceState {
   return {
     total: signal(undefined),
     version: signal(0),
-    trouble: signal(undefined),
+    failure: signal(undefined),
     reach: signal(undefined),
   }
 }

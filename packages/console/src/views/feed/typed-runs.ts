@@ -14,7 +14,7 @@ export interface Runs {
   readonly reach: string | undefined
 }
 
-/** The list begins this many numbers before the newest unless somebody asks for another place. */
+/** The list begins this many numbers before the newest unless somebody asks for another start. */
 const usualDepth = 10_000
 
 export function beginRuns(type: string, after: number | undefined): Runs {
@@ -30,8 +30,8 @@ export function addRun(runs: Runs, { items, next, head }: Pick<EventRun, 'items'
   const ofType = items.filter(({ eventTypeShortCode }) => eventTypeShortCode === runs.type)
   const reach =
     next >= head
-      ? `All of them from number ${countText(runs.start + 1)} on.`
-      : `Those of the numbers ${countText(runs.start + 1)} to ${countText(next)}, of ${countText(head)}.`
+      ? `All events of this type from number ${countText(runs.start + 1)}.`
+      : `Searched numbers ${countText(runs.start + 1)} to ${countText(next)} of ${countText(head)}.`
   return { ...runs, items: [...runs.items, ...ofType], next, head, reach }
 }
 

@@ -5,8 +5,8 @@
 import type { Rows } from '../../list/scale.ts'
 import { call } from '../../service/call.ts'
 import { readEvents } from '../../service/operations/feeds.ts'
-import type { FeedPlace } from '../../service/operations/feeds.ts'
-import { restAfter } from '../../service/trouble.ts'
+import type { FeedAddress } from '../../service/operations/feeds.ts'
+import { restAfter } from '../../service/failure.ts'
 import { createRest, sourceState } from './source.ts'
 import type { FeedSource } from './source.ts'
 import { addRun, beginRuns, isWhole, startBefore } from './typed-runs.ts'
@@ -21,7 +21,7 @@ const runLength = 500
 const mostRuns = 10
 
 export function createTypedSource(
-  place: FeedPlace,
+  address: FeedAddress,
   apiEventType: string | undefined,
   type: string,
 ): TypedSource {
@@ -41,19 +41,19 @@ export function createTypedSource(
       const after = runs.next ?? 0
       // The end of the feed is unknown before the first answer.
       const limit = runs.next === undefined ? 1 : runLength
-      const outcome = await call(readEvents(place, { after, limit, apiEventType, types: type }), {
+      const outcome = await call(readEvents(address, { after, limit, apiEventType, types: type }), {
         signal: ended,
       })
       if (outcome.kind === 'stopped' || ended.aborted) break
-      state.trouble.value = outcome.kind === 'trouble' ? outcome.trouble : undefined
-      if (outcome.kind === 'trouble') rest.after(restAfter(outcome.trouble), () => void read(rowsWanted))
+      state.failure.value = outcome.kind === 'failure' ? outcome.failure : undefined
+      if (outcome.kind === 'failure') rest.after(restAfter(outcome.failure), () => void read(rowsWanted))
       if (outcome.kind !== 'answer') break
       const { value } = outcome
       runs = runs.next === undefined ? beginRuns(type, startBefore(value.head)) : addRun(runs, value)
       show()
       if (runs.items.length >= rowsWanted && n > 0) break
     }
-    // Meanwhile another place was requested, whose own reading has begun.
+    // Meanwhile another start was requested, whose own reading has begun.
     if (ended === controller.signal) isReading = false
   }
 

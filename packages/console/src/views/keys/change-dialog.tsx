@@ -1,11 +1,11 @@
 /** Changes a key's label, its end, its rate and the networks it works from. */
 import { useEffect, useState } from 'preact/hooks'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import type { Key } from '@property-events/protocol/wire'
 import { changeKey } from '../../service/operations/keys.ts'
 import { useAction } from '../../service/use-action.ts'
 import { oneLine } from '../../words/plain.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import { TextFields } from './key-fields.tsx'
 import { changeFormOf, readKeyChange, serviceFaults } from './new-key.ts'
 import type { ChangeForm, KeyFault } from './new-key.ts'
@@ -31,18 +31,16 @@ export function ChangeDialog({ keyToChange, onClose }: Props) {
   }
   return (
     <Dialog title={`Change ${oneLine(keyToChange.label, 80) || keyToChange.keyId}`} onClose={onClose}>
-      <form class="key-action" onSubmit={submit} noValidate>
+      <form class="dialog-form" onSubmit={submit} noValidate>
         <TextFields
           of={['label', 'ends', 'networks', 'perSecond', 'burst']}
           form={form}
-          faults={[...faults, ...serviceFaults(action.trouble?.errors ?? [])]}
+          faults={[...faults, ...serviceFaults(action.failure?.errors ?? [])]}
           change={(part) => setForm({ ...form, ...part })}
         />
-        <button class="main" type="submit" disabled={action.isBusy}>
-          {action.isBusy ? 'Waiting for the service …' : 'Change the key'}
-        </button>
+        <DialogActions name="Save changes" isBusy={action.isBusy} onCancel={onClose} />
       </form>
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </Dialog>
   )
 }

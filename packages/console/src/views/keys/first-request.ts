@@ -1,5 +1,4 @@
 /** A request to paste into a terminal unchanged: the first thing to try with a new key. */
-import { curl, quoted } from '../../words/curl.ts'
 
 export interface NewKeyUse {
   /** The whole text of the key, which is shown only this once. */
@@ -36,4 +35,14 @@ export function firstRequest({ text, operator, scopes, tenantId, serviceUrl }: N
   const body = JSON.stringify({ payload })
   const sent = [...parts, "-H 'content-type: application/json'", `--data ${quoted(body)}`]
   return curl(sent, `${serviceUrl}${path}`)
+}
+
+/** `options` exactly as in the command; the address is quoted. */
+function curl(options: readonly string[], url: string): string {
+  return ['curl', ...options, quoted(url)].join(' \\\n  ')
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }

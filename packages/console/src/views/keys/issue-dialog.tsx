@@ -1,12 +1,12 @@
 /** Creates a key. */
 import { contactFields, contactRoleNames } from '@property-events/protocol/plain'
 import { useState } from 'preact/hooks'
-import type { IssuedKey as Issued } from '@property-events/protocol/wire'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import { createKey } from '../../service/operations/keys.ts'
+import type { IssuedKey as Issued } from '@property-events/protocol/wire'
 import { useAction } from '../../service/use-action.ts'
 import { signedIn } from '../../session/session.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import { IssuedKey } from './issued-key.tsx'
 import { Checks, TextFields } from './key-fields.tsx'
 import type { FieldsProps } from './key-fields.tsx'
@@ -41,7 +41,7 @@ export function IssueDialog({ tenantId, onClose }: Props) {
     if (reading.kind === 'body') void action.run(createKey(reading.body))
   }
   const change = (part: Partial<KeyForm>): void => setForm((before) => ({ ...before, ...part }))
-  const faults = [...own, ...serviceFaults(action.trouble?.errors ?? [])]
+  const faults = [...own, ...serviceFaults(action.failure?.errors ?? [])]
   const fields = { form, faults, change }
   const limits = [
     ...(tenantId === undefined ? [] : (['branches'] as const)),
@@ -52,10 +52,10 @@ export function IssueDialog({ tenantId, onClose }: Props) {
   ] as const
   return (
     <Dialog title={tenantId === undefined ? 'Issue an operator key' : 'Issue a key'} onClose={onClose}>
-      <form class="key-action" onSubmit={submit} noValidate>
+      <form class="dialog-form" onSubmit={submit} noValidate>
         <TextFields of={['label']} {...fields} />
         <Checks
-          name="What it may do"
+          name="Scopes"
           among={givenBy(giver, tenantId)}
           chosen={form.scopes}
           onChoice={(scopes) => change({ scopes })}
@@ -64,14 +64,12 @@ export function IssueDialog({ tenantId, onClose }: Props) {
         <TextFields of={['ends']} {...fields} />
         {form.scopes.includes('contact:read') && <ContactLimits form={form} change={change} />}
         <details open={faults.some(({ field }) => limits.some((one) => one === field))}>
-          <summary>Limit it further</summary>
+          <summary>More limits</summary>
           <TextFields of={limits} {...fields} />
         </details>
-        <button class="main" type="submit" disabled={action.isBusy}>
-          {action.isBusy ? 'Waiting for the service …' : 'Issue the key'}
-        </button>
+        <DialogActions name="Issue the key" isBusy={action.isBusy} onCancel={onClose} />
       </form>
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </Dialog>
   )
 }
@@ -79,15 +77,15 @@ export function IssueDialog({ tenantId, onClose }: Props) {
 function ContactLimits({ form, change }: Pick<FieldsProps<KeyForm>, 'form' | 'change'>) {
   return (
     <details>
-      <summary>Some contacts, or some of their fields, alone</summary>
+      <summary>Limit to some contacts or fields</summary>
       <Checks
-        name="Contacts with one of these roles (none: all contacts)"
+        name="Roles (none selected: all contacts)"
         among={contactRoleNames.map((scope) => ({ scope }))}
         chosen={form.roles}
         onChoice={(roles) => change({ roles })}
       />
       <Checks
-        name="Of each only (none: all but notes)"
+        name="Fields (none selected: all except notes)"
         among={contactFields.map((scope) => ({ scope }))}
         chosen={form.fields}
         onChoice={(fields) => change({ fields })}

@@ -22,7 +22,7 @@ export function IssuedKey({ issued, tenantId }: Props) {
   return (
     <div class="issued">
       <p role="status">
-        <strong>Copy the key now: it is shown this one time.</strong>
+        <strong>Copy the key now: it will not be shown again.</strong>
       </p>
       <p>
         <code class="secret">{issued.key}</code> <Copy text={issued.key} name="Copy the key" />

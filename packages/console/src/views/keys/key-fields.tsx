@@ -11,13 +11,13 @@ export interface FieldsProps<Form> {
 export type TextName = Exclude<keyof KeyForm, 'scopes' | 'roles' | 'fields'>
 
 const names: Readonly<Record<TextName, string>> = {
-  label: 'What will use it',
-  ends: 'Ends (empty: never)',
-  perSecond: 'Requests a second (empty: as all keys)',
-  burst: 'Requests at once',
-  networks: 'Addresses or networks, one a line (none: any)',
-  branches: 'Branches, one a line (none: all)',
-  tenants: 'Further agencies by their ids, one a line',
+  label: 'Label: what uses the key',
+  ends: 'Expires (optional)',
+  perSecond: 'Requests per second (optional)',
+  burst: 'Requests at once, with a rate (optional)',
+  networks: 'Allowed IP addresses or networks, one per line (optional)',
+  branches: 'Branches, one per line (optional)',
+  tenants: 'Other agencies, one id per line (optional)',
 }
 
 /** Some of them, in this order. */

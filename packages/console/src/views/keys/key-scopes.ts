@@ -10,18 +10,18 @@ export const tenantScopeChoices: readonly ScopeChoice[] = [
   { scope: 'contact:read', says: 'read contact events, which are personal data' },
   { scope: 'property:publish', says: 'publish properties' },
   { scope: 'contact:publish', says: 'publish contacts' },
-  { scope: 'property:erase', says: 'erase properties for good' },
+  { scope: 'property:erase', says: 'erase properties permanently' },
   { scope: 'contact:erase', says: 'erase and restrict contacts' },
-  { scope: 'tenant:inspect', says: 'look into this agency: feeds, keys, consumers, audit' },
-  { scope: 'tenant:manage', says: 'make, rotate and revoke keys of this agency' },
+  { scope: 'tenant:inspect', says: 'see this agency: feeds, keys, consumers, audit' },
+  { scope: 'tenant:manage', says: 'create, rotate and revoke keys of this agency' },
 ]
 
 export const operatorScopeChoices: readonly ScopeChoice[] = [
-  { scope: 'admin:inspect', says: 'look into every agency and the service' },
-  { scope: 'admin:manage', says: 'make and change agencies and keys' },
-  { scope: 'admin:reveal', says: 'read contacts as they are' },
-  { scope: 'admin:erase', says: 'erase for good' },
-  { scope: 'admin:audit', says: 'read who changed what' },
+  { scope: 'admin:inspect', says: 'see every agency and the service' },
+  { scope: 'admin:manage', says: 'create and change agencies and keys' },
+  { scope: 'admin:reveal', says: 'see contacts in full' },
+  { scope: 'admin:erase', says: 'erase permanently' },
+  { scope: 'admin:audit', says: 'see who changed what' },
 ]
 
 /** Scopes that a list of branches limits. */

@@ -112,8 +112,8 @@ function olderOf({ replaces }: Key, byId: ReadonlyMap<string, Key>): Key | undef
   return replaces === null ? undefined : byId.get(replaces)
 }
 
-/** What a key may do, for the list: the scopes it has in a tenant, or as an operator. */
-export function mayWords(key: Key, tenantId: string | undefined): string {
+/** The scopes of a key, for the list: those it has in a tenant, or as an operator. */
+export function scopeWords(key: Key, tenantId: string | undefined): string {
   if (key.operator) return key.scopes.join(', ')
   const grants =
     tenantId === undefined ? key.grants : key.grants.filter((grant) => grant.tenantId === tenantId)

@@ -1,38 +1,46 @@
 /** The list of keys. */
+import { useEffect, useState } from 'preact/hooks'
 import { Age } from '../../parts/age.tsx'
 import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
+import type { Key } from '@property-events/protocol/wire'
+import { call } from '../../service/call.ts'
+import { readUsage } from '../../service/operations/keys.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { oneLine } from '../../words/plain.ts'
-import type { KeyAction } from './key-action.ts'
 import { givesAllOf } from './key-scopes.ts'
-import { hasEnded, keyPrefix, mayWords, stateWords } from './key-state.ts'
+import { hasEnded, keyPrefix, scopeWords, stateWords } from './key-state.ts'
 import type { KeyLine } from './key-state.ts'
 import { UsageBars } from './usage-bars.tsx'
-import { useUsages } from './use-usages.ts'
+import type { KeyUsage } from '@property-events/protocol/wire'
+
+/** The dialogs that open over the list of keys. */
+export type KeyAction =
+  | { readonly kind: 'issue' }
+  | { readonly kind: 'change' | 'rotate' | 'revoke' | 'usage'; readonly key: Key }
 
 interface Props {
   readonly lines: readonly KeyLine[]
   /** The id of the key that the user came for. */
-  readonly sought: string | undefined
+  readonly target: string | undefined
   readonly tenantId: string | undefined
   readonly act: ((action: KeyAction) => void) | undefined
-  readonly look: (action: KeyAction) => void
+  readonly show: (action: KeyAction) => void
 }
 
-export function KeyTable({ lines, sought, tenantId, act, look }: Props) {
+export function KeyTable({ lines, target, tenantId, act, show }: Props) {
   const usages = useUsages(lines.map(({ key }) => key.keyId))
   const columns: readonly Column<KeyLine>[] = [
     { name: 'Label', isName: true, cell: (line) => <Label line={line} /> },
-    { name: 'Key', cell: ({ key }) => <code title={key.keyId}>{keyPrefix(key)}</code> },
-    { name: 'May', cell: (line) => <May line={line} tenantId={tenantId} /> },
-    { name: 'Last used', cell: ({ key }) => <Age at={key.lastUsedAt} /> },
+    { name: 'Key', isShort: true, cell: ({ key }) => <code title={key.keyId}>{keyPrefix(key)}</code> },
+    { name: 'Scopes', cell: (line) => <Scopes line={line} tenantId={tenantId} /> },
+    { name: 'Last used', isShort: true, cell: ({ key }) => <Age at={key.lastUsedAt} /> },
     {
       name: '30 days',
       isWide: true,
       cell: ({ key }) => (
-        <button type="button" class="plain" onClick={() => look({ kind: 'usage', key })}>
+        <button type="button" class="plain" onClick={() => show({ kind: 'usage', key })}>
           <UsageBars usage={usages.get(key.keyId)} />
           <span class="unseen"> of {oneLine(key.label, 80)}</span>
         </button>
@@ -40,9 +48,10 @@ export function KeyTable({ lines, sought, tenantId, act, look }: Props) {
     },
     {
       name: 'State',
+      isShort: true,
       cell: ({ state }) => <span class={`state ${state.kind}`}>{stateWords(state, now.value)}</span>,
     },
-    { name: 'What to do', cell: (line) => <Actions line={line} act={act} /> },
+    { name: 'Actions', isShort: true, cell: (line) => <Actions line={line} act={act} /> },
   ]
   return (
     <Table
@@ -51,22 +60,28 @@ export function KeyTable({ lines, sought, tenantId, act, look }: Props) {
       rows={lines}
       keyOf={({ key }) => key.keyId}
       classOf={({ isOld }) => (isOld ? 'old' : undefined)}
-      isSought={({ key }) => key.keyId === sought}
+      isTarget={({ key }) => key.keyId === target}
     />
   )
 }
 
 function Label({ line: { key, isOld } }: { readonly line: KeyLine }) {
   const label = oneLine(key.label, 80) || '(no label)'
-  return isOld ? <>└ {label}, the key before</> : <>{label}</>
+  return isOld ? <>└ {label} (previous key)</> : <>{label}</>
 }
 
-function May({ line: { key }, tenantId }: { readonly line: KeyLine; readonly tenantId: string | undefined }) {
+function Scopes({
+  line: { key },
+  tenantId,
+}: {
+  readonly line: KeyLine
+  readonly tenantId: string | undefined
+}) {
   const grant = key.grants.find((one) => one.tenantId === tenantId)
   const { branches = [], contact } = grant ?? {}
   return (
     <>
-      {mayWords(key, tenantId)}
+      {scopeWords(key, tenantId)}
       {branches.length > 0 && (
         <span
           class="quiet"
@@ -80,7 +95,7 @@ function May({ line: { key }, tenantId }: { readonly line: KeyLine; readonly ten
           {branches.length === 1 ? `branch ${oneLine(branches[0] ?? '', 40)}` : `${branches.length} branches`}
         </span>
       )}
-      {contact !== undefined && <span class="quiet"> · some contacts or fields alone</span>}
+      {contact !== undefined && <span class="quiet"> · some contacts or fields only</span>}
       {key.networks.length > 0 && (
         <span class="quiet" title={key.networks.join(', ')}>
           {' '}
@@ -108,11 +123,38 @@ function Actions({ line: { key, state }, act }: { readonly line: KeyLine; readon
       })}
       <button
         type="button"
-        aria-label={state.kind === 'replaced' ? `End the key before of ${label} now` : `Revoke ${label}`}
+        class="danger"
+        aria-label={state.kind === 'replaced' ? `End the previous key of ${label} now` : `Revoke ${label}`}
         onClick={() => act({ kind: 'revoke', key })}
       >
         {state.kind === 'replaced' ? 'End now' : 'Revoke'}
       </button>
     </span>
   )
+}
+
+/** A missing key is being requested; `undefined` for a key: the service does not say. */
+type Usages = ReadonlyMap<string, KeyUsage | undefined>
+
+/** The most keys to ask for: a list has at most 200, and rarely more than ten. */
+const mostAsked = 50
+
+/** How the keys of a list were used, requested one after another so that a long list causes no burst. */
+function useUsages(keyIds: readonly string[]): Usages {
+  const [usages, setUsages] = useState<Usages>(new Map())
+  const wanted = keyIds.slice(0, mostAsked).join(' ')
+  useEffect(() => {
+    const controller = new AbortController()
+    void read(controller.signal)
+    return () => controller.abort()
+    async function read(signal: AbortSignal): Promise<void> {
+      for (const keyId of wanted.split(' ').filter((id) => id !== '' && !usages.has(id))) {
+        const outcome = await call(readUsage(keyId), { signal })
+        if (signal.aborted) return
+        const usage = outcome.kind === 'answer' ? outcome.value : undefined
+        setUsages((before) => new Map([...before, [keyId, usage]]))
+      }
+    }
+  }, [wanted])
+  return usages
 }

@@ -13,9 +13,9 @@ import { counted } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
 import { ChangeDialog } from './change-dialog.tsx'
 import { IssueDialog } from './issue-dialog.tsx'
-import type { KeyAction } from './key-action.ts'
 import { hasEnded, keyLines, keyState } from './key-state.ts'
 import { KeyTable } from './key-table.tsx'
+import type { KeyAction } from './key-table.tsx'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { UsageDialog } from './usage-dialog.tsx'
@@ -29,10 +29,10 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
   const session = signedIn()
   const keys = useAnswer(listKeys({ tenant: tenantId, limit, after: query['after'] }))
   const [action, act] = useState<KeyAction>()
-  const sought = query['key']
-  const isListed = sought === undefined || keys.value?.items.some(({ keyId }) => keyId === sought) !== false
+  const target = query['key']
+  const isListed = target === undefined || keys.value?.items.some(({ keyId }) => keyId === target) !== false
   // It may be on a later page, or open several agencies without being an operator's.
-  const found = useAnswer(isListed ? undefined : getKey(sought))
+  const found = useAnswer(isListed ? undefined : getKey(target))
   const isEnded = query['ended'] === 'shown'
   const mayManage = mayAdminister(session.key, 'admin:manage', tenantId)
   const close = (): void => act(undefined)
@@ -44,16 +44,21 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
     <article class="keys">
       <header>
         <h1>{tenantId === undefined ? 'Operator keys' : 'Keys'}</h1>
-        {mayManage && (
+        {mayManage ? (
           <button type="button" class="main" onClick={() => act({ kind: 'issue' })}>
             Issue a key
           </button>
+        ) : (
+          <p class="quiet">
+            To issue or change keys, sign in with{' '}
+            {tenantId === undefined ? 'admin:manage' : 'tenant:manage or admin:manage'}.
+          </p>
         )}
       </header>
       <Answer of={keys} what="the keys">
         {({ items, next }) => {
           const listed = tenantId === undefined ? items.filter(({ operator }) => operator) : items
-          const shown = withSought(listed, sought, [
+          const shown = withTarget(listed, target, [
             ...items,
             ...(found.value === undefined ? [] : [found.value]),
           ])
@@ -67,39 +72,51 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
               <KeyList
                 keys={shown}
                 isEnded={isEnded}
-                sought={sought}
+                target={target}
                 tenantId={tenantId}
                 act={mayManage ? act : undefined}
-                look={act}
+                show={act}
               />
               {next !== null && (
                 <a href={`${path}?after=${encodeURIComponent(next)}${isEnded ? '&ended=shown' : ''}`}>
-                  Later keys
+                  Next page
                 </a>
               )}
             </>
           )
         }}
       </Answer>
-      {action?.kind === 'issue' && <IssueDialog tenantId={tenantId} onClose={closeAndAsk} />}
-      {action?.kind === 'change' && <ChangeDialog keyToChange={action.key} onClose={closeAndAsk} />}
-      {action?.kind === 'rotate' && (
-        <RotateDialog keyToReplace={action.key} tenantId={tenantId} onClose={closeAndAsk} />
-      )}
-      {action?.kind === 'revoke' && <RevokeDialog keyToRevoke={action.key} onClose={closeAndAsk} />}
-      {action?.kind === 'usage' && <UsageDialog keyToShow={action.key} onClose={close} />}
+      <Dialogs action={action} tenantId={tenantId} close={close} closeAndAsk={closeAndAsk} />
     </article>
   )
 }
 
+interface DialogsProps {
+  readonly action: KeyAction | undefined
+  readonly tenantId: string | undefined
+  readonly close: () => void
+  /** After a change. */
+  readonly closeAndAsk: () => void
+}
+
+function Dialogs({ action, tenantId, close, closeAndAsk }: DialogsProps) {
+  if (action === undefined) return null
+  if (action.kind === 'issue') return <IssueDialog tenantId={tenantId} onClose={closeAndAsk} />
+  const { kind, key } = action
+  if (kind === 'change') return <ChangeDialog keyToChange={key} onClose={closeAndAsk} />
+  if (kind === 'rotate') return <RotateDialog keyToReplace={key} tenantId={tenantId} onClose={closeAndAsk} />
+  if (kind === 'revoke') return <RevokeDialog keyToRevoke={key} onClose={closeAndAsk} />
+  return <UsageDialog keyToShow={key} onClose={close} />
+}
+
 /** The key that the user came for, too, wherever it was found. */
-function withSought(
+function withTarget(
   listed: readonly Key[],
-  sought: string | undefined,
+  target: string | undefined,
   among: readonly Key[],
 ): readonly Key[] {
-  const isThere = listed.some(({ keyId }) => keyId === sought)
-  return isThere ? listed : [...listed, ...among.filter(({ keyId }) => keyId === sought)]
+  const isThere = listed.some(({ keyId }) => keyId === target)
+  return isThere ? listed : [...listed, ...among.filter(({ keyId }) => keyId === target)]
 }
 
 interface FilterProps {
@@ -129,21 +146,21 @@ interface ListProps {
   readonly keys: readonly Key[]
   readonly isEnded: boolean
   /** The id of the key that the user came for: it is shown even if it has ended. */
-  readonly sought: string | undefined
+  readonly target: string | undefined
   readonly tenantId: string | undefined
   /** `undefined`: the session may not change keys. */
   readonly act: ((action: KeyAction) => void) | undefined
-  readonly look: (action: KeyAction) => void
+  readonly show: (action: KeyAction) => void
 }
 
-function KeyList({ keys, isEnded, sought, tenantId, act, look }: ListProps) {
-  const lines = keyLines(keys, now.value, (key) => isEnded || key.keyId === sought)
+function KeyList({ keys, isEnded, target, tenantId, act, show }: ListProps) {
+  const lines = keyLines(keys, now.value, (key) => isEnded || key.keyId === target)
   if (lines.length === 0) {
     return (
-      <Empty title={keys.length === 0 ? 'There is no key yet.' : 'No key works: all of them have ended.'}>
-        {act !== undefined && <p>Issue a key, and give it to the program that is to use it.</p>}
+      <Empty title={keys.length === 0 ? 'No keys yet.' : 'All keys have ended.'}>
+        {act !== undefined && <p>Issue a key, and give it to the program that needs it.</p>}
       </Empty>
     )
   }
-  return <KeyTable lines={lines} sought={sought} tenantId={tenantId} act={act} look={look} />
+  return <KeyTable lines={lines} target={target} tenantId={tenantId} act={act} show={show} />
 }

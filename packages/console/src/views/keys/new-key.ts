@@ -62,7 +62,7 @@ export function readKeyForm(
   const { scopes, roles, fields } = form
   const { faults, label, expiresAt, rate, networks } = readChange(form, nowMs)
   const fault = (field: keyof KeyForm, message: string): void => void faults.push({ field, message })
-  if (scopes.length === 0) fault('scopes', 'Choose at least one thing that the key may do.')
+  if (scopes.length === 0) fault('scopes', 'Choose at least one scope.')
   const further = linesOf(form.tenants)
   for (const id of further) {
     const wanting = scopes.find((scope) => !givenBy(giver, id).some((one) => one.scope === scope))
@@ -72,11 +72,11 @@ export function readKeyForm(
   const branches = linesOf(form.branches)
   const unlimited = scopes.filter((scope) => !branchScopes.includes(scope))
   if (branches.length > 0 && unlimited.length > 0) {
-    const words = `Branches limit ${branchScopes.join(' and ')} alone. Make another key for ${unlimited.join(', ')}.`
+    const words = `Branches limit ${branchScopes.join(' and ')} alone. Create another key for ${unlimited.join(', ')}.`
     fault('branches', words)
   }
   if (branches.length > 0 && further.length > 0) {
-    fault('branches', 'Branches are those of one agency. Make another key for the others.')
+    fault('branches', 'Branches are those of one agency. Create another key for the others.')
   }
   if (faults.length > 0) return { kind: 'faults', faults }
   const isLimited = scopes.includes('contact:read') && roles.length + fields.length > 0
@@ -110,9 +110,9 @@ export function changeFormOf({ label, expiresAt, rate, networks }: Key): ChangeF
 export function readKeyChange(form: ChangeForm, key: Key, nowMs: number): KeyReading {
   const { faults, ...after } = readChange(form, nowMs)
   const { faults: _, ...before } = readChange(changeFormOf(key), nowMs)
-  const told = new Map<string, unknown>(Object.entries(before))
+  const present = new Map<string, unknown>(Object.entries(before))
   const changed = Object.entries(after).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(told.get(name)),
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(present.get(name)),
   )
   if (faults.length > 0) return { kind: 'faults', faults }
   return { kind: 'body', body: Object.fromEntries(changed) }
@@ -122,9 +122,10 @@ function readChange(form: ChangeForm, nowMs: number) {
   const faults: KeyFault[] = []
   const fault = (field: keyof ChangeForm, message: string): void => void faults.push({ field, message })
   const label = form.label.trim()
-  if (label === '') fault('label', 'Say what will use the key, such as Website.')
+  if (label === '') fault('label', 'Enter what uses the key, such as Website.')
   if (label.length > longestLabel) fault('label', `A label has at most ${longestLabel} characters.`)
-  if ((readMoment(form.ends, nowMs) ?? Infinity) <= nowMs) fault('ends', 'Choose a future time, or none.')
+  if ((readMoment(form.ends, nowMs) ?? Infinity) <= nowMs)
+    fault('ends', 'Choose a time in the future, or leave it empty.')
   const [perSecond = 0, burst = 0] = [form.perSecond, form.burst].map(Number)
   const hasRate = form.perSecond + form.burst !== ''
   for (const [field, number] of [
@@ -132,7 +133,7 @@ function readChange(form: ChangeForm, nowMs: number) {
     ['burst', burst],
   ] as const) {
     const isWhole = Number.isInteger(number) && number >= 1 && number <= mostRequests
-    if (hasRate && !isWhole) fault(field, `A whole number from 1 to ${mostRequests}, or both empty.`)
+    if (hasRate && !isWhole) fault(field, `A whole number from 1 to ${mostRequests}, or leave both empty.`)
   }
   return {
     faults,

@@ -1,11 +1,11 @@
 /** Ends a key for good, after a confirmation. */
 import { useEffect } from 'preact/hooks'
 import { Age } from '../../parts/age.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import type { Key } from '@property-events/protocol/wire'
 import { revokeKey } from '../../service/operations/keys.ts'
 import { oneLine } from '../../words/plain.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import { useAction } from '../../service/use-action.ts'
 
 interface Props {
@@ -22,20 +22,19 @@ export function RevokeDialog({ keyToRevoke: { keyId, label, lastUsedAt }, onClos
   return (
     <Dialog title={`Revoke ${oneLine(label, 80) || keyId}`} onClose={onClose}>
       <form
-        class="key-action"
+        class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
           void action.run(revokeKey(keyId))
         }}
       >
         <p>
-          It was last used: <Age at={lastUsedAt} />. Whatever uses it is refused within 2 seconds, for ever.
+          Last used: <Age at={lastUsedAt} />. Clients using it are refused within 2 seconds. This cannot be
+          undone.
         </p>
-        <button class="main" type="submit" disabled={action.isBusy}>
-          {action.isBusy ? 'Waiting for the service …' : 'Revoke for good'}
-        </button>
+        <DialogActions name="Revoke key" isBusy={action.isBusy} isDanger onCancel={onClose} />
       </form>
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </Dialog>
   )
 }

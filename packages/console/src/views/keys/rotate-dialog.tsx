@@ -1,12 +1,12 @@
 /** Creates a key that replaces another one, which keeps working for a while. */
 import { useState } from 'preact/hooks'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import type { Key, RotatedKey } from '@property-events/protocol/wire'
 import { rotateKey } from '../../service/operations/keys.ts'
 import { now } from '../../state/clock.ts'
 import { oneLine } from '../../words/plain.ts'
 import { readTime } from '../../words/times.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import { IssuedKey } from './issued-key.tsx'
 import { leftText } from './key-state.ts'
 import { useAction } from '../../service/use-action.ts'
@@ -23,7 +23,7 @@ const overlaps = [
   [168, 'a week'],
   [720, '30 days'],
   [1, 'an hour'],
-  [0, 'no longer: end it at once'],
+  [0, '0 minutes: it ends at once'],
 ] as const
 
 export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose }: Props) {
@@ -32,7 +32,7 @@ export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose
   const name = oneLine(label, 80) || keyId
   if (action.done !== undefined) {
     return (
-      <Dialog title={`The new key of ${name}`} onClose={onClose}>
+      <Dialog title={`New key for ${name}`} onClose={onClose}>
         <IssuedKey issued={action.done} tenantId={tenantId} />
         <p>{endWords(action.done.replaced.expiresAt, now.value)}</p>
       </Dialog>
@@ -41,17 +41,17 @@ export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose
   return (
     <Dialog title={`Rotate ${name}`} onClose={onClose}>
       <form
-        class="key-action"
+        class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
           void action.run(rotateKey(keyId, hours))
         }}
       >
         <p>
-          A new key with the same rights is made in its place. Give it to the program that uses the old one.
+          Creates a new key with the same scopes and limits. Give it to the program that uses the old one.
         </p>
         <label>
-          The old key works for another
+          The old key keeps working for
           <select value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
             {overlaps.map(([value, says]) => (
               <option key={value} value={value}>
@@ -60,17 +60,17 @@ export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose
             ))}
           </select>
         </label>
-        <button class="main" type="submit" disabled={action.isBusy}>
-          {action.isBusy ? 'Waiting for the service …' : 'Rotate'}
-        </button>
+        <DialogActions name="Rotate key" isBusy={action.isBusy} onCancel={onClose} />
       </form>
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </Dialog>
   )
 }
 
 function endWords(expiresAt: string | null, nowMs: number): string {
   const endsMs = readTime(expiresAt)
-  if (endsMs === undefined) return 'The key before has no end.'
-  return endsMs <= nowMs ? 'The key before has ended.' : `The key before ends in ${leftText(endsMs - nowMs)}.`
+  if (endsMs === undefined) return 'The previous key does not expire.'
+  return endsMs <= nowMs
+    ? 'The previous key has ended.'
+    : `The previous key ends in ${leftText(endsMs - nowMs)}.`
 }

@@ -1,7 +1,6 @@
 /** The requests of a key, day by day, with refused ones in another colour. */
 import type { KeyUsage } from '@property-events/protocol/wire'
 import { now } from '../../state/clock.ts'
-import { countText } from '../../words/numbers.ts'
 import { usageBars, usageDays, usageWords } from './usage.ts'
 
 const box = { width: 120, height: 20 }
@@ -12,12 +11,7 @@ export function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
   if (usage.items.length === 0) return <span class="quiet">no requests</span>
   const days = usageDays(usage.items, now.value)
   return (
-    <svg
-      class="usage"
-      viewBox={`0 0 ${box.width} ${box.height}`}
-      role="img"
-      aria-label={usageWords(days, countText)}
-    >
+    <svg class="usage" viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={usageWords(days)}>
       {usageBars(days, box).map(({ day, x, y, width, height, refusedHeight }) => (
         <g key={day.day}>
           <rect x={x} y={y} width={width} height={height} />

@@ -1,5 +1,6 @@
 /** How one key was used: by day, operation and status. */
 import { Answer } from '../../parts/answer.tsx'
+import { Chart } from '../../parts/chart.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -9,8 +10,8 @@ import { useAnswer } from '../../service/use-answer.ts'
 import { now } from '../../state/clock.ts'
 import { countText } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
-import { usageDays, usageRows, usageWords } from './usage.ts'
-import { UsageBars } from './usage-bars.tsx'
+import { dayText, usageDays, usagePoints, usageRows, usageWords } from './usage.ts'
+import type { UsageDay } from './usage.ts'
 
 interface Props {
   readonly keyToShow: Key
@@ -20,15 +21,14 @@ interface Props {
 export function UsageDialog({ keyToShow: { keyId, label }, onClose }: Props) {
   const usage = useAnswer(readUsage(keyId))
   return (
-    <Dialog title={`Use of ${oneLine(label, 80) || keyId}`} onClose={onClose}>
-      <Answer of={usage} what="its use">
+    <Dialog title={`Usage of ${oneLine(label, 80) || keyId}`} onClose={onClose}>
+      <Answer of={usage} what="its usage">
         {(value) =>
           value.items.length === 0 ? (
-            <Empty title="It was not used in the last 30 days." />
+            <Empty title="Not used in the last 30 days." />
           ) : (
             <div class="use">
-              <p>{usageWords(usageDays(value.items, now.value), countText)}</p>
-              <UsageBars usage={value} />
+              <Days days={usageDays(value.items, now.value)} />
               <Table
                 caption="Requests by operation and status"
                 columns={[
@@ -46,5 +46,25 @@ export function UsageDialog({ keyToShow: { keyId, label }, onClose }: Props) {
         }
       </Answer>
     </Dialog>
+  )
+}
+
+function Days({ days }: { readonly days: readonly UsageDay[] }) {
+  const words = usageWords(days)
+  const times = [0, 10, 20].map((n) => ({
+    at: n / days.length,
+    text: dayText(days[n]?.day ?? '', now.value),
+  }))
+  return (
+    <>
+      <p>{words}</p>
+      <Chart
+        kind="bars"
+        points={usagePoints(days, now.value)}
+        words={words}
+        textOf={countText}
+        times={times}
+      />
+    </>
   )
 }

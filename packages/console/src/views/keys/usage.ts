@@ -1,5 +1,8 @@
 /** How a key was used, as bars and as a table. */
 import type { UsageItem } from '@property-events/protocol/wire'
+import type { ChartPoint } from '../../parts/chart-scale.ts'
+import { counted, countText } from '../../words/numbers.ts'
+import { localText } from '../../words/times.ts'
 
 /** One day in UTC. */
 export interface UsageDay {
@@ -66,11 +69,27 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
+/** The same days for a chart with axes. */
+export function usagePoints(days: readonly UsageDay[], nowMs: number): readonly ChartPoint[] {
+  return days.map(({ day, requests, refused }, n) => ({
+    from: n / days.length,
+    to: (n + 1) / days.length,
+    value: requests,
+    bad: refused,
+    says: `${dayText(day, nowMs)}: ${counted(requests, 'request')}${refused === 0 ? '' : `, ${countText(refused)} refused`}`,
+  }))
+}
+
+/** `28 Feb`: a day in UTC. */
+export function dayText(day: string, nowMs: number): string {
+  return localText(new Date(`${day}T12:00`).getTime(), nowMs).slice(0, -9)
+}
+
 /** `12,040 requests in 30 days, 72 refused`: the bars in words. */
-export function usageWords(days: readonly UsageDay[], countText: (count: number) => string): string {
+export function usageWords(days: readonly UsageDay[]): string {
   const requests = days.reduce((sum, day) => sum + day.requests, 0)
   const refused = days.reduce((sum, day) => sum + day.refused, 0)
-  const of = `${countText(requests)} ${requests === 1 ? 'request' : 'requests'} in ${days.length} days`
+  const of = `${counted(requests, 'request')} in ${days.length} days`
   return refused === 0 ? of : `${of}, ${countText(refused)} refused`
 }
 

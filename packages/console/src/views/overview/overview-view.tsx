@@ -1,7 +1,7 @@
 /** All tenants by their last publication, and what needs attention. A key of tenants sees where it can look. */
 import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { places } from '../../base.ts'
+import { paths } from '../../base.ts'
 import { TenantName } from '../../frame/tenant-switcher.tsx'
 import { Answer } from '../../parts/answer.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -14,9 +14,10 @@ import { seesAllTenants } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
 import { counted } from '../../words/numbers.ts'
-import { arrival, firstPlace } from '../open-places.ts'
+import { arrival, firstPath } from '../open-paths.ts'
 import type { ViewProps } from '../view.ts'
-import { Faults } from './faults.tsx'
+import { Activity } from './activity.tsx'
+import { Attention } from './attention.tsx'
 import { createFactsOfTenants } from './tenant-facts.ts'
 import type { FactsOfTenants } from './tenant-facts.ts'
 import { distinctFaults, faultOf, faultsOfService, faultsOfTenant } from './tenant-row.ts'
@@ -49,47 +50,58 @@ interface OverviewProps {
 
 function Overview({ search, limit }: OverviewProps) {
   const { route } = useLocation()
-  const known = useMemo(() => createFactsOfTenants(), [])
-  useEffect(() => () => known.close(), [])
+  const facts = useMemo(() => createFactsOfTenants(), [])
+  useEffect(() => () => facts.close(), [])
   const operation = listTenants({ search: search.trim() || undefined, order: 'lastPublish', limit })
-  const asked = useAnswer(operation, { everyMs })
+  const tenants = useAnswer(operation, { everyMs })
   const health = useAnswer(readHealth(), { everyMs: 30_000 })
   const [mostFaults, setMostFaults] = useState(firstFaults)
-  const told = useAnswer(listFaults({ limit: mostFaults }), { everyMs: 30_000 })
+  const faults = useAnswer(listFaults({ limit: mostFaults }), { everyMs: 30_000 })
   const show = (changes: { readonly search?: string; readonly limit?: number }): void =>
     route(
-      hrefOf(places.overview({ search, limit: limit === firstRows ? undefined : limit, ...changes })),
+      hrefOf(paths.overview({ search, limit: limit === firstRows ? undefined : limit, ...changes })),
       true,
     )
   return (
     <div class="overview">
       <h1>Overview</h1>
-      <SearchField search={search} onSearch={(text) => show({ search: text, limit: firstRows })} />
-      <Answer of={asked} what="the agencies">
+      <Answer of={tenants} what="the agencies">
         {(list) => (
           <>
-            <Answer of={told} what="what needs somebody">
-              {({ items, next }) => (
-                <Faults
-                  faults={distinctFaults([
-                    ...faultsOfService(health.value),
-                    ...items.map((fault) => faultOf(fault, now.value)),
-                    ...tenantFaults(list, known),
-                  ])}
-                  onMore={
-                    next === null || mostFaults === mostRows ? undefined : () => setMostFaults(mostRows)
-                  }
-                />
-              )}
+            <Answer of={faults} what="what needs attention">
+              {({ items, next }) => {
+                const cards = distinctFaults([
+                  ...faultsOfService(health.value),
+                  ...items.map((fault) => faultOf(fault, now.value)),
+                  ...tenantFaults(list, facts),
+                ])
+                const attention = (
+                  <Attention
+                    faults={cards}
+                    onMore={
+                      next === null || mostFaults === mostRows ? undefined : () => setMostFaults(mostRows)
+                    }
+                  />
+                )
+                return list.items.length === 0 ? (
+                  attention
+                ) : (
+                  <Activity list={list} facts={facts.facts.value} faults={cards.length}>
+                    {attention}
+                  </Activity>
+                )
+              }}
             </Answer>
-            <Tenants list={list} known={known} search={search} />
+            <h2>Agencies</h2>
+            <SearchField search={search} onSearch={(text) => show({ search: text, limit: firstRows })} />
+            <Tenants list={list} facts={facts} search={search} />
             {list.next !== null && (
               <button
                 type="button"
                 disabled={limit >= mostRows}
                 onClick={() => show({ limit: Math.min(mostRows, limit * 2) })}
               >
-                {limit >= mostRows ? `These are ${mostRows}: search for others` : 'Show more'}
+                {limit >= mostRows ? `First ${mostRows} shown. Search for more.` : 'Show more'}
               </button>
             )}
           </>
@@ -99,23 +111,23 @@ function Overview({ search, limit }: OverviewProps) {
   )
 }
 
-function tenantFaults({ items }: Tenants, known: FactsOfTenants) {
-  return items.flatMap((tenant) => faultsOfTenant(tenant, known.facts.value.get(tenant.tenantId)))
+function tenantFaults({ items }: Tenants, facts: FactsOfTenants) {
+  return items.flatMap((tenant) => faultsOfTenant(tenant, facts.facts.value.get(tenant.tenantId)))
 }
 
 interface TenantsProps {
   readonly list: Tenants
-  readonly known: FactsOfTenants
+  readonly facts: FactsOfTenants
   readonly search: string
 }
 
-function Tenants({ list, known, search }: TenantsProps) {
-  useEffect(() => known.look(list.items), [list])
-  if (list.items.length > 0) return <TenantTable tenants={list.items} facts={known.facts.value} />
+function Tenants({ list, facts, search }: TenantsProps) {
+  useEffect(() => facts.want(list.items), [list])
+  if (list.items.length > 0) return <TenantTable tenants={list.items} facts={facts.facts.value} />
   return search.trim() === '' ? (
     <EmptyStore />
   ) : (
-    <Empty title={`No agency has “${search.trim()}” in its name, reference or id.`} />
+    <Empty title={`No results for “${search.trim()}” in names, references and ids.`} />
   )
 }
 
@@ -150,8 +162,8 @@ function EmptyStore() {
 property-events keys create --tenant "First agency" --scope property:publish --label "first publisher"
 PROPERTY_EVENTS_KEY=pev_… property-events publish listings.ndjson --url ${signedIn().serviceUrl}`
   return (
-    <Empty title="There is no agency yet.">
-      <p>Make one with a key that may publish, and publish its first event:</p>
+    <Empty title="No agencies yet.">
+      <p>Create one with a key that publishes, and publish its first event:</p>
       <pre>{commands}</pre>
       <p>
         <Copy text={commands} name="Copy the commands" />
@@ -164,11 +176,11 @@ PROPERTY_EVENTS_KEY=pev_… property-events publish listings.ndjson --url ${sign
 function OwnTenants() {
   const { key } = signedIn()
   const { route } = useLocation()
-  const place = arrival(key)
+  const path = arrival(key)
   useEffect(() => {
-    if (place !== undefined) route(hrefOf(place), true)
+    if (path !== undefined) route(hrefOf(path), true)
   }, [])
-  if (place !== undefined) return <Waiting what="what this key may see" />
+  if (path !== undefined) return <Waiting what="the first view of your key" />
   if (key.grants.length <= 1) return <NoView />
   return (
     <>
@@ -176,7 +188,7 @@ function OwnTenants() {
       <ul class="choices">
         {key.grants.map(({ tenantId }) => (
           <li key={tenantId}>
-            <a href={hrefOf(firstPlace(key, tenantId))}>
+            <a href={hrefOf(firstPath(key, tenantId))}>
               <TenantName tenantId={tenantId} />
             </a>
           </li>
@@ -191,9 +203,9 @@ function NoView() {
   const { key } = signedIn()
   const scopes = [...key.scopes, ...key.grants.flatMap((grant) => grant.scopes)]
   return (
-    <Empty title="This key opens no view of the console." isView>
+    <Empty title="No view of the console is open to your key." isView>
       <p>
-        It may be used for: {scopes.join(', ')}. The <a href={`${serviceBase}/docs`}>API reference</a> has the
+        Its scopes: {scopes.join(', ')}. The <a href={`${serviceBase}/docs`}>API reference</a> has the
         requests, each with a form to send it.
       </p>
     </Empty>

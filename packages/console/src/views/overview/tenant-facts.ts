@@ -9,7 +9,7 @@ import { hasMoved } from './tenant-row.ts'
 export interface FactsOfTenants {
   readonly facts: Signal<ReadonlyMap<string, TenantActivity>>
   /** The rows that are in the page now. */
-  look(tenants: readonly ListedTenant[]): void
+  want(tenants: readonly ListedTenant[]): void
   close(): void
 }
 
@@ -18,20 +18,20 @@ const mostOfRequest = 25
 /** Changes without a publication, such as a consumer that stops asking, appear after this time. */
 const stalenessMs = 30_000
 
-interface Known {
+interface Request {
   readonly tenant: ListedTenant
   readonly askedAt: number
 }
 
 export function createFactsOfTenants(): FactsOfTenants {
   const facts = signal<ReadonlyMap<string, TenantActivity>>(new Map())
-  const known = new Map<string, Known>()
+  const requests = new Map<string, Request>()
   const controller = new AbortController()
   let waiting: readonly ListedTenant[] = []
   let isAsking = false
 
   function isDue(tenant: ListedTenant, nowMs: number): boolean {
-    const before = known.get(tenant.tenantId)
+    const before = requests.get(tenant.tenantId)
     return before === undefined || nowMs - before.askedAt > stalenessMs || hasMoved(before.tenant, tenant)
   }
 
@@ -42,7 +42,7 @@ export function createFactsOfTenants(): FactsOfTenants {
       const nowMs = Date.now()
       const due = waiting.filter((tenant) => isDue(tenant, nowMs)).slice(0, mostOfRequest)
       if (due.length === 0 || controller.signal.aborted) break
-      for (const tenant of due) known.set(tenant.tenantId, { tenant, askedAt: nowMs })
+      for (const tenant of due) requests.set(tenant.tenantId, { tenant, askedAt: nowMs })
       const { signal: ended } = controller
       const outcome = await call(readTenantFacts(due.map(({ tenantId }) => tenantId)), { signal: ended })
       // Refused rows keep their dots; the list above says why nothing arrives.
@@ -55,7 +55,7 @@ export function createFactsOfTenants(): FactsOfTenants {
 
   return {
     facts,
-    look(tenants) {
+    want(tenants) {
       waiting = tenants
       if (!isAsking) void work()
     },

@@ -1,5 +1,5 @@
 /** What a row of the overview shows about a tenant, and which parts need attention. */
-import { places } from '../../base.ts'
+import { paths } from '../../base.ts'
 import type {
   Consumer,
   Health,
@@ -10,7 +10,7 @@ import type {
 } from '@property-events/protocol/wire'
 import { counted, countText } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
-import { readTime, spanText } from '../../words/times.ts'
+import { longSpanText, readTime, spanText } from '../../words/times.ts'
 
 /** `undefined`: not requested yet. */
 type Facts = TenantActivity | undefined
@@ -25,11 +25,11 @@ export function liveOf(facts: Facts): string {
   return facts === undefined ? '…' : countText(facts.live)
 }
 
-/** The consumer that lacks most: `portal 412 · 4 h`, `website 0`. */
+/** The consumer that is furthest behind: `portal 412 · 4 h`, `website 0`. */
 export function furthestText(facts: Facts): string {
   if (facts === undefined) return '…'
   const { furthest } = facts
-  if (furthest === null) return 'nobody reads it'
+  if (furthest === null) return 'no readers'
   const { lagEvents, lagSeconds } = furthest
   const name = consumerName(furthest)
   return lagEvents === 0 ? `${name} 0` : `${name} ${countText(lagEvents)} · ${spanText(lagSeconds)}`
@@ -52,7 +52,7 @@ export interface Fault {
   readonly sentence: string
   /** What to do, in words. */
   readonly remedy: string | undefined
-  readonly action: { readonly name: string; readonly place: string } | undefined
+  readonly action: { readonly name: string; readonly path: string } | undefined
   readonly isBad: boolean
 }
 
@@ -67,15 +67,15 @@ export function faultsOfTenant(
   const furthest = facts?.furthest
   if (furthest === undefined || furthest === null || furthest.lagSeconds < longestLagSeconds) return []
   const events = counted(furthest.lagEvents, 'event')
-  const behind = `“${consumerName(furthest)}” is ${events} behind, the first of them for ${spanText(furthest.lagSeconds)}`
+  const behind = `“${consumerName(furthest)}” is ${events} behind, for ${spanText(furthest.lagSeconds)}`
   return [
     {
       key: `${furthest.keyId} ${furthest.name}`,
       sentence: `${oneLine(name)}: ${behind}`,
       remedy: undefined,
       action: {
-        name: 'Look at its consumers',
-        place: places.consumers(tenantId, { key: furthest.keyId }),
+        name: 'View consumers',
+        path: paths.consumers(tenantId, { key: furthest.keyId }),
       },
       isBad: false,
     },
@@ -109,7 +109,9 @@ function sentenceOf(
   nowMs: number,
 ): string {
   const name = `“${consumerName({ keyId: keyId ?? '', label: label ?? '', name: consumer ?? 'default' })}”`
-  const span = spanText(Math.abs(nowMs - (readTime(code === 'key_ending' ? endsAt : since) ?? nowMs)) / 1_000)
+  const span = longSpanText(
+    Math.abs(nowMs - (readTime(code === 'key_ending' ? endsAt : since) ?? nowMs)) / 1_000,
+  )
   const ending = endings[reason ?? '']
   const times = counted(refusals ?? 0, 'refusal')
   if (code === 'key_refused')
@@ -119,25 +121,25 @@ function sentenceOf(
   if (code === 'publication_refused')
     return `what ${name} publishes is refused (${reason ?? ''}): ${times} within ${span}`
   if (code === 'publisher_silent') return `nothing was published to the ${feed ?? ''} feed for ${span}`
-  if (code === 'consumer_silent') return `${name} has asked for nothing for ${span}`
-  return code === 'key_ending' ? `key ${name} ends in ${span}, and is in use` : `${name}: ${code}`
+  if (code === 'consumer_silent') return `no requests from ${name} for ${span}`
+  return code === 'key_ending' ? `key ${name} expires in ${span}, and is in use` : `${name}: ${code}`
 }
 
 function actionOf({ code, tenantId, keyId, feed }: ServiceFault): Fault['action'] {
   if (tenantId !== null && (code === 'publisher_silent' || code === 'publication_refused'))
     return {
-      name: 'Look at what was published',
-      place: places.publications(tenantId, { key: keyId ?? undefined }),
+      name: 'View publications',
+      path: paths.publications(tenantId, { key: keyId ?? undefined }),
     }
   if (code === 'consumer_silent' && tenantId !== null)
     return {
-      name: 'Look at its consumers',
-      place: places.consumers(tenantId, { feed: feed ?? undefined, key: keyId ?? undefined }),
+      name: 'View consumers',
+      path: paths.consumers(tenantId, { feed: feed ?? undefined, key: keyId ?? undefined }),
     }
   const query = { key: keyId ?? undefined }
   return {
     name: 'View key',
-    place: tenantId === null ? places.operatorKeys(query) : places.keys(tenantId, query),
+    path: tenantId === null ? paths.operatorKeys(query) : paths.keys(tenantId, query),
   }
 }
 
@@ -160,9 +162,9 @@ export function faultsOfService(health: Pick<Health, 'status' | 'items'> | undef
 }
 
 /** For a tenant that is closed in some way, beside its name. */
-export function standingOf({ suspended, leaving, deletion }: Tenant): string | undefined {
+export function tenantStatus({ suspended, leaving, deletion }: Tenant): string | undefined {
   if (deletion !== null) return `is being deleted (${deletion.state})`
-  if (leaving !== null) return 'leaves'
+  if (leaving !== null) return 'leaving'
   return suspended ? 'suspended' : undefined
 }
 

@@ -1,15 +1,15 @@
 /** The tenants of the overview. */
 import { Age } from '../../parts/age.tsx'
-import { Spark } from '../../parts/spark.tsx'
+import { Sparkline } from '../../parts/sparkline.tsx'
 import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
-import { firstPlace } from '../open-places.ts'
+import { firstPath } from '../open-paths.ts'
 import { hrefOf } from '../../root.ts'
 import type { ListedTenant, TenantActivity } from '@property-events/protocol/wire'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
-import { furthestText, headOf, liveOf, refusedOf, standingOf } from './tenant-row.ts'
+import { furthestText, headOf, liveOf, refusedOf, tenantStatus } from './tenant-row.ts'
 
 interface Props {
   readonly tenants: readonly ListedTenant[]
@@ -20,10 +20,10 @@ export function TenantTable({ tenants, facts }: Props) {
   const of = ({ tenantId }: ListedTenant): TenantActivity | undefined => facts.get(tenantId)
   const columns: readonly Column<ListedTenant>[] = [
     { name: 'Name', isName: true, cell: (tenant) => <Name tenant={tenant} /> },
-    { name: 'Head', isNumber: true, cell: (tenant) => headOf(of(tenant)) },
-    { name: 'Last publish', cell: ({ lastPublishedAt }) => <Age at={lastPublishedAt} /> },
+    { name: 'Last number', isNumber: true, cell: (tenant) => headOf(of(tenant)) },
+    { name: 'Last published', isShort: true, cell: ({ lastPublishedAt }) => <Age at={lastPublishedAt} /> },
     { name: '24 h', isWide: true, cell: (tenant) => <Rate facts={of(tenant)} /> },
-    { name: 'Live', isNumber: true, cell: (tenant) => liveOf(of(tenant)) },
+    { name: 'Listed', isNumber: true, cell: (tenant) => liveOf(of(tenant)) },
     { name: 'Furthest behind', cell: (tenant) => furthestText(of(tenant)) },
     { name: 'Refused', isNumber: true, cell: (tenant) => refusedOf(of(tenant)) },
   ]
@@ -38,11 +38,11 @@ export function TenantTable({ tenants, facts }: Props) {
 }
 
 function Name({ tenant }: { readonly tenant: ListedTenant }) {
-  const standing = standingOf(tenant)
+  const status = tenantStatus(tenant)
   return (
     <>
-      <a href={hrefOf(firstPlace(signedIn().key, tenant.tenantId))}>{oneLine(tenant.name)}</a>
-      {standing !== undefined && <span class="standing"> {standing}</span>}
+      <a href={hrefOf(firstPath(signedIn().key, tenant.tenantId))}>{oneLine(tenant.name)}</a>
+      {status !== undefined && <span class="tenant-status"> {status}</span>}
     </>
   )
 }
@@ -50,5 +50,5 @@ function Name({ tenant }: { readonly tenant: ListedTenant }) {
 function Rate({ facts }: { readonly facts: TenantActivity | undefined }) {
   if (facts === undefined) return <>…</>
   const sum = facts.published.reduce((total, count) => total + count, 0)
-  return <Spark counts={facts.published} label={`${counted(sum, 'event')} in 24 hours`} />
+  return <Sparkline counts={facts.published} label={`${counted(sum, 'event')} in 24 hours`} />
 }

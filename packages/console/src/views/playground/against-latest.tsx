@@ -1,6 +1,6 @@
 /** What a draft would change in the property as it is now. */
-import { places } from '../../base.ts'
-import { PlaceLink } from '../../parts/place-link.tsx'
+import { paths } from '../../base.ts'
+import { ViewLink } from '../../parts/view-link.tsx'
 import type { FeedName } from '../../base.ts'
 import { getSubject } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'
@@ -24,16 +24,17 @@ export function AgainstLatest({ tenantId, feed, draft }: Props) {
     one === undefined ? undefined : getSubject({ tenantId, feed, door: 'own' }, one.agentRef),
   )
   if (one === undefined) return null
-  if (latest.trouble?.code === 'subject_not_found') return <p>The feed has no such property yet.</p>
+  if (latest.failure?.code === 'subject_not_found')
+    return <p>New property: the feed has no earlier version.</p>
   if (latest.value === undefined) return null
   const { sequenceNumber } = latest.value
   const { differences, more } = comparePayloads(readVersion(latest.value).payload, one.payload)
   return (
     <div class="property">
       <p>
-        Against <PlaceLink place={places.property(tenantId, one.agentRef)}>its latest</PlaceLink> (#
+        Compared with <ViewLink path={paths.property(tenantId, one.agentRef)}>its latest version</ViewLink> (#
         {countText(sequenceNumber)}):
-        {differences.length === 0 && ' nothing changes.'}
+        {differences.length === 0 && ' no changes.'}
       </p>
       <ul class="differences">
         {differences.map((difference) => (

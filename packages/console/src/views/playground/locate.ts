@@ -1,4 +1,4 @@
-/** The place in a JSON text that a pointer leads to. */
+/** The position in a JSON text that a pointer leads to. */
 
 /**
  * The offset of the value at an RFC 6901 pointer. If there is none, the offset of the deepest value on the way. `text` must be JSON,
@@ -48,19 +48,19 @@ function afterValue(text: string, at: number): number {
   if (text.charAt(at) === '"') return afterString(text, at)
   if (!/[[{]/.test(text.charAt(at))) return at + Math.max(1, text.slice(at, at + 1_000).search(/[,\]}\s]|$/))
   let depth = 0
-  let place = at
+  let position = at
   const token = /["[\]{}]/g
   do {
-    token.lastIndex = place
+    token.lastIndex = position
     const match = token.exec(text)
     if (match === null) return text.length
-    if (match[0] === '"') place = afterString(text, match.index)
+    if (match[0] === '"') position = afterString(text, match.index)
     else {
       depth += match[0] === '[' || match[0] === '{' ? 1 : -1
-      place = match.index + 1
+      position = match.index + 1
     }
   } while (depth > 0)
-  return place
+  return position
 }
 
 function afterString(text: string, at: number): number {
@@ -73,7 +73,7 @@ function afterString(text: string, at: number): number {
 }
 
 function afterBlanks(text: string, at: number): number {
-  let place = at
-  while (/[ \t\r\n]/.test(text.charAt(place))) place += 1
-  return place
+  let position = at
+  while (/[ \t\r\n]/.test(text.charAt(position))) position += 1
+  return position
 }

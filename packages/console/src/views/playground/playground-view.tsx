@@ -1,25 +1,25 @@
 /** Tries out a publication: faults and advice at their lines, and what it would change. */
+import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { isFeedName } from '../../base.ts'
 import type { FeedName } from '../../base.ts'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { call } from '../../service/call.ts'
 import { publish } from '../../service/operations/publishing.ts'
 import type { Receipt } from '../../service/operations/publishing.ts'
-import type { Trouble } from '../../service/trouble.ts'
+import type { Failure } from '../../service/failure.ts'
 import { useAction } from '../../service/use-action.ts'
 import { scopesIn } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
-import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
 import type { ViewProps } from '../view.ts'
 import { AgainstLatest } from './against-latest.tsx'
 import { readDraft } from './read-draft.ts'
 import type { Draft } from './read-draft.ts'
 import { receiptWords, remarksOf } from './remarks.ts'
 import type { Remark } from './remarks.ts'
-import '../keys/keys.css'
 import '../property/property.css'
 import '../records.css'
 import './playground.css'
@@ -45,19 +45,12 @@ export function PlaygroundView({ parts: { tenantId = '' }, query }: ViewProps) {
       <Tools feeds={feeds} feed={feed} setFeed={setFeed} setText={setText} />
       <div class="desk">
         <div class="draft">
-          <label>
+          <label htmlFor="draft">
             A payload, an event, an array of them, or one on each line
-            <textarea
-              ref={area}
-              spellcheck={false}
-              rows={24}
-              placeholder='{ "agent_ref": "0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10", "published": true }'
-              value={text}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
+            <Editor area={area} text={text} onText={setText} />
           </label>
         </div>
-        <section class="verdict" aria-label="What a dry run says" aria-live="polite">
+        <section class="verdict" aria-label="Result of the dry run" aria-live="polite">
           <Verdict text={text} draft={draft} dry={dry} show={(line) => selectLine(area.current, line)} />
           {draft.kind === 'events' && <AgainstLatest tenantId={tenantId} feed={feed} draft={draft} />}
           <p>
@@ -76,6 +69,38 @@ export function PlaygroundView({ parts: { tenantId = '' }, query }: ViewProps) {
         <PublishDialog tenantId={tenantId} feed={feed} draft={draft} onClose={() => setAsking(false)} />
       )}
     </article>
+  )
+}
+
+interface EditorProps {
+  readonly area: RefObject<HTMLTextAreaElement | null>
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+/** A field for text, with the numbers of its lines beside it. */
+function Editor({ area, text, onText }: EditorProps) {
+  const numbers = useRef<HTMLPreElement>(null)
+  const count = text.split('\n').length
+  return (
+    <span class="editor">
+      <pre ref={numbers} aria-hidden="true">
+        {Array.from({ length: count }, (_, n) => n + 1).join('\n')}
+      </pre>
+      <textarea
+        id="draft"
+        ref={area}
+        spellcheck={false}
+        rows={24}
+        wrap="off"
+        placeholder='{ "agent_ref": "0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10", "published": true }'
+        value={text}
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        onScroll={({ currentTarget }) => {
+          if (numbers.current !== null) numbers.current.scrollTop = currentTarget.scrollTop
+        }}
+      />
+    </span>
   )
 }
 
@@ -104,14 +129,15 @@ function Tools({ feeds, feed, setFeed, setText }: ToolsProps) {
               value={feed}
               onChange={({ currentTarget: { value } }) => setFeed(isFeedName(value) ? value : feed)}
             >
-              <option value="property">properties</option>
-              <option value="contact">contacts</option>
+              <option value="property">Properties</option>
+              <option value="contact">Contacts</option>
             </select>
           </label>
         )}
-        <label>
-          File with JSON or NDJSON{' '}
+        <label class="file">
+          Open a file with JSON or NDJSON
           <input
+            class="unseen"
             type="file"
             accept=".json,.ndjson,.jsonl,application/json"
             onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
@@ -129,11 +155,11 @@ function Tools({ feeds, feed, setFeed, setText }: ToolsProps) {
 
 interface DryRun {
   readonly receipt: Receipt | undefined
-  readonly trouble: Trouble | undefined
+  readonly failure: Failure | undefined
   readonly isAsking: boolean
 }
 
-const notAsked: DryRun = { receipt: undefined, trouble: undefined, isAsking: false }
+const notAsked: DryRun = { receipt: undefined, failure: undefined, isAsking: false }
 
 function useDryRun(tenantId: string, feed: FeedName, draft: Draft): DryRun {
   const [dry, setDry] = useState<DryRun>(notAsked)
@@ -147,7 +173,7 @@ function useDryRun(tenantId: string, feed: FeedName, draft: Draft): DryRun {
     async function ask(asked: string): Promise<void> {
       const outcome = await call(publish(tenantId, feed, asked, true), { signal })
       if (outcome.kind === 'answer') setDry({ ...notAsked, receipt: outcome.value })
-      if (outcome.kind === 'trouble') setDry({ ...notAsked, trouble: outcome.trouble })
+      if (outcome.kind === 'failure') setDry({ ...notAsked, failure: outcome.failure })
     }
     return () => {
       clearTimeout(timer)
@@ -164,20 +190,20 @@ interface VerdictProps {
   readonly show: (line: number) => void
 }
 
-function Verdict({ text, draft, dry: { receipt, trouble, isAsking }, show }: VerdictProps) {
+function Verdict({ text, draft, dry: { receipt, failure, isAsking }, show }: VerdictProps) {
   if (draft.kind === 'empty')
-    return <p class="quiet">Type or paste something: it is tried as you type, and nothing is stored.</p>
+    return <p class="quiet">Type or paste JSON. Each change is checked by a dry run, which stores nothing.</p>
   if (draft.kind === 'fault') {
     const remark: Remark = { kind: 'fault', line: draft.line, code: 'syntax', message: draft.message }
     return <Remarks remarks={[remark]} show={show} />
   }
-  if (isAsking) return <p class="quiet">Waiting for a dry run …</p>
-  if (trouble !== undefined) {
-    if (trouble.errors.length === 0) return <Problem trouble={trouble} />
+  if (isAsking) return <p class="quiet">Checking …</p>
+  if (failure !== undefined) {
+    if (failure.errors.length === 0) return <Problem failure={failure} />
     return (
       <>
-        <p>Nothing could be published:</p>
-        <Remarks remarks={remarksOf(text, draft, { errors: trouble.errors })} show={show} />
+        <p>This cannot be published:</p>
+        <Remarks remarks={remarksOf(text, draft, { errors: failure.errors })} show={show} />
       </>
     )
   }
@@ -232,24 +258,21 @@ function PublishDialog({ tenantId, feed, draft, onClose }: PublishProps) {
     <Dialog title={`Publish ${counted(draft.events.length, 'event')}?`} onClose={onClose}>
       {action.done === undefined ? (
         <form
-          class="key-action"
+          class="dialog-form"
           onSubmit={(event) => {
             event.preventDefault()
             void action.run(publish(tenantId, feed, draft.body, false))
           }}
         >
           <p>
-            Every site that reads this feed is sent it. It cannot be taken back, only followed by a later
-            version.
+            Every consumer of this feed receives it. It cannot be withdrawn, only replaced by a later version.
           </p>
-          <button class="main" type="submit" disabled={action.isBusy}>
-            {action.isBusy ? 'Waiting for the service …' : 'Publish for good'}
-          </button>
+          <DialogActions name="Publish" isBusy={action.isBusy} onCancel={onClose} />
         </form>
       ) : (
         <p role="status">{receiptWords(action.done, false)}</p>
       )}
-      <ActionTrouble action={action} />
+      <ActionFailure action={action} />
     </Dialog>
   )
 }

@@ -45,9 +45,9 @@ export function remarksOf(
 /** If a request has several events, the first part of a pointer is the position of the event. */
 function lineOfFault(text: string, draft: Events, pointer: string): number {
   const [, first = '', ...rest] = pointer.split('/')
-  const isPlaced = draft.isArray && /^\d+$/.test(first)
-  const index = isPlaced ? Number(first) : 0
-  const within = isPlaced ? rest.map((part) => `/${part}`).join('') : pointer
+  const isIndexed = draft.isArray && /^\d+$/.test(first)
+  const index = isIndexed ? Number(first) : 0
+  const within = isIndexed ? rest.map((part) => `/${part}`).join('') : pointer
   const isPayload = draft.events[index]?.isPayload === true
   return lineInEvent(text, draft, index, isPayload ? within.replace(/^\/payload/, '') : within)
 }
@@ -66,7 +66,7 @@ export function receiptWords({ events }: Receipt, isDry: boolean): string {
   const stored = events.filter(({ repeated, unchanged }) => repeated !== true && unchanged !== true)
   const types = [...new Set(stored.map(({ eventTypeShortCode }) => typeName(eventTypeShortCode)))]
   const rest = events.length - stored.length
-  const also = rest === 0 ? '' : `; ${counted(rest, 'event')} ${rest === 1 ? 'is' : 'are'} there already`
+  const also = rest === 0 ? '' : `; ${counted(rest, 'event')} ${rest === 1 ? 'is' : 'are'} already stored`
   const numbers = stored.flatMap(({ sequenceNumber }) => sequenceNumber ?? [])
   const at =
     numbers.length === 0

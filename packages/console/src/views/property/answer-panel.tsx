@@ -1,17 +1,17 @@
 /** Why a site shows something else. It comes first on the page of a property. */
 import type { PropertyConsumers } from '@property-events/protocol/wire'
-import type { Asked } from '../../service/use-answer.ts'
+import type { LiveAnswer } from '../../service/use-answer.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { Moment } from '../../parts/age.tsx'
 import { now } from '../../state/clock.ts'
 import { answerHeadline, answerLines, publisherLine } from './answer.ts'
 import type { AnswerLine, AnswerMark } from './answer.ts'
 
-export function AnswerPanel({ asked }: { readonly asked: Asked<PropertyConsumers> }) {
+export function AnswerPanel({ delivery }: { readonly delivery: LiveAnswer<PropertyConsumers> }) {
   return (
     <section class="answer" aria-labelledby="answer-title">
       <h2 id="answer-title">Why does a site show something else?</h2>
-      <Answer of={asked} what="what became of it at each consumer">
+      <Answer of={delivery} what="what each consumer has">
         {(value) => <Lines answer={value} />}
       </Answer>
     </section>
@@ -39,7 +39,7 @@ function Lines({ answer }: { readonly answer: PropertyConsumers }) {
 const signs: Readonly<Record<AnswerMark, readonly [sign: string, says: string]>> = {
   done: ['✓', 'has it'],
   waits: ['…', 'waits'],
-  stopped: ['✗', 'needs somebody'],
+  stopped: ['✗', 'needs attention'],
   other: ['–', 'not for it'],
 }
 

@@ -111,10 +111,10 @@ function partsOf(sentence: string, url: string | null): readonly SentencePart[] 
   const whole = [{ text: oneLine(sentence, longestSentence) }]
   const href = url === null ? undefined : webAddress(url)
   if (url === null || href === undefined) return whole
-  const place = sentence.indexOf(url)
-  if (place < 0) return whole
-  const before = sentence.slice(0, place)
-  const after = sentence.slice(place + url.length)
+  const start = sentence.indexOf(url)
+  if (start < 0) return whole
+  const before = sentence.slice(0, start)
+  const after = sentence.slice(start + url.length)
   const parts: readonly SentencePart[] = [
     { text: spaced(before) },
     { text: oneLine(url, 200), href },
@@ -135,13 +135,13 @@ export function publisherLine({ feed: { silentSince } }: PropertyConsumers, nowM
 
 /** The headline above the sentences, for those who read only that, without its full stop. */
 export function answerHeadline(lines: readonly AnswerLine[]): string {
-  if (lines.length === 0) return 'No key may read this property, so no site is sent it'
+  if (lines.length === 0) return 'No key can read this property, so no site receives it'
   const count = (mark: AnswerMark): number => lines.filter((line) => line.mark === mark).length
   const [stopped, waits, done] = [count('stopped'), count('waits'), count('done')]
   const parts = [
     ...(stopped > 0 ? [`${stopped} stopped`] : []),
     ...(waits > 0 ? [`${waits} waiting`] : []),
-    ...(done > 0 ? [`${done} ${done === 1 ? 'was' : 'were'} sent it`] : []),
+    ...(done > 0 ? [`${done} up to date`] : []),
   ]
-  return parts.length === 0 ? 'No consumer waits for it' : parts.join(', ')
+  return parts.length === 0 ? 'No consumer is waiting for it' : parts.join(', ')
 }

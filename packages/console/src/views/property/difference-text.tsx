@@ -1,4 +1,5 @@
 /** One difference between two payloads, in a line. */
+import { counted } from '../../words/numbers.ts'
 import type { Difference, ItemChange, Piece } from './diff/difference.ts'
 
 export function DifferenceText({ difference }: { readonly difference: Difference }) {
@@ -16,22 +17,19 @@ function Change({ difference }: { readonly difference: Difference }) {
   if (difference.kind === 'value') {
     return (
       <>
-        <del>{difference.before ?? 'nothing'}</del>
-        <span aria-hidden="true"> → </span>
-        <span class="unseen"> became </span>
-        <ins>{difference.after ?? 'nothing'}</ins>
+        {difference.before !== null && <del>{difference.before}</del>}
+        {difference.before === null && 'added '}
+        {difference.before !== null && difference.after !== null && (
+          <>
+            <span aria-hidden="true"> → </span>
+            <span class="unseen"> changed to </span>
+          </>
+        )}
+        {difference.after === null ? ' removed' : <ins>{difference.after}</ins>}
       </>
     )
   }
-  if (difference.kind === 'words') {
-    return (
-      <q dir="auto">
-        {difference.pieces.map((piece, index) => (
-          <PieceText key={index} piece={piece} />
-        ))}
-      </q>
-    )
-  }
+  if (difference.kind === 'words') return <TextChange pieces={difference.pieces} />
   return (
     <>
       {difference.changes.map((change, index) => (
@@ -40,6 +38,36 @@ function Change({ difference }: { readonly difference: Difference }) {
       {difference.more > 0 && `, and ${difference.more} more`}
     </>
   )
+}
+
+/** Texts that are longer than this are folded. */
+const longestOpen = 140
+
+/** A text word by word; a long one behind how much of it has changed. */
+function TextChange({ pieces }: { readonly pieces: readonly Piece[] }) {
+  const text = (
+    <q dir="auto">
+      {pieces.map((piece, index) => (
+        <PieceText key={index} piece={piece} />
+      ))}
+    </q>
+  )
+  if (pieces.reduce((sum, piece) => sum + piece.text.length, 0) <= longestOpen) return text
+  return (
+    <details class="text-change">
+      <summary>
+        text changed: {wordsIn(pieces, 'added')} added, {wordsIn(pieces, 'removed')} removed
+      </summary>
+      {text}
+    </details>
+  )
+}
+
+function wordsIn(pieces: readonly Piece[], kind: Piece['kind']): string {
+  const count = pieces
+    .filter((piece) => piece.kind === kind)
+    .reduce((sum, { text }) => sum + text.split(' ').length, 0)
+  return counted(count, 'word')
 }
 
 function PieceText({ piece: { kind, text } }: { readonly piece: Piece }) {

@@ -9,7 +9,7 @@ interface Props {
 }
 
 export function MediaStrip({ of: { tiles, more }, rules }: Props) {
-  if (tiles.length === 0) return <p class="quiet">It has no photographs and no other media.</p>
+  if (tiles.length === 0) return <p class="quiet">No photographs and no other media.</p>
   return (
     <>
       <ol class="tiles">
@@ -29,7 +29,7 @@ function Tile({ tile, rules }: { readonly tile: MediaTile; readonly rules: Pictu
   return (
     <li class={mark ?? 'same'} title={item.caption === '' ? undefined : item.caption}>
       {source === undefined ? (
-        <span class="number">{item.kind === 'photograph' ? item.place : item.name}</span>
+        <span class="number">{item.kind === 'photograph' ? item.position : item.name}</span>
       ) : (
         <img src={source} alt={item.caption === '' ? item.name : item.caption} loading="lazy" />
       )}
@@ -40,6 +40,6 @@ function Tile({ tile, rules }: { readonly tile: MediaTile; readonly rules: Pictu
 }
 
 function markWords({ mark, from, item }: MediaTile): string | undefined {
-  if (mark === 'moved') return `${item.place} ← ${from ?? '?'}`
+  if (mark === 'moved') return `${item.position} ← ${from ?? '?'}`
   return mark
 }

@@ -37,7 +37,7 @@ function compared(before: readonly MediaItem[], now: readonly MediaItem[]): read
   const there = now.map((item): MediaTile => {
     const pair = pairOf.get(item)
     if (pair === undefined) return { item, mark: 'new', from: undefined }
-    if (pair.hasMoved) return { item, mark: 'moved', from: pair.before.place }
+    if (pair.hasMoved) return { item, mark: 'moved', from: pair.before.position }
     return { item, mark: looksTheSame(pair.before, item) ? undefined : 'changed', from: undefined }
   })
   return [...there, ...removed.map((item): MediaTile => ({ item, mark: 'gone', from: undefined }))]

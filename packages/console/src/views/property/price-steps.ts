@@ -1,10 +1,12 @@
 /** The prices of a property over time, as a line of steps. */
+import type { ChartPoint } from '../../parts/chart-scale.ts'
 import { oneLine } from '../../words/plain.ts'
+import { localText } from '../../words/times.ts'
 import type { Version } from './read-version.ts'
 
 export interface PriceStep {
   readonly atMs: number
-  /** In pounds, for a letting per month if its frequency is known. Null: no price is shown, or the property is down. */
+  /** In pounds, for a letting per month if its frequency is known. Null: no price is shown, or the property is off the market. */
   readonly amount: number | null
   /** `£450,000`, `Under offer`, …: in the words of a listing. */
   readonly text: string
@@ -20,7 +22,7 @@ export function priceSteps(versions: readonly Version[]): readonly PriceStep[] {
     if (version.kind !== 'shown' && version.kind !== 'removed') continue
     const price = version.kind === 'removed' ? undefined : version.listing?.price
     const amount = price?.rentPerMonth ?? price?.amount ?? null
-    const text = version.kind === 'removed' ? 'down' : oneLine(price?.text ?? 'no price', 60)
+    const text = version.kind === 'removed' ? 'off the market' : oneLine(price?.text ?? 'no price', 60)
     const last = steps.at(-1)
     if (last?.amount === amount && last.text === text) continue
     steps.push({ atMs: version.atMs, amount, text })
@@ -29,60 +31,41 @@ export function priceSteps(versions: readonly Version[]): readonly PriceStep[] {
 }
 
 export interface PriceChart {
-  /** For the `d` of an SVG path in a box of `width` × `height`. Without a price the line has a gap. */
-  readonly path: string
-  readonly marks: readonly PriceMark[]
+  readonly points: readonly ChartPoint[]
+  /** For the axis: the first day, those between, and now. */
+  readonly times: readonly { readonly at: number; readonly text: string }[]
   /** All of it in words, for those who do not see the picture. */
   readonly words: string
 }
 
-export interface PriceMark {
-  readonly x: number
-  readonly y: number
-  readonly step: PriceStep
-}
-
-export interface PriceBox {
-  readonly width: number
-  readonly height: number
-  /** The line ends here: now, in milliseconds. */
-  readonly untilMs: number
-}
-
-/** `undefined` if no step has a price. */
-export function priceChart(steps: readonly PriceStep[], box: PriceBox): PriceChart | undefined {
-  const priced = steps.filter((step): step is PriceStep & { readonly amount: number } => step.amount !== null)
-  const first = priced[0]
-  if (first === undefined) return undefined
-  const amounts = priced.map(({ amount }) => amount)
-  const low = Math.min(...amounts)
-  const high = Math.max(...amounts)
-  const fromMs = first.atMs
+/** Until now, with a gap where no price is shown. `undefined` if no step has a price. */
+export function priceChart(steps: readonly PriceStep[], nowMs: number): PriceChart | undefined {
+  const first = steps.findIndex(({ amount }) => amount !== null)
+  if (first < 0) return undefined
+  const shown = steps.slice(first)
+  const fromMs = shown[0]?.atMs ?? nowMs
   // The browser's clock may be slow.
-  const untilMs = Math.max(box.untilMs, priced.at(-1)?.atMs ?? 0)
-  const spanMs = Math.max(1, untilMs - fromMs)
-  const x = (ms: number): number => round((box.width * Math.max(0, ms - fromMs)) / spanMs, box.width)
-  const y = (amount: number): number =>
-    high === low ? box.height / 2 : round((box.height * (high - amount)) / (high - low), box.height)
-  const parts: string[] = []
-  const marks: PriceMark[] = []
-  for (const [index, step] of steps.entries()) {
-    const before = steps[index - 1]
-    if (step.amount === null) continue
-    const place = { x: x(step.atMs), y: y(step.amount) }
-    const startsAnew = before === undefined || before.amount === null
-    parts.push(startsAnew ? `M${place.x} ${place.y}` : `V${place.y}`)
-    parts.push(`H${x(steps[index + 1]?.atMs ?? untilMs)}`)
-    marks.push({ ...place, step })
+  const untilMs = Math.max(nowMs, shown.at(-1)?.atMs ?? 0, fromMs + 1)
+  const share = (ms: number): number => (ms - fromMs) / (untilMs - fromMs)
+  return {
+    words: priceWords(steps),
+    points: shown.map(({ atMs, amount, text }, n) => ({
+      from: share(atMs),
+      to: share(shown[n + 1]?.atMs ?? untilMs),
+      value: amount,
+      says: `${text}, since ${localText(atMs, nowMs)}`,
+    })),
+    times: [0, 0.5, 1].map((at) => ({ at, text: timeAt(fromMs, untilMs, at) })),
   }
-  return { path: parts.join(''), marks, words: priceWords(steps) }
 }
 
-function round(value: number, most: number): number {
-  return Math.min(most, Math.round(value * 10) / 10)
+/** A day, or the time if all of it is within two days. */
+function timeAt(fromMs: number, untilMs: number, at: number): string {
+  const text = localText(fromMs + at * (untilMs - fromMs), untilMs)
+  return untilMs - fromMs < 2 * 86_400_000 ? text.slice(0, -3) : text.slice(0, -9)
 }
 
-/** `£310,000, then £295,000, then down, then £289,950`. */
+/** `£310,000, then £295,000, then off the market, then £289,950`. */
 export function priceWords(steps: readonly PriceStep[]): string {
   const texts = steps.map(({ text }) => text)
   return texts.length <= 12

@@ -1,22 +1,24 @@
 /** A property: the answer on top, then what it is and what became of it. It takes two requests: its delivery and its history. */
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { places } from '../../base.ts'
+import { paths } from '../../base.ts'
 import { Empty, Waiting } from '../../parts/empty.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Chart } from '../../parts/chart.tsx'
+import { NumberTiles } from '../../parts/number-tiles.tsx'
 import { hrefOf, serviceBase } from '../../root.ts'
 import { getPropertyConsumers, getPropertyDelivery } from '../../service/operations/properties.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { feedDoor, mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { now } from '../../state/clock.ts'
-import { counted, readCount } from '../../words/numbers.ts'
+import { counted, countText, readCount } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
 import { AnswerPanel } from './answer-panel.tsx'
 import { MediaStrip } from './media-strip.tsx'
 import { mediaTiles } from './media-tiles.ts'
-import { PricePicture } from './price-picture.tsx'
-import { priceSteps } from './price-steps.ts'
+import { priceChart, priceSteps } from './price-steps.ts'
+import type { PriceStep } from './price-steps.ts'
 import type { Version } from './read-version.ts'
 import { summaryOf } from './summary.ts'
 import { readVersions, timelineOf } from './timeline.ts'
@@ -37,14 +39,14 @@ export function PropertyView({ parts: { tenantId = '', agentRef = '' }, query }:
   const history = useHistory({ tenantId, feed: 'property', door }, agentRef, wanted)
   const versions = useMemo(() => readVersions(history.events), [history.events])
   if (versions.length === 0) {
-    const trouble = history.trouble ?? delivery.trouble
+    const failure = history.failure ?? delivery.failure
     return (
       <article class="property">
         <h1>Property</h1>
-        {trouble === undefined ? (
+        {failure === undefined ? (
           <NoVersion isWhole={history.isWhole} />
         ) : (
-          <Problem trouble={trouble} again={history.askAgain} />
+          <Problem failure={failure} again={history.askAgain} />
         )}
       </article>
     )
@@ -53,8 +55,8 @@ export function PropertyView({ parts: { tenantId = '', agentRef = '' }, query }:
   return (
     <article class="property">
       <Head versions={versions} agentRef={agentRef} category={category} tenantId={tenantId} />
-      <AnswerPanel asked={delivery} />
-      {history.trouble !== undefined && <Problem trouble={history.trouble} again={history.askAgain} />}
+      <AnswerPanel delivery={delivery} />
+      {history.failure !== undefined && <Problem failure={history.failure} again={history.askAgain} />}
       <Facts versions={versions} />
       <Timeline versions={versions} query={query} isWhole={history.isWhole} />
     </article>
@@ -63,7 +65,7 @@ export function PropertyView({ parts: { tenantId = '', agentRef = '' }, query }:
 
 function NoVersion({ isWhole }: { readonly isWhole: boolean }) {
   return isWhole ? (
-    <Empty title="The feed has no event of this property." />
+    <Empty title="No events of this property." />
   ) : (
     <Waiting what="the history of the property" />
   )
@@ -77,18 +79,25 @@ interface HeadProps {
 }
 
 function Head({ versions, agentRef, category, tenantId }: HeadProps) {
-  const { address, price, status, standing } = summaryOf(versions, agentRef, now.value)
-  const shown = category ?? versions.findLast(({ listing }) => listing !== undefined)?.listing?.category
-  const facts = [price, status, shown, standing].filter((text) => text !== undefined)
+  const { address, price, status, presence } = summaryOf(versions, agentRef, now.value)
+  const listed = category ?? versions.findLast(({ listing }) => listing !== undefined)?.listing?.category
   const last = versions.at(-1)?.event.sequenceNumber
   return (
     <header>
       <h1>{address}</h1>
-      <p class="facts">{facts.join(' · ')}</p>
       <p class="quiet">
         <code>{agentRef}</code>{' '}
-        <a href={hrefOf(places.feed(tenantId, 'property', { number: last }))}>in the feed</a>
+        <a href={hrefOf(paths.feed(tenantId, 'property', { number: last }))}>View in the feed</a>
       </p>
+      <NumberTiles
+        tiles={[
+          { name: 'Price', value: price ?? '–' },
+          { name: 'Status', value: status ?? '–' },
+          { name: 'Category', value: listed ?? '–' },
+          { name: 'On the market', value: presence },
+          { name: 'Events', value: countText(versions.length) },
+        ]}
+      />
     </header>
   )
 }
@@ -102,7 +111,7 @@ function Facts({ versions }: { readonly versions: readonly Version[] }) {
     <div class="history">
       <section>
         <h2>Price</h2>
-        <PricePicture steps={steps} />
+        <Prices steps={steps} />
         {statuses.length > 0 && <p>{statuses.join(' ▸ ')}</p>}
       </section>
       <section>
@@ -110,6 +119,25 @@ function Facts({ versions }: { readonly versions: readonly Version[] }) {
         <MediaStrip of={tiles} rules={{ ...images, serviceUrl, serviceBase }} />
       </section>
     </div>
+  )
+}
+
+function Prices({ steps }: { readonly steps: readonly PriceStep[] }) {
+  // The line grows by the minute, so that it is not redrawn every second.
+  const chart = priceChart(steps, Math.ceil(now.value / 60_000) * 60_000)
+  if (chart === undefined) return <p class="quiet">No version has a price.</p>
+  const { points, times, words } = chart
+  return (
+    <>
+      <Chart
+        kind="steps"
+        points={points}
+        times={times}
+        words={`Prices: ${words}`}
+        textOf={(pounds) => `£${countText(pounds)}`}
+      />
+      <p class="quiet">{words}</p>
+    </>
   )
 }
 
@@ -140,7 +168,7 @@ function Timeline({ versions, query, isWhole }: TimelineProps) {
             checked={isOnlyChanges}
             onChange={({ currentTarget }) => route(address(currentTarget.checked, raw), true)}
           />{' '}
-          only changes
+          Only changes
         </label>
         <span class="quiet">
           {counted(lines.length, 'event')}

@@ -1,6 +1,6 @@
 /** The top of a property's page: what it is, and its state. */
 import { oneLine } from '../../words/plain.ts'
-import { spanText } from '../../words/times.ts'
+import { longSpanText } from '../../words/times.ts'
 import type { Version } from './read-version.ts'
 
 export interface PropertySummary {
@@ -8,8 +8,8 @@ export interface PropertySummary {
   readonly address: string
   readonly price: string | undefined
   readonly status: string | undefined
-  /** `live 62 d`, `down 3 h`, `erased`. */
-  readonly standing: string
+  /** `listed 62 days ago`, `off the market for 3 h`, `erased`. */
+  readonly presence: string
   /** The statuses that it had, without immediate repeats: `Available ▸ Under Offer`. */
   readonly statuses: readonly string[]
   /** The latest version with a payload to show. */
@@ -26,7 +26,7 @@ export function summaryOf(versions: readonly Version[], agentRef: string, nowMs:
     address: addressWords(latest) ?? agentRef,
     price: listing?.price.text === null ? undefined : oneLineOf(listing?.price.text),
     status: oneLineOf(listing?.status?.name ?? statusCode(listing?.status?.code)),
-    standing: standingWords(versions, nowMs),
+    presence: presenceWords(versions, nowMs),
     statuses: statusesOf(versions).slice(-mostStatuses),
     latest,
   }
@@ -53,7 +53,7 @@ function oneLineOf(text: string | undefined): string | undefined {
   return text === undefined ? undefined : oneLine(text, 100)
 }
 
-function standingWords(versions: readonly Version[], nowMs: number): string {
+function presenceWords(versions: readonly Version[], nowMs: number): string {
   const last = versions.at(-1)
   if (last === undefined) return 'unknown'
   if (last.kind === 'erased') return 'erased'
@@ -61,7 +61,8 @@ function standingWords(versions: readonly Version[], nowMs: number): string {
   const isDown = last.kind === 'removed'
   const start = versions.findLastIndex(({ kind }) => (kind === 'removed') !== isDown) + 1
   const sinceMs = versions[start]?.atMs ?? last.atMs
-  return `${isDown ? 'down' : 'live'} ${spanText(Math.max(0, nowMs - sinceMs) / 1_000)}`
+  const span = longSpanText(Math.max(0, nowMs - sinceMs) / 1_000)
+  return isDown ? `off the market for ${span}` : `listed ${span} ago`
 }
 
 function statusesOf(versions: readonly Version[]): readonly string[] {

@@ -1,10 +1,11 @@
 /** The events of a property with what each changed, newest first. */
 import { useState } from 'preact/hooks'
+import { Copy } from '../../parts/copy.tsx'
 import { EventType } from '../../parts/code.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { countText } from '../../words/numbers.ts'
+import { rawText } from '../feed/raw-text.ts'
 import { DifferenceText } from './difference-text.tsx'
-import { RawPayload } from './raw-payload.tsx'
 import type { TimelineLine } from './timeline.ts'
 
 interface Props {
@@ -19,9 +20,9 @@ interface Props {
 const shownAtFirst = 50
 
 export function TimelineList({ lines, raw, rawHref }: Props) {
-  const place = lines.findIndex(({ event }) => event.sequenceNumber === raw)
+  const rawLine = lines.findIndex(({ event }) => event.sequenceNumber === raw)
   const [most, setMost] = useState(shownAtFirst)
-  const shown = lines.slice(0, Math.max(most, place + 1))
+  const shown = lines.slice(0, Math.max(most, rawLine + 1))
   return (
     <>
       <ol class="timeline">
@@ -50,7 +51,7 @@ interface LineProps {
 }
 
 /** The differences in the line itself; the others open below it. */
-const inLine = 6
+const inLine = 4
 
 function Line({ line, isRaw, rawHref }: LineProps) {
   const { event, atMs, headline, change } = line
@@ -93,5 +94,33 @@ function Line({ line, isRaw, rawHref }: LineProps) {
       </a>
       {isRaw && <RawPayload payload={event.payload} name={`event ${number}`} />}
     </li>
+  )
+}
+
+interface RawProps {
+  readonly payload: string
+  /** What the payload belongs to, for screen readers. */
+  readonly name: string
+}
+
+/** A payload as it is on the wire. */
+function RawPayload({ payload, name }: RawProps) {
+  const [isWhole, showWhole] = useState(false)
+  const { text, isCut } = rawText(payload, isWhole)
+  return (
+    <section class="raw">
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- It scrolls, from the keyboard too. */}
+      <pre tabIndex={0} role="region" aria-label={`Payload of ${name}`}>
+        {text}
+      </pre>
+      <p>
+        <Copy text={payload} label="Copy the bytes" />{' '}
+        {isCut && (
+          <button type="button" onClick={() => showWhole(true)}>
+            Show all {countText(payload.length)} characters
+          </button>
+        )}
+      </p>
+    </section>
   )
 }

@@ -47,21 +47,22 @@ function lineOf(version: Version, before: Version | undefined, shown: Version | 
   if (version.kind === 'unreadable') return { ...line, headline: 'its payload is not a JSON object' }
   if (version.kind === 'erased') return { ...line, headline: 'its payload was erased' }
   if (version.kind === 'thinned') {
-    return { ...line, headline: 'its payload was not kept any longer, as a later version followed' }
+    return { ...line, headline: 'its payload was removed by retention, as a later version followed' }
   }
   if (version.kind === 'removed') return { ...line, headline: removedWords(version, before) }
   if (shown === undefined) return { ...line, headline: firstWords(version, before) }
   const change = comparePayloads(shown.payload, version.payload)
   const isUnchanged = change.differences.length === 0
-  if (before?.kind === 'removed') return { ...line, change, headline: `back${priceWords(version)}` }
+  if (before?.kind === 'removed')
+    return { ...line, change, headline: `back on the market${priceWords(version)}` }
   const headline = isUnchanged ? sameWords(version, shown) : undefined
   return { ...line, change, isUnchanged, headline }
 }
 
 function firstWords(version: Version, before: Version | undefined): string {
   if (before === undefined) return `first listed${priceWords(version)}`
-  if (before.kind === 'removed') return `back${priceWords(version)}`
-  return 'what changed is not known: the payload before was not kept'
+  if (before.kind === 'removed') return `back on the market${priceWords(version)}`
+  return 'changes unknown: the previous payload was not kept'
 }
 
 function priceWords({ listing }: Version): string {
@@ -71,12 +72,12 @@ function priceWords({ listing }: Version): string {
 
 function removedWords(version: Version, before: Version | undefined): string {
   const reason = version.listing?.removalReason ?? null
-  const again = before?.kind === 'removed' ? 'taken down again' : 'taken down'
+  const again = before?.kind === 'removed' ? 'taken off the market again' : 'taken off the market'
   return reason === null ? again : `${again}: ${oneLine(reason, 200)}`
 }
 
 function sameWords({ event }: Version, shown: Version): string {
   return event.payload === shown.event.payload
-    ? 'the same payload again'
-    : 'the same values again, written otherwise'
+    ? 'same payload again'
+    : 'same values again, written differently'
 }

@@ -29,21 +29,21 @@ export function warningWords({ warnings }: PublicationMinute): string {
     .join(', ')
 }
 
-/** `too_long: /payload/details/summary`, most frequent code first, with examples of its places. */
-export function warningPlaceLines({ warnings, warningPlaces }: PublicationMinute): readonly string[] {
+/** `too_long: /payload/details/summary`, most frequent code first, with examples of pointers. */
+export function warningPointerLines({ warnings, warningPlaces }: PublicationMinute): readonly string[] {
   return Object.entries(warningPlaces)
     .toSorted(([a], [b]) => (warnings[b] ?? 0) - (warnings[a] ?? 0))
     .slice(0, 20)
-    .map(([code, places]) => oneLine(`${code}: ${places.join(', ')}`, 400))
+    .map(([code, pointers]) => oneLine(`${code}: ${pointers.join(', ')}`, 400))
 }
 
-/** `invalid_body: wrong_type at /0/payload/published`, with only the first few places. */
+/** `invalid_body: wrong_type at /0/payload/published`, with only the first few faults. */
 export function refusalWords({ code, faults }: PublicationRefusal): string {
-  const places = faults.slice(0, 3).map((fault) => `${fault.code} at ${fault.pointer || 'the whole body'}`)
-  const rest = faults.length - places.length
-  const more = rest > 0 ? [counted(rest, 'further place')] : []
+  const shown = faults.slice(0, 3).map((fault) => `${fault.code} at ${fault.pointer || 'the whole body'}`)
+  const rest = faults.length - shown.length
+  const more = rest > 0 ? [counted(rest, 'further fault')] : []
   return oneLine(
-    [...(places.length > 0 ? [`${code}:`] : [code]), [...places, ...more].join('; ')].join(' '),
+    [...(shown.length > 0 ? [`${code}:`] : [code]), [...shown, ...more].join('; ')].join(' '),
     400,
   )
 }

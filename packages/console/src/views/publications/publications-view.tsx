@@ -1,13 +1,13 @@
 /** What was published for an agency, minute by minute, and what was refused. */
 import { useLocation } from 'preact-iso/router'
-import { places } from '../../base.ts'
+import { paths } from '../../base.ts'
 import type { Query } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Filters } from '../../parts/filters.tsx'
-import { PlaceLink } from '../../parts/place-link.tsx'
+import { ViewLink } from '../../parts/view-link.tsx'
 import { Table } from '../../parts/table.tsx'
 import { hrefOf } from '../../root.ts'
 import { listKeys } from '../../service/operations/keys.ts'
@@ -23,7 +23,7 @@ import {
   outcomeWords,
   publishingKeys,
   refusalWords,
-  warningPlaceLines,
+  warningPointerLines,
   warningWords,
 } from './publication-line.ts'
 import '../records.css'
@@ -45,17 +45,17 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
       <header>
         <h1>Publications</h1>
         <button type="button" onClick={minutes.askAgain}>
-          Look again
+          Refresh
         </button>
       </header>
       <p class="quiet">
-        By key and minute, the newest first, for 14 days. A minute shows 35 seconds later at the latest.
+        By key and minute, newest first, for 14 days. Each minute appears within 35 seconds.
       </p>
       <Filters
         key={JSON.stringify(query)}
         fields={isAdmin ? [{ name: 'key', says: 'Key', among: publishingKeys(keys, key) }] : []}
         query={query}
-        look={(values) => route(hrefOf(places.publications(tenantId, values)))}
+        apply={(values) => route(hrefOf(paths.publications(tenantId, values)))}
       />
       <Answer of={minutes} what="what was published">
         {({ items, next }) => (
@@ -69,7 +69,7 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
               <Minutes tenantId={tenantId} items={items} keys={keys} query={{ from, to }} />
             )}
             {next !== null && (
-              <a href={hrefOf(places.publications(tenantId, { key, from, to, after: next }))}>Earlier</a>
+              <a href={hrefOf(paths.publications(tenantId, { key, from, to, after: next }))}>Earlier</a>
             )}
           </>
         )}
@@ -79,11 +79,11 @@ export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps)
 }
 
 function Nothing({ isFirst, isAll }: { readonly isFirst: boolean; readonly isAll: boolean }) {
-  if (!isFirst) return <Empty title="There is nothing earlier." />
-  if (!isAll) return <Empty title="Nothing was published by this key or in this time." />
+  if (!isFirst) return <Empty title="No earlier publications." />
+  if (!isAll) return <Empty title="No publications match." />
   return (
-    <Empty title="Nothing was published in the last 14 days.">
-      <p>The reference at /docs shows how to publish the first event.</p>
+    <Empty title="No publications in the last 14 days.">
+      <p>The API reference shows how to publish the first event.</p>
     </Empty>
   )
 }
@@ -101,18 +101,18 @@ function Minutes({ tenantId, items, keys, query }: MinutesProps) {
     <Table
       caption="Publications"
       columns={[
-        { name: 'Minute', isName: true, cell: ({ at }) => <LocalTime at={at} /> },
+        { name: 'Minute', isName: true, isShort: true, cell: ({ at }) => <LocalTime at={at} /> },
         {
           name: 'Key',
           cell: ({ keyId }) => (
-            <a href={hrefOf(places.publications(tenantId, { ...query, key: keyId }))} title={keyId}>
+            <a href={hrefOf(paths.publications(tenantId, { ...query, key: keyId }))} title={keyId}>
               {keyName(keyId, keys)}
             </a>
           ),
         },
         { name: 'Feed', cell: ({ feed }) => feed },
         { name: 'Requests', isNumber: true, isWide: true, cell: ({ requests }) => requests },
-        { name: 'Became', cell: (minute) => <Became tenantId={tenantId} minute={minute} /> },
+        { name: 'Result', cell: (minute) => <Result tenantId={tenantId} minute={minute} /> },
         { name: 'Warnings', cell: (minute) => <Warned minute={minute} /> },
         { name: 'Refused', cell: (minute) => <Refused minute={minute} /> },
       ]}
@@ -122,21 +122,21 @@ function Minutes({ tenantId, items, keys, query }: MinutesProps) {
   )
 }
 
-function Became({ tenantId, minute }: { readonly tenantId: string; readonly minute: PublicationMinute }) {
+function Result({ tenantId, minute }: { readonly tenantId: string; readonly minute: PublicationMinute }) {
   const words = outcomeWords(minute)
   const { feed, firstNumber } = minute
   if (firstNumber === null) return <>{words}</>
-  return <PlaceLink place={places.feed(tenantId, feed, { number: firstNumber })}>{words}</PlaceLink>
+  return <ViewLink path={paths.feed(tenantId, feed, { number: firstNumber })}>{words}</ViewLink>
 }
 
 function Warned({ minute }: { readonly minute: PublicationMinute }) {
   const words = warningWords(minute)
-  const lines = warningPlaceLines(minute)
+  const lines = warningPointerLines(minute)
   if (lines.length === 0) return <>{words || '–'}</>
   return (
     <details>
       <summary class="mark-behind">{words}</summary>
-      <ul class="refusals" aria-label="Examples of where">
+      <ul class="refusals" aria-label="Examples">
         {lines.map((line) => (
           <li key={line}>{line}</li>
         ))}
@@ -162,7 +162,7 @@ function Refused({ minute: { refused, refusals } }: { readonly minute: Publicati
           </li>
         ))}
       </ul>
-      {refusals.length < refused && <p class="quiet">Of further ones the service keeps the number alone.</p>}
+      {refusals.length < refused && <p class="quiet">Only the number of further refusals is kept.</p>}
     </details>
   )
 }

@@ -1,25 +1,24 @@
 /** Signs in with a pasted key or link. A link that is opened signs in before this appears. */
 import { useState } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
-import { loginOf } from '../../session/login-link.ts'
+import { keyFault, loginOf } from '../../session/pasted-proof.ts'
 import { signIn } from '../../session/session.ts'
-import type { Trouble } from '../../service/trouble.ts'
-import { keyFault } from './key-fault.ts'
+import type { Failure } from '../../service/failure.ts'
 import './sign-in.css'
 
 interface Props {
   /** Why the session before ended, or the link was refused. */
-  readonly why: Trouble | undefined
+  readonly why: Failure | undefined
 }
 
 export function SignInView({ why }: Props) {
   return (
     <main class="sign-in">
       <h1>Property Events</h1>
-      {why !== undefined && <Problem trouble={why} />}
+      {why !== undefined && <Problem failure={why} />}
       <KeyForm action="Sign in" />
       <details>
-        <summary>Without a key</summary>
+        <summary>No key? Sign in with a link</summary>
         <p>
           On the machine of the service, <code>property-events console</code> prints a link that signs in
           once. Each browser needs a link of its own.
@@ -38,7 +37,7 @@ interface KeyFormProps {
 /** Also used when the door asks for the key again. It accepts a link instead. What is pasted is sent once and stored nowhere. */
 export function KeyForm({ action, onDone }: KeyFormProps) {
   const [key, setKey] = useState('')
-  const [trouble, setTrouble] = useState<Trouble>()
+  const [failure, setFailure] = useState<Failure>()
   const [fault, setFault] = useState<string>()
   const [isAsking, setAsking] = useState(false)
   async function submit(event: Event): Promise<void> {
@@ -47,12 +46,12 @@ export function KeyForm({ action, onDone }: KeyFormProps) {
     const login = loginOf(text)
     const found = login === undefined ? keyFault(text) : undefined
     setFault(found)
-    setTrouble(undefined)
+    setFailure(undefined)
     if (found !== undefined || isAsking) return
     setAsking(true)
     const refusal = await signIn(login === undefined ? { key: text } : { login })
     setAsking(false)
-    setTrouble(refusal)
+    setFailure(refusal)
     if (refusal !== undefined) return
     setKey('')
     onDone?.()
@@ -76,7 +75,7 @@ export function KeyForm({ action, onDone }: KeyFormProps) {
           {fault}
         </p>
       )}
-      {trouble !== undefined && <Problem trouble={trouble} />}
+      {failure !== undefined && <Problem failure={failure} />}
       <button class="main" type="submit" disabled={isAsking}>
         {isAsking ? 'Waiting for the service …' : action}
       </button>

@@ -1,11 +1,13 @@
 /** What differs between two payloads of a property, field by field. */
+import { oneLine } from '../../../words/plain.ts'
 import type { Difference, ItemChange, PayloadDifference } from './difference.ts'
 import { isObject, own, saysTheSame } from './equal.ts'
 import { pairItems } from './items.ts'
 import type { PairedItem } from './items.ts'
 import { join, labelOf, rankOf } from './labels.ts'
 import { itemsOf, mostListed } from './lists.ts'
-import { showValue } from './show-value.ts'
+import { longestShown, showValue } from './show-value.ts'
+import { readableText } from './readable-text.ts'
 import { differingWords } from './words.ts'
 
 /** The most differences to list. */
@@ -59,13 +61,14 @@ function compareValues(found: Found, before: unknown, after: unknown, pointer: s
 }
 
 function addValue(found: Found, before: unknown, after: unknown, pointer: string): void {
-  add(found, {
-    kind: 'value',
-    pointer,
-    label: labelOf(pointer, found.within),
-    before: showValue(before, pointer),
-    after: showValue(after, pointer),
-  })
+  const shown = [showValue(before, pointer), showValue(after, pointer)]
+  // Such as true and "yes", or 1 and "1": as they are written, they differ.
+  const [was = null, is = null] = shown[0] === shown[1] ? [written(before), written(after)] : shown
+  add(found, { kind: 'value', pointer, label: labelOf(pointer, found.within), before: was, after: is })
+}
+
+function written(value: unknown): string {
+  return oneLine(JSON.stringify(typeof value === 'object' ? showValue(value, '') : value), longestShown)
 }
 
 function compareMembers(
@@ -83,7 +86,7 @@ function compareMembers(
 /** Texts of several words are compared word by word. */
 function compareTexts(found: Found, before: string, after: string, pointer: string): void {
   const isProse = /\S\s+\S+\s+\S/.test(before.slice(0, 2_000)) && /\S\s/.test(after.slice(0, 2_000))
-  const pieces = isProse ? differingWords(before, after, found.work) : undefined
+  const pieces = isProse ? differingWords(readableText(before), readableText(after), found.work) : undefined
   if (pieces !== undefined)
     return add(found, { kind: 'words', pointer, label: labelOf(pointer, found.within), pieces })
   if (isProse) {
@@ -91,7 +94,7 @@ function compareTexts(found: Found, before: string, after: string, pointer: stri
       kind: 'value',
       pointer,
       label: labelOf(pointer, found.within),
-      before: 'other blanks',
+      before: /[<&]/.test(before + after) ? 'other markup' : 'other blanks',
       after: 'same words',
     })
   }
@@ -112,12 +115,12 @@ function compareLists(
   }
   const { pairs, added, removed } = pairItems(itemsOf(before, pointer), itemsOf(after, pointer))
   const changes: ItemChange[] = [
-    ...added.map(({ name, place }) => ({ kind: 'added', name, place }) as const),
-    ...removed.map(({ name, place }) => ({ kind: 'removed', name, place }) as const),
+    ...added.map(({ name, position }) => ({ kind: 'added', name, position }) as const),
+    ...removed.map(({ name, position }) => ({ kind: 'removed', name, position }) as const),
     ...pairs.flatMap((pair) => changeOf(found, pair, pointer, depth) ?? []),
   ]
   if (changes.length === 0) return
-  changes.sort((a, b) => a.place - b.place)
+  changes.sort((a, b) => a.position - b.position)
   add(found, {
     kind: 'items',
     pointer,
@@ -133,17 +136,18 @@ function changeOf(
   pointer: string,
   depth: number,
 ): ItemChange | undefined {
-  const place = `${pointer}/${after.place - 1}`
-  const within: Found = { differences: [], more: 0, within: place, work }
-  // `moved` reports its place in the order.
+  const itemPointer = `${pointer}/${after.position - 1}`
+  const within: Found = { differences: [], more: 0, within: itemPointer, work }
+  // `moved` reports its position in the order.
   const ignored = pointer === '/media' ? ['sort_order'] : []
-  compareValues(within, without(before.value, ignored), without(after.value, ignored), place, depth + 1)
+  compareValues(within, without(before.value, ignored), without(after.value, ignored), itemPointer, depth + 1)
   const { differences } = within
   const changed = differences.length === 0 ? {} : { differences }
-  if (hasMoved) return { kind: 'moved', name: after.name, place: after.place, from: before.place, ...changed }
+  if (hasMoved)
+    return { kind: 'moved', name: after.name, position: after.position, from: before.position, ...changed }
   return differences.length === 0
     ? undefined
-    : { kind: 'changed', name: after.name, place: after.place, ...changed }
+    : { kind: 'changed', name: after.name, position: after.position, ...changed }
 }
 
 function without(value: unknown, names: readonly string[]): unknown {

@@ -1,22 +1,22 @@
 /** What differs between two payloads of a property, as values for a view. */
 
-/** One thing that differs. `pointer` is its place in the payload (RFC 6901), `label` the same for people. */
+/** One thing that differs. `pointer` leads to it in the payload (RFC 6901), `label` the same for people. */
 export type Difference = ValueDifference | WordsDifference | ItemsDifference
 
-interface Place {
+interface Located {
   readonly pointer: string
   readonly label: string
 }
 
 /** Another value. Null: there was none, or there no longer is. */
-export interface ValueDifference extends Place {
+export interface ValueDifference extends Located {
   readonly kind: 'value'
   readonly before: string | null
   readonly after: string | null
 }
 
 /** Another text, word by word. */
-export interface WordsDifference extends Place {
+export interface WordsDifference extends Located {
   readonly kind: 'words'
   readonly pieces: readonly Piece[]
 }
@@ -28,7 +28,7 @@ export interface Piece {
 }
 
 /** Another list: which items came, went, moved, or changed. */
-export interface ItemsDifference extends Place {
+export interface ItemsDifference extends Located {
   readonly kind: 'items'
   readonly changes: readonly ItemChange[]
   /** Changes beyond the most that are shown. */
@@ -39,8 +39,8 @@ export interface ItemChange {
   readonly kind: 'added' | 'removed' | 'moved' | 'changed'
   /** `photograph 4`, or what the item is. */
   readonly name: string
-  /** Its place, counted from 1: the present one, or for a removed item the former one. */
-  readonly place: number
+  /** Its position, counted from 1: the present one, or for a removed item the former one. */
+  readonly position: number
   /** For one that moved: where it was. */
   readonly from?: number
   /** For one that changed, perhaps in addition. */

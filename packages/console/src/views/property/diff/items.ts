@@ -3,8 +3,8 @@
 export interface Item {
   /** Its identity. If several items have the same one, the first is compared with the first, and so on. */
   readonly identity: string
-  /** Its displayed place, counted from 1. */
-  readonly place: number
+  /** Its displayed position, counted from 1. */
+  readonly position: number
   readonly name: string
   readonly value: unknown
   /** Items are ordered only within their group. */
@@ -14,7 +14,7 @@ export interface Item {
 export interface PairedItem<T extends Item = Item> {
   readonly before: T
   readonly after: T
-  /** Its place among those that stayed has changed. */
+  /** Its position among those that stayed has changed. */
   readonly hasMoved: boolean
 }
 
@@ -33,13 +33,13 @@ export function pairItems<T extends Item>(before: readonly T[], after: readonly 
     if (same === undefined) left.set(item.identity, [item])
     else same.push(item)
   }
-  const placeBefore = new Map(before.map((item, index) => [item, index]))
+  const indexBefore = new Map(before.map((item, index) => [item, index]))
   const added: T[] = []
   const found: { readonly before: T; readonly after: T; readonly index: number }[] = []
   for (const item of after) {
     const old = left.get(item.identity)?.pop()
     if (old === undefined) added.push(item)
-    else found.push({ before: old, after: item, index: placeBefore.get(old) ?? 0 })
+    else found.push({ before: old, after: item, index: indexBefore.get(old) ?? 0 })
   }
   const stayed = new Set(
     [...Map.groupBy(found, (pair) => pair.after.group).values()].flatMap((pairs) => longestRise(pairs)),

@@ -69,8 +69,8 @@ const last: readonly string[] = ['/statusstring', '/update_date', '/create_date'
 
 /** The less, the earlier. */
 export function rankOf(pointer: string): number {
-  const place = first.indexOf(pointer)
-  if (place >= 0) return place
+  const rank = first.indexOf(pointer)
+  if (rank >= 0) return rank
   return last.includes(pointer) ? first.length + 1 : first.length
 }
 

@@ -15,13 +15,13 @@ export function itemsOf(list: readonly unknown[], pointer: string): readonly Ite
   const identity = identifying.find((name) => list.every((item) => isText(memberOf(item, name))))
   return list.map((value, index) => ({
     identity: identityOf(value, identity, index),
-    place: index + 1,
+    position: index + 1,
     name: nameOfItem(value, identity, pointer, index),
     value,
   }))
 }
 
-/** Objects that nothing identifies are known by their place. */
+/** Objects that nothing identifies are known by their position. */
 function identityOf(value: unknown, member: string | undefined, index: number): string {
   if (member !== undefined) return textOf(memberOf(value, member))
   if (typeof value === 'object' && value !== null) return `at ${index}`

@@ -5,7 +5,7 @@ import type { Item } from './items.ts'
 
 /** An item of `media`, whatever the payload has there. */
 export interface MediaItem extends Item {
-  /** `photograph`, `floor plan`, …; `medium` if its type is unknown. `place` counts within its kind. */
+  /** `photograph`, `floor plan`, …; `medium` if its type is unknown. `position` counts within its kind. */
   readonly kind: string
   /** Unchanged: it can be any text. Empty if there is none. */
   readonly url: string
@@ -25,11 +25,11 @@ export function readMedia(media: unknown): readonly MediaItem[] {
   const numbers = new Map<string, number>()
   return sorted.map(({ value }) => {
     const kind = kindOf(memberOf(value, 'media_type'))
-    const place = (numbers.get(kind) ?? 0) + 1
-    numbers.set(kind, place)
+    const position = (numbers.get(kind) ?? 0) + 1
+    numbers.set(kind, position)
     const url = textOf(memberOf(value, 'media_url'))
     const caption = oneLine(textOf(memberOf(value, 'caption')))
-    return { identity: url, place, name: `${kind} ${place}`, value, group: kind, kind, url, caption }
+    return { identity: url, position, name: `${kind} ${position}`, value, group: kind, kind, url, caption }
   })
 }
 

@@ -3,6 +3,7 @@ import { nameOf } from '@property-events/client/listing'
 import { countText } from '../../../words/numbers.ts'
 import { oneLine } from '../../../words/plain.ts'
 import { codeListOf, isMoney } from './labels.ts'
+import { readableText } from './readable-text.ts'
 
 /** The most characters of a value to show. */
 export const longestShown = 200
@@ -12,7 +13,7 @@ export function showValue(value: unknown, pointer: string): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return showNumber(value, pointer)
-  if (typeof value === 'string') return codeName(value, pointer) ?? showText(value)
+  if (typeof value === 'string') return codeName(value, pointer) ?? showText(value, pointer)
   return oneLine(preview(value), longestShown)
 }
 
@@ -25,8 +26,10 @@ function showNumber(value: number, pointer: string): string {
   return value < 0 ? `−${shown}` : shown
 }
 
-function showText(text: string): string {
-  const line = oneLine(text, longestShown)
+/** Texts of a description contain HTML. */
+function showText(text: string, pointer: string): string {
+  const isMarkup = /^\/details\/|description$/.test(pointer)
+  const line = oneLine(isMarkup ? readableText(text.slice(0, 4_000)) : text, longestShown)
   return line === '' ? '(empty)' : line
 }
 

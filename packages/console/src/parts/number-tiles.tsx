@@ -1,0 +1,22 @@
+/** Numbers that matter, each with its name above it. */
+import './chart.css'
+
+export interface NumberTile {
+  readonly name: string
+  readonly value: string
+  /** Somebody has to act. */
+  readonly isBad?: boolean | undefined
+}
+
+export function NumberTiles({ tiles }: { readonly tiles: readonly NumberTile[] }) {
+  return (
+    <dl class="tiles-of-numbers">
+      {tiles.map(({ name, value, isBad }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class={`${isBad === true ? 'bad' : ''} ${value.length > 12 ? 'text' : ''}`}>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
