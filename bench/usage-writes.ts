@@ -12,7 +12,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { catalogues } from '../packages/protocol/src/index.ts'
-import { createReadings } from '../packages/server/src/consumers/read-counts.ts'
+import { createReadCounts } from '../packages/server/src/consumers/read-counts.ts'
 import { countUsage } from '../packages/server/src/usage/usage-counter.ts'
 import { openStorage } from '../packages/server/src/index.ts'
 import type { StorageEngine } from '../packages/server/src/index.ts'
@@ -43,7 +43,7 @@ function counting(what: string, storage: StorageEngine, clock: () => number): Co
       flush: () => counts.flush(rest),
     }
   }
-  const readings = createReadings(storage.consumers, { clock, sentDays: 14 })
+  const readings = createReadCounts(storage.consumers, { clock, sentDays: 14 })
   const key = { tenantId: '7f1f3a34-7f0c-4f6e-9d58-1c2f0b6a2d11', feed: 'property' } as const
   const part = { key, view: 'all', space: 'ordinals', epoch: 'e1', route: 'list', isQuiet: false } as const
   let page = 0

@@ -21,11 +21,11 @@ export { ErasureListFault, openErasureList, readErasureList } from './privacy/er
 export type { ErasureList, ListedErasure } from './privacy/erasure/journal.ts'
 export { countMissing, replayErasures } from './privacy/erasure/replay-erasures.ts'
 export type { Replay } from './privacy/erasure/replay-erasures.ts'
-export { exposedContacts, unknownTimes } from './privacy/disclosure/disclosures.ts'
+export { disclosedContacts, unknownTimes } from './privacy/disclosure/disclosures.ts'
 export type {
-  ExposedContact,
-  ExposureQuery,
-  TenantExposure,
+  DisclosedContact,
+  DisclosuresQuery,
+  TenantDisclosures,
   TimeSpan,
 } from './privacy/disclosure/disclosures.ts'
 export { erasureRecipients } from './privacy/erasure/erasure-recipients.ts'

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseKeyText } from '@property-events/protocol'
-import { exposedContacts, unknownTimes } from '@property-events/server'
-import type { ExposedContact, ExposureQuery, KeyRecord, TimeSpan } from '@property-events/server'
+import { disclosedContacts, unknownTimes } from '@property-events/server'
+import type { DisclosedContact, DisclosuresQuery, KeyRecord, TimeSpan } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
@@ -92,12 +92,12 @@ async function writeFiles(
   { storage }: OpenedStore,
   folder: string,
   key: KeyRecord,
-  query: ExposureQuery,
+  query: DisclosuresQuery,
   unknown: readonly TimeSpan[],
 ): Promise<readonly TenantSummary[]> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const tenants: TenantSummary[] = []
-  const write = async (tenantId: string, contacts: readonly ExposedContact[]): Promise<void> => {
+  const write = async (tenantId: string, contacts: readonly DisclosedContact[]): Promise<void> => {
     const file = join(folder, `${tenantId}.json`)
     const head = { keyId: key.keyId, tenantId, ...timesJson(query), unknownTimes: unknown.map(spanJson) }
     await writeWhole(file, [
@@ -105,7 +105,8 @@ async function writeFiles(
     ])
     tenants.push({ tenantId, file, contacts: contacts.length })
   }
-  for await (const { tenantId, contacts } of exposedContacts(storage, query)) await write(tenantId, contacts)
+  for await (const { tenantId, contacts } of disclosedContacts(storage, query))
+    await write(tenantId, contacts)
   const written = new Set(tenants.map(({ tenantId }) => tenantId))
   for (const { tenantId, scopes } of key.grants) {
     if (scopes.includes('contact:read') && !written.has(tenantId)) await write(tenantId, [])
@@ -121,6 +122,6 @@ function spanJson(span: TimeSpan) {
   return timesJson(span)
 }
 
-function contactJson({ contactRef, firstMs, lastMs, certainty }: ExposedContact) {
+function contactJson({ contactRef, firstMs, lastMs, certainty }: DisclosedContact) {
   return { contactRef, certainty, first: timestampJson(firstMs), last: timestampJson(lastMs) }
 }

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { constants, gunzipSync } from 'node:zlib'
-import { exposedContacts, openStorage, unknownTimes } from '@property-events/server'
+import { disclosedContacts, openStorage, unknownTimes } from '@property-events/server'
 import type { TimeSpan } from '@property-events/server'
 import { testDatabases } from '../../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../../server/test/postgres/test-databases.ts'
@@ -224,7 +224,7 @@ describe('exposure, while nodes are killed', () => {
     assert.equal(unknown.length > 0, true)
     for (const [index, { keyId }] of [one, two].entries()) {
       const { seen = [] } = consumers[index] ?? {}
-      const [notice] = await Array.fromAsync(exposedContacts(storage, { ...lived, keyId }))
+      const [notice] = await Array.fromAsync(disclosedContacts(storage, { ...lived, keyId }))
       const sure = new Set(notice?.contacts.map(({ contactRef }) => contactRef))
       assert.ok(seen.length > readsPerRound && sure.size > 0)
       for (const { ref, span } of seen) {
@@ -237,6 +237,6 @@ describe('exposure, while nodes are killed', () => {
       }
     }
     const publisher = { ...lived, keyId: publishing.keyId }
-    assert.deepEqual(await Array.fromAsync(exposedContacts(storage, publisher)), [])
+    assert.deepEqual(await Array.fromAsync(disclosedContacts(storage, publisher)), [])
   })
 })

@@ -65,7 +65,7 @@ export interface SentMinute {
 }
 
 /** What has been noted about a consumer and one part since the last addition. */
-export interface NotedReading extends ConsumerName, ReadPart, LastAnswer {
+export interface NewRead extends ConsumerName, ReadPart, LastAnswer {
   /** When it was last told that there is nothing new; `undefined`: not in this period. */
   readonly quietMs: number | undefined
   readonly minutes: readonly SentMinute[]
@@ -74,7 +74,7 @@ export interface NotedReading extends ConsumerName, ReadPart, LastAnswer {
 }
 
 /** A part as stored. */
-export interface KeptReading extends ConsumerName, ReadPart, LastAnswer {
+export interface StoredRead extends ConsumerName, ReadPart, LastAnswer {
   readonly quietMs: number | undefined
   /** Everything it was ever sent of this part, `mostRanges` ranges at most: the first, and the highest. Empty for `single`. */
   readonly ranges: readonly NumberRange[]
@@ -177,7 +177,7 @@ export interface ConsumerStore {
    * Joins readings to the stored ones, in one commit; 500 at most. The result does not depend on the order in which two nodes add.
    * Readings of a consumer beyond `namedConsumersPerFeed` are left out.
    */
-  add(readings: readonly NotedReading[]): Promise<void>
+  add(readings: readonly NewRead[]): Promise<void>
   /** Joins refusals to the stored ones: counts add up, times widen. After an hour of silence, a refusal begins again. 500 at most. */
   addRefusals(refusals: readonly ConsumerRefusal[]): Promise<void>
   /** Moves forward only within an epoch, and always to another epoch. 500 at most. */
@@ -190,7 +190,7 @@ export interface ConsumerStore {
    */
   putResults(results: readonly ConsumerResult[]): Promise<PutResults>
   /** The stored readings of the consumers of a feed, by key, name and part. */
-  readings(key: FeedKey): Promise<readonly KeptReading[]>
+  readings(key: FeedKey): Promise<readonly StoredRead[]>
   acknowledgements(key: FeedKey): Promise<readonly Acknowledgement[]>
   /** Refusals of these keys, in no order. */
   refusals(keyIds: readonly string[]): Promise<readonly ConsumerRefusal[]>
@@ -221,7 +221,7 @@ export function keptRanges(ranges: readonly NumberRange[]): readonly NumberRange
 }
 
 /** What is kept of a part after a reading. Events that were read one by one never become ranges. */
-export function joinedReading(kept: KeptReading | undefined, reading: NotedReading): KeptReading {
+export function joinedRead(kept: StoredRead | undefined, reading: NewRead): StoredRead {
   const { minutes, earlierRanges = [], ...noted } = reading
   const added = noted.view === 'single' ? [] : [...earlierRanges, ...minutes.flatMap(({ ranges }) => ranges)]
   const ranges = keptRanges(joinRanges(kept?.ranges ?? [], added))

@@ -2,7 +2,7 @@
 import type { TenantStore } from '../tenants/tenant.ts'
 import type { LeavingStore } from '../tenants/leaving/leaving.ts'
 import { defaultConsumer } from './consumer.ts'
-import type { Acknowledgement, ConsumerRefusal, KeptReading, ConsumerStore } from './consumer.ts'
+import type { Acknowledgement, ConsumerRefusal, StoredRead, ConsumerStore } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { KeyReading, KeyRecord, KeyStore } from '../keys/key.ts'
 import type { Presence, SilenceStore } from './silence/silence.ts'
@@ -20,7 +20,7 @@ export interface FeedConsumer {
   readonly keyEnd: KeyEnd | undefined
   /** The key also opens other tenants. */
   readonly opensOthers: boolean
-  readonly readings: readonly KeptReading[]
+  readonly readings: readonly StoredRead[]
   readonly acknowledgement: Acknowledgement | undefined
   readonly refusals: readonly ConsumerRefusal[]
   /** Whether it is silent; `undefined`: it has never been seen, and nothing is expected of it. */

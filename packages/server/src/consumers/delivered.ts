@@ -5,7 +5,7 @@ import type { Head, StoredEvent, ViewRange } from '../events/event-log.ts'
 import type { NumberRange } from '../privacy/disclosure/disclosure.ts'
 import type { ReadRoute } from './consumer.ts'
 import type { EventRun } from '../reading/run.ts'
-import type { Told } from './read-ranges.ts'
+import type { Delivered } from './read-ranges.ts'
 
 const none: readonly NumberRange[] = []
 
@@ -13,7 +13,7 @@ const none: readonly NumberRange[] = []
  * A page. In a list of current events (`route` `current`) it counts up to its last position, from the one after the previous page: what
  * it leaves out was superseded.
  */
-export function toldPage({ key, view, first, count, positions }: ViewRange, epoch: string): Told {
+export function deliveredPage({ key, view, first, count, positions }: ViewRange, epoch: string): Delivered {
   const isQuiet = count === 0
   if (positions === undefined) {
     const ranges: readonly NumberRange[] = isQuiet ? none : [[first, first + count - 1]]
@@ -26,11 +26,11 @@ export function toldPage({ key, view, first, count, positions }: ViewRange, epoc
 }
 
 /** The same page once more, which its reader already has. */
-export function toldUnchanged(told: Told): Told {
-  return { ...told, ranges: none, isQuiet: true }
+export function nothingDelivered(delivered: Delivered): Delivered {
+  return { ...delivered, ranges: none, isQuiet: true }
 }
 
-interface ToldAfter {
+interface AfterNumber {
   readonly key: FeedKey
   readonly view: FeedView
   readonly after: number
@@ -39,18 +39,18 @@ interface ToldAfter {
   readonly isPart: boolean
 }
 
-type RunTold = Pick<EventRun, 'events' | 'next'> & { readonly head: Pick<Head, 'sequenceNumber'> }
+type DeliveredRun = Pick<EventRun, 'events' | 'next'> & { readonly head: Pick<Head, 'sequenceNumber'> }
 
 /** Everything of the view after a number, or the part of it that has some types. */
-export function toldAfter({ key, view, after, route, isPart }: ToldAfter) {
-  return ({ events, next, head }: RunTold): Told => {
+export function deliveredAfter({ key, view, after, route, isPart }: AfterNumber) {
+  return ({ events, next, head }: DeliveredRun): Delivered => {
     const isQuiet = events.length === 0 && next >= head.sequenceNumber
-    if (isPart) return { ...toldEvents(key, events, route), isQuiet }
-    return toldThrough({ key, view, after, through: next, route, isQuiet })
+    if (isPart) return { ...deliveredEvents(key, events, route), isQuiet }
+    return deliveredThrough({ key, view, after, through: next, route, isQuiet })
   }
 }
 
-export interface ToldThrough {
+export interface ThroughNumber {
   readonly key: FeedKey
   readonly view: FeedView
   /** It already had everything up to this number. */
@@ -60,23 +60,23 @@ export interface ToldThrough {
   readonly isQuiet: boolean
 }
 
-export function toldThrough({ key, view, after, through, route, isQuiet }: ToldThrough): Told {
+export function deliveredThrough({ key, view, after, through, route, isQuiet }: ThroughNumber): Delivered {
   const ranges: readonly NumberRange[] = through > after ? [[after + 1, through]] : none
   return { key, view, space: 'numbers', epoch: '', route, ranges, isQuiet }
 }
 
 /** Events that were read one by one, or those of one subject. */
-export function toldEvents(
+export function deliveredEvents(
   key: FeedKey,
   events: readonly Pick<StoredEvent, 'sequenceNumber'>[],
   route: Exclude<ReadRoute, 'list' | 'current' | 'snapshot'>,
-): Told {
+): Delivered {
   const ranges = events.map(({ sequenceNumber }): NumberRange => [sequenceNumber, sequenceNumber])
   return { key, view: 'single', space: 'numbers', epoch: '', route, ranges, isQuiet: false }
 }
 
 /** An event of which only the position is known. */
-export function toldPosition(key: FeedKey, epoch: string, position: number): Told {
+export function deliveredPosition(key: FeedKey, epoch: string, position: number): Delivered {
   const ranges: readonly NumberRange[] = [[position, position]]
   return { key, view: 'single', space: 'positions', epoch, route: 'event', ranges, isQuiet: false }
 }

@@ -5,7 +5,7 @@
 import type { ConsumerDelivery, DeliveryState } from '@property-events/protocol'
 import { timeOf } from '../http/time-of.ts'
 import { partsOfView } from '../events/branches/branch-view.ts'
-import type { ConsumerRefusal, ConsumerResult, FirstSent, KeptReading } from './consumer.ts'
+import type { ConsumerRefusal, ConsumerResult, FirstSent, StoredRead } from './consumer.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 
 /** A key's end, if it has ended. */
@@ -27,7 +27,7 @@ export interface DeliveryFacts {
   readonly isInBranches: boolean
   readonly keyEnd: KeyEnd | undefined
   /** What it was sent, and the outcome of its last requests. */
-  readonly readings: readonly KeptReading[]
+  readonly readings: readonly StoredRead[]
   /** It has been silent for too long, since then; `undefined`: it has not, or the caller may not see that. */
   readonly silentMs: number | undefined
   /** What it was sent includes the event. */
@@ -107,7 +107,7 @@ function readsOthers({ readings, viewsOfEvent }: DeliveryFacts): boolean {
   return views.length > 0 && !views.some((view) => viewsOfEvent.has(view))
 }
 
-function rawViews(readings: readonly KeptReading[]): readonly FeedView[] {
+function rawViews(readings: readonly StoredRead[]): readonly FeedView[] {
   return readings.map(({ view }) => view).filter((view) => view !== 'single')
 }
 
@@ -116,7 +116,7 @@ export function nameOfView(view: FeedView): string {
   return partsOfView(view).category ?? 'all'
 }
 
-function viewsRead(readings: readonly KeptReading[]): readonly string[] {
+function viewsRead(readings: readonly StoredRead[]): readonly string[] {
   return [...new Set(rawViews(readings).map(nameOfView))]
 }
 

@@ -7,7 +7,7 @@ import type { ConsumerStore } from './consumer.ts'
 import { listFaults } from './list-faults.ts'
 import type { FoundFaults } from './list-faults.ts'
 
-export interface KnownFaults {
+export interface FaultCache {
   /** As of at most 30 s ago, for all who ask. */
   find(): Promise<FoundFaults & { readonly atMs: number }>
 }
@@ -16,7 +16,7 @@ export interface KnownFaults {
 const keptMs = 30_000
 
 /** `clock`: milliseconds since 1970. */
-export function knownFaults(
+export function faultCache(
   storage: {
     readonly consumers: ConsumerStore
     readonly keys: KeyStore
@@ -25,7 +25,7 @@ export function knownFaults(
     readonly tenants: TenantStore
   },
   clock: () => number,
-): KnownFaults {
+): FaultCache {
   type Kept = { readonly atMs: number; readonly found: Promise<FoundFaults & { readonly atMs: number }> }
   let kept: Kept | undefined
   return {

@@ -4,7 +4,7 @@ import { parseEventJson } from '../events/event-json.ts'
 import type { EventStore, Head, StoredEvent } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
-import type { KeptReading, ReadSpace } from './consumer.ts'
+import type { StoredRead, ReadSpace } from './consumer.ts'
 import type { NumberRange } from '../privacy/disclosure/disclosure.ts'
 
 export interface ConsumerLag {
@@ -22,7 +22,7 @@ type Events = Pick<EventStore, 'locate' | 'readAfter' | 'readRange'>
 /** Lags of one feed's consumers. Each answer is read once: most consumers have read up to the same number. */
 export interface LagReader {
   /** `readings`: of one consumer and view. */
-  lagOf(view: FeedView, readings: readonly KeptReading[]): Promise<ConsumerLag>
+  lagOf(view: FeedView, readings: readonly StoredRead[]): Promise<ConsumerLag>
 }
 
 /** Pages and runs alternate at most this often. */

@@ -1,5 +1,5 @@
 /** The consumers of a feed, each with what it lacks (D28). */
-import type { KeptReading } from './consumer.ts'
+import type { StoredRead } from './consumer.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { lagReader } from './lag.ts'
 import type { ConsumerLag } from './lag.ts'
@@ -13,7 +13,7 @@ export interface ListedConsumer {
   /** One for each view that it reads. */
   readonly lags: readonly ConsumerLag[]
   /** Its last answer; `undefined`: it has never asked. */
-  readonly last: KeptReading | undefined
+  readonly last: StoredRead | undefined
   /** The number after which it has stopped, as far as that can be told (`stopped-reader.ts`). */
   readonly stoppedAfter: number | undefined
 }

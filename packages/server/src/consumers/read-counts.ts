@@ -7,14 +7,14 @@ import { mostSentRows } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from './consumer.ts'
 import { addInParts } from '../sql/add-in-parts.ts'
 import type { Notes } from '../runtime/flushing.ts'
-import { consumerText, minuteMs, notedParts, readingOf } from './read-ranges.ts'
-import type { Told } from './read-ranges.ts'
-import { notedRefusals } from './refusal-counts.ts'
+import { consumerText, minuteMs, readRanges, newReadOf } from './read-ranges.ts'
+import type { Delivered } from './read-ranges.ts'
+import { refusalCounts } from './refusal-counts.ts'
 import type { RefusedRequest } from './refusal-counts.ts'
 
-export interface Readings extends Notes {
+export interface ReadCounts extends Notes {
   /** Called when the last byte of an answer has been taken. */
-  note(keyId: string, name: string, told: Told, status: number): void
+  note(keyId: string, name: string, delivered: Delivered, status: number): void
   noteRefusal(refused: RefusedRequest): void
   /** What a consumer reports that it has done. */
   acknowledge(acknowledgement: Omit<Acknowledgement, 'acknowledgedMs'>): void
@@ -22,7 +22,7 @@ export interface Readings extends Notes {
   dropped(): number
 }
 
-export interface ReadingsOptions {
+export interface ReadCountsOptions {
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
   /** How many days minutes are kept. */
@@ -36,11 +36,11 @@ const tidyEveryMs = 3_600_000
 
 type Store = Pick<ConsumerStore, 'add' | 'addRefusals' | 'acknowledge' | 'tidy'>
 
-export function createReadings(store: Store, options: ReadingsOptions): Readings {
+export function createReadCounts(store: Store, options: ReadCountsOptions): ReadCounts {
   const { clock = Date.now, sentDays } = options
-  const noted = notedParts()
-  const refusals = notedRefusals()
-  const acknowledgements = notedAcknowledgements()
+  const noted = readRanges()
+  const refusals = refusalCounts()
+  const acknowledgements = lastAcknowledgements()
   let touched = new Map<string, ConsumerName>()
   let tidyMs = clock()
 
@@ -63,7 +63,7 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
     const refused = refusals.take()
     const said = acknowledgements.take()
     const addReadings = async (some: typeof parts): Promise<void> => {
-      await store.add(some.map(readingOf))
+      await store.add(some.map(newReadOf))
       for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
     }
     const leftParts = await addInParts(parts, rowsPerCommit, addReadings, rest)
@@ -78,7 +78,7 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
   }
 
   return {
-    note: (keyId, name, told, status) => noted.note(keyId, name, told, status, clock()),
+    note: (keyId, name, delivered, status) => noted.note(keyId, name, delivered, status, clock()),
     noteRefusal: (refused) => refusals.note(refused, clock()),
     acknowledge: (one) => acknowledgements.note({ ...one, acknowledgedMs: clock() }),
     dropped: () => noted.dropped() + refusals.dropped(),
@@ -93,7 +93,7 @@ export function createReadings(store: Store, options: ReadingsOptions): Readings
 }
 
 /** The last of each consumer. */
-function notedAcknowledgements() {
+function lastAcknowledgements() {
   let noted = new Map<string, Acknowledgement>()
   return {
     note(one: Acknowledgement): void {

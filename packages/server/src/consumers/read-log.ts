@@ -2,8 +2,8 @@
 import { defineWrite, feedNumbers, feedOfNumber, noteLockWaitMs } from '../sql/database.ts'
 import { removal, rowsFrom, statement } from '../sql/database.ts'
 import type { StoreAccess, Transaction } from '../sql/database.ts'
-import { defaultConsumer, joinedReading, namedConsumersPerFeed } from './consumer.ts'
-import type { ConsumerName, ConsumerStore, KeptReading, NotedReading } from './consumer.ts'
+import { defaultConsumer, joinedRead, namedConsumersPerFeed } from './consumer.ts'
+import type { ConsumerName, ConsumerStore, StoredRead, NewRead } from './consumer.ts'
 import type { ReadPart, ReadRoute, SentMinute, TidyRequest } from './consumer.ts'
 import { joinRanges, rangesOf } from '../runtime/number-ranges.ts'
 
@@ -138,7 +138,7 @@ export async function lockConsumers(
 
 const addReadings = defineWrite(
   'consumer-add',
-  async (tx, noted: readonly NotedReading[]): Promise<void> => {
+  async (tx, noted: readonly NewRead[]): Promise<void> => {
     const known = noted.filter(await lockConsumers(tx, noted))
     await joinViews(tx, known)
     await joinMinutes(tx, known)
@@ -146,15 +146,15 @@ const addReadings = defineWrite(
   { lockWaitMs: noteLockWaitMs },
 )
 
-async function joinViews(tx: Transaction, noted: readonly NotedReading[]): Promise<void> {
-  const kept = new Map<string, KeptReading>()
+async function joinViews(tx: Transaction, noted: readonly NewRead[]): Promise<void> {
+  const kept = new Map<string, StoredRead>()
   for (const row of await tx.rows(viewsGiven(JSON.stringify(noted.map(placeOfPart))))) {
-    const reading = readingOf(row)
+    const reading = storedReadOf(row)
     kept.set(textOf(placeOfPart(reading)), reading)
   }
   for (const reading of noted) {
     const text = textOf(placeOfPart(reading))
-    kept.set(text, joinedReading(kept.get(text), reading))
+    kept.set(text, joinedRead(kept.get(text), reading))
   }
   const rows = [...kept.values()].map(({ ranges, askedMs, quietMs, status, route, ...name }) => {
     const row = { ranges: JSON.stringify(ranges), asked_ms: askedMs, quiet_ms: quietMs, status, route }
@@ -163,7 +163,7 @@ async function joinViews(tx: Transaction, noted: readonly NotedReading[]): Promi
   await tx.rows(putViews(JSON.stringify(rows)))
 }
 
-async function joinMinutes(tx: Transaction, noted: readonly NotedReading[]): Promise<void> {
+async function joinMinutes(tx: Transaction, noted: readonly NewRead[]): Promise<void> {
   const sent = noted.flatMap((reading) =>
     reading.minutes.map(({ ranges, ...at }) => ({ place: placeOfMinute(reading, at), ranges })),
   )
@@ -185,7 +185,7 @@ async function joinMinutes(tx: Transaction, noted: readonly NotedReading[]): Pro
   if (changed.size > 0) await tx.rows(putMinutes(JSON.stringify([...changed.values()])))
 }
 
-const tidyReadings = defineWrite('consumer-tidy', async (tx, request: TidyRequest): Promise<void> => {
+const tidyReads = defineWrite('consumer-tidy', async (tx, request: TidyRequest): Promise<void> => {
   await tx.rows(removeOld(request.beforeMinute))
   const rows = await tx.rows(surplus(JSON.stringify(request.consumers.map(placeOf)), request.mostRows))
   for (const row of rows) {
@@ -200,9 +200,9 @@ export function readLog({
 }: StoreAccess): Pick<ConsumerStore, 'add' | 'readings' | 'firstSent' | 'sentMinutes' | 'tidy'> {
   return {
     add: (noted) => write(addReadings, noted),
-    tidy: (request) => write(tidyReadings, request),
+    tidy: (request) => write(tidyReads, request),
     readings: async ({ tenantId, feed }) =>
-      (await read.rows(readings(tenantId, feedNumbers[feed]))).map(readingOf),
+      (await read.rows(readings(tenantId, feedNumbers[feed]))).map(storedReadOf),
     async sentMinutes({ key, keyId, name }) {
       const rows = await read.rows(minutes(key.tenantId, feedNumbers[key.feed], keyId, name))
       return rows.map(({ view, space, epoch, minute: at, route, ranges }): ReadPart & SentMinute => {
@@ -263,7 +263,7 @@ export function consumerOf({ tenant, feed, key_id: keyId, name }: ConsumerRow): 
   return { key: { tenantId: tenant, feed: feedOfNumber(feed, 'consumer') }, keyId, name }
 }
 
-function readingOf(row: ViewRow): KeptReading {
+function storedReadOf(row: ViewRow): StoredRead {
   const { view, space, epoch, asked_ms: askedMs, quiet_ms: quietMs, status, route } = row
   return {
     ...consumerOf(row),

@@ -3,11 +3,11 @@ import { numberRanges } from '../runtime/number-ranges.ts'
 import type { NumberRange, NumberRanges } from '../runtime/number-ranges.ts'
 import { keptRanges, defaultConsumer, namedConsumersPerFeed } from './consumer.ts'
 import { feedName } from '../events/feed-key.ts'
-import type { ConsumerName, NotedReading, ReadPart, ReadRoute } from './consumer.ts'
+import type { ConsumerName, NewRead, ReadPart, ReadRoute } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 
 /** What an answer tells its reader. Equal answers share one object wherever possible. */
-export interface Told extends ReadPart {
+export interface Delivered extends ReadPart {
   readonly key: FeedKey
   readonly route: ReadRoute
   /** Ascending; everything of the view in them was sent. Empty: nothing. */
@@ -19,12 +19,12 @@ export interface Told extends ReadPart {
 export const minuteMs = 60_000
 /** Beyond these, nothing more is noted until the next addition: some 20 MB. */
 const mostParts = 50_000
-const mostRangesNoted = 200_000
+const mostRangesInMemory = 200_000
 /** For one minute and route. A reader that jumps about more than that has shown it. */
 const mostRangesPerMinute = 500
 
 /** A part of a consumer, since the last addition. */
-export interface Noted {
+export interface UnsavedRead {
   readonly consumer: ConsumerName
   readonly part: ReadPart
   readonly minutes: Map<string, SentMinute>
@@ -45,43 +45,43 @@ interface SentMinute {
   readonly ranges: NumberRanges
 }
 
-export interface NotedParts {
-  note(keyId: string, name: string, told: Told, status: number, nowMs: number): void
+export interface ReadRanges {
+  note(keyId: string, name: string, delivered: Delivered, status: number, nowMs: number): void
   /** Returns everything noted and forgets it. */
-  take(): readonly Noted[]
-  giveBack(parts: readonly Noted[]): void
+  take(): readonly UnsavedRead[]
+  giveBack(parts: readonly UnsavedRead[]): void
   /** How often something was left out. */
   dropped(): number
 }
 
 interface State {
-  parts: Map<string, Noted>
+  parts: Map<string, UnsavedRead>
   /** The part that each key has read last: most keys read one. */
-  lastOfKey: Map<string, Noted>
+  lastOfKey: Map<string, UnsavedRead>
   /** The names of each key: a key that gives another name with each request takes no place from others. */
   namesOfKey: Map<string, Set<string>>
   ranges: number
   dropped: number
 }
 
-export function notedParts(): NotedParts {
+export function readRanges(): ReadRanges {
   const state: State = { ...nothing(), dropped: 0 }
   return {
-    note(keyId, name, told, status, nowMs) {
-      const one = find(state, keyId, name, told)
+    note(keyId, name, delivered, status, nowMs) {
+      const one = find(state, keyId, name, delivered)
       if (one === undefined) {
         state.dropped += 1
         return
       }
       one.askedMs = nowMs
       one.status = status
-      one.route = told.route
-      if (told.isQuiet) one.quietMs = nowMs
-      if (told.ranges.length > 0) {
+      one.route = delivered.route
+      if (delivered.isQuiet) one.quietMs = nowMs
+      if (delivered.ranges.length > 0) {
         addRanges(state, one, {
-          route: told.route,
+          route: delivered.route,
           minute: Math.floor(nowMs / minuteMs),
-          ranges: told.ranges,
+          ranges: delivered.ranges,
         })
       }
     },
@@ -101,18 +101,18 @@ function nothing(): Omit<State, 'dropped'> {
   return { parts: new Map(), lastOfKey: new Map(), namesOfKey: new Map(), ranges: 0 }
 }
 
-function find(state: State, keyId: string, name: string, told: Told): Noted | undefined {
+function find(state: State, keyId: string, name: string, delivered: Delivered): UnsavedRead | undefined {
   const { parts, lastOfKey } = state
   const last = lastOfKey.get(keyId)
-  if (last !== undefined && isOf(last, name, told)) return last
-  const { key, view, space, epoch } = told
+  if (last !== undefined && isOf(last, name, delivered)) return last
+  const { key, view, space, epoch } = delivered
   const consumer = { key, keyId, name }
   const text = `${consumerText(consumer)} ${view} ${space} ${epoch}`
   let found = parts.get(text)
   if (found === undefined) {
     if (parts.size >= mostParts || isNameTooMany(state, keyId, name)) return undefined
     const part = { view, space, epoch }
-    const unasked = { askedMs: 0, status: 0, route: told.route, quietMs: undefined }
+    const unasked = { askedMs: 0, status: 0, route: delivered.route, quietMs: undefined }
     found = { consumer, part, minutes: new Map(), lastSent: undefined, lastRanges: undefined, ...unasked }
     parts.set(text, found)
   }
@@ -134,7 +134,7 @@ interface Added {
   readonly ranges: readonly NumberRange[]
 }
 
-function addRanges(state: State, one: Noted, added: Added): void {
+function addRanges(state: State, one: UnsavedRead, added: Added): void {
   const sent = sentMinute(one, added)
   const { ranges } = added
   if (sent === one.lastSent && ranges === one.lastRanges) return
@@ -142,13 +142,13 @@ function addRanges(state: State, one: Noted, added: Added): void {
   one.lastRanges = ranges
   const before = sent.ranges.size
   for (const [first, last] of ranges) {
-    if (sent.ranges.size >= mostRangesPerMinute || state.ranges >= mostRangesNoted) state.dropped += 1
+    if (sent.ranges.size >= mostRangesPerMinute || state.ranges >= mostRangesInMemory) state.dropped += 1
     else sent.ranges.add(first, last)
   }
   state.ranges += sent.ranges.size - before
 }
 
-function sentMinute({ minutes, lastSent }: Noted, { minute, route }: Added): SentMinute {
+function sentMinute({ minutes, lastSent }: UnsavedRead, { minute, route }: Added): SentMinute {
   if (lastSent?.minute === minute && lastSent.route === route) return lastSent
   const text = `${minute} ${route}`
   let sent = minutes.get(text)
@@ -159,10 +159,10 @@ function sentMinute({ minutes, lastSent }: Noted, { minute, route }: Added): Sen
 /** For what could not be added: what was noted meanwhile stays. */
 function giveBackOne(
   state: State,
-  { consumer, part, minutes, askedMs, status, route, quietMs }: Noted,
+  { consumer, part, minutes, askedMs, status, route, quietMs }: UnsavedRead,
 ): void {
-  const told = { ...part, key: consumer.key, route, ranges: [], isQuiet: false }
-  const one = find(state, consumer.keyId, consumer.name, told)
+  const delivered = { ...part, key: consumer.key, route, ranges: [], isQuiet: false }
+  const one = find(state, consumer.keyId, consumer.name, delivered)
   if (one === undefined) return
   if (askedMs > one.askedMs) Object.assign(one, { askedMs, status, route })
   one.quietMs = Math.max(one.quietMs ?? 0, quietMs ?? 0) || undefined
@@ -170,14 +170,14 @@ function giveBackOne(
     addRanges(state, one, { ...sent, ranges: ranges.ranges() })
 }
 
-function isOf({ consumer, part }: Noted, name: string, told: Told): boolean {
+function isOf({ consumer, part }: UnsavedRead, name: string, delivered: Delivered): boolean {
   return (
     consumer.name === name &&
-    part.view === told.view &&
-    part.space === told.space &&
-    part.epoch === told.epoch &&
-    consumer.key.tenantId === told.key.tenantId &&
-    consumer.key.feed === told.key.feed
+    part.view === delivered.view &&
+    part.space === delivered.space &&
+    part.epoch === delivered.epoch &&
+    consumer.key.tenantId === delivered.key.tenantId &&
+    consumer.key.feed === delivered.key.feed
   )
 }
 
@@ -186,7 +186,15 @@ export function consumerText({ key, keyId, name }: ConsumerName): string {
 }
 
 /** In the form that the store takes. */
-export function readingOf({ consumer, part, minutes, askedMs, status, route, quietMs }: Noted): NotedReading {
+export function newReadOf({
+  consumer,
+  part,
+  minutes,
+  askedMs,
+  status,
+  route,
+  quietMs,
+}: UnsavedRead): NewRead {
   const sent = Array.from(minutes.values(), ({ ranges, ...row }) => {
     return { ...row, ranges: keptRanges(ranges.ranges()) }
   })

@@ -10,14 +10,14 @@ const mostRefusals = 50_000
 /** The names of all keys together that are distinguished while this node runs: some 5 MB. */
 const mostNames = 50_000
 
-export interface NotedRefusals {
+export interface RefusalCounts {
   note(refused: RefusedRequest, nowMs: number): void
   take(): readonly ConsumerRefusal[]
   giveBack(refusals: readonly ConsumerRefusal[]): void
   dropped(): number
 }
 
-export function notedRefusals(): NotedRefusals {
+export function refusalCounts(): RefusalCounts {
   let refusals = new Map<string, ConsumerRefusal>()
   let dropped = 0
   const nameOf = knownNames()

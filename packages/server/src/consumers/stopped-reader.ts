@@ -1,7 +1,7 @@
 /** Readers that take the first page of the list again and again, and never the rest. */
 import { catalogues } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
-import type { KeptReading } from './consumer.ts'
+import type { StoredRead } from './consumer.ts'
 import type { ConsumerLag } from './lag.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 
@@ -16,7 +16,7 @@ const largestPage = 1_000
 export function stoppedAfter(
   { reading, readings, keyEnd }: Pick<FeedConsumer, 'reading' | 'readings' | 'keyEnd'>,
   [lag, ...others]: readonly ConsumerLag[],
-  last: KeptReading | undefined,
+  last: StoredRead | undefined,
   { catalogue, nowMs }: { readonly catalogue: EventTypeCatalogue; readonly nowMs: number },
 ): number | undefined {
   if (keyEnd !== undefined || last === undefined || !wasLastList(last)) return undefined
@@ -29,15 +29,15 @@ export function stoppedAfter(
 }
 
 /** Whether a feed's record can have such a reader, without a look at its events. */
-export function mayHaveStopped(readings: readonly KeptReading[]): boolean {
+export function mayHaveStopped(readings: readonly StoredRead[]): boolean {
   return readings.some((reading) => wasLastList(reading) && isFirstPage([reading]))
 }
 
-function wasLastList({ status, route }: KeptReading): boolean {
+function wasLastList({ status, route }: StoredRead): boolean {
   return status === 200 && route === 'list'
 }
 
-function isFirstPage(readings: readonly KeptReading[]): boolean {
+function isFirstPage(readings: readonly StoredRead[]): boolean {
   const [sent, ...further] = readings.flatMap(({ ranges }) => ranges)
   return sent?.[0] === 1 && sent[1] <= largestPage && further.length === 0
 }

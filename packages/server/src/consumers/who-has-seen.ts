@@ -3,7 +3,7 @@ import { catalogues, millisecondsOfTicks, parseCreatedDate } from '@property-eve
 import type { ConsumerDelivery, DeliveredEvent, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../events/event-json.ts'
 import { branchViewName } from '../events/branches/branch-view.ts'
-import type { Acknowledgement, FirstSent, KeptReading, ReadPart } from './consumer.ts'
+import type { Acknowledgement, FirstSent, StoredRead, ReadPart } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head } from '../events/event-log.ts'
@@ -145,7 +145,7 @@ function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: 
 }
 
 function holds(
-  readings: readonly KeptReading[],
+  readings: readonly StoredRead[],
   sequenceNumber: number,
   epoch: string,
   places: Places,

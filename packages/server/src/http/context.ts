@@ -2,20 +2,20 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { Logger } from 'pino'
 import type { CurrentPages } from '../reading/current/current-pages.ts'
 import type { ErasureRecipients } from '../privacy/erasure/erasure-recipients.ts'
-import type { ExposurePage, ExposurePageQuery } from '../privacy/disclosure/disclosure-page.ts'
-import type { KnownPositions } from '../reading/event-position-cache.ts'
-import type { KnownRanges } from '../reading/page-range-cache.ts'
+import type { DisclosurePage, DisclosurePageQuery } from '../privacy/disclosure/disclosure-page.ts'
+import type { EventPositionCache } from '../reading/event-position-cache.ts'
+import type { PageRangeCache } from '../reading/page-range-cache.ts'
 import type { LiveTail } from '../live/tail.ts'
-import type { MovedFeeds } from '../live/changed-feeds.ts'
-import type { KnownFaults } from '../consumers/fault-cache.ts'
+import type { ChangedFeeds } from '../live/changed-feeds.ts'
+import type { FaultCache } from '../consumers/fault-cache.ts'
 import type { LastPublished } from '../publishing/last-published.ts'
-import type { FormOf } from '../reading/representation/representation.ts'
+import type { RepresentationOf } from '../reading/representation/representation.ts'
 import type { ConsumersQuery } from '../consumers/consumers-of-feed.ts'
 import type { ListedConsumer } from '../consumers/list-consumers.ts'
-import type { Readings } from '../consumers/read-counts.ts'
+import type { ReadCounts } from '../consumers/read-counts.ts'
 import type { Seen, SeenQuery } from '../consumers/who-has-seen.ts'
-import type { SentLedger } from '../privacy/disclosure/disclosure-log.ts'
-import type { PublicationNotes } from '../publishing/history/publish-history.ts'
+import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
+import type { PublishHistory } from '../publishing/history/publish-history.ts'
 import type { UsageCounts } from '../usage/usage-counter.ts'
 import type { MaintenanceWatch } from '../maintenance/watch.ts'
 import type { Publisher } from '../publishing/publish.ts'
@@ -43,10 +43,10 @@ import type { UsageStore } from '../usage/usage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { ConsoleDoor } from '../console/door.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { KeyLooks } from '../keys/key-recheck.ts'
+import type { KeyRecheck } from '../keys/key-recheck.ts'
 import type { KeyLimits } from '../keys/rate-limit/key-limits.ts'
 import type { Finding, ShownSetting } from '../nodes/recent-findings.ts'
-import type { ReadsUnderWay } from '../reading/reads-in-progress.ts'
+import type { ReadsInProgress } from '../reading/reads-in-progress.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from '../keys/rate-limit/token-bucket.ts'
 import type { WaitingReaders } from '../live/waiting-readers.ts'
@@ -80,7 +80,7 @@ export interface HttpContext {
   /** The number of days without a change after which a tenant's contacts are erased; 0: never. */
   readonly expiryDays: (tenantId: string) => Promise<number>
   /** Which contacts a key was sent; `undefined` if the key has nothing to do with the tenant. */
-  readonly exposureOf: (query: ExposurePageQuery) => Promise<ExposurePage | undefined>
+  readonly disclosuresOf: (query: DisclosurePageQuery) => Promise<DisclosurePage | undefined>
   /** Who has seen the latest event of a property; `undefined` if the feed has no event of it. */
   readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
   /** The consumers of a feed; `undefined` if there is no such feed. */
@@ -92,9 +92,9 @@ export interface HttpContext {
     branches: readonly string[] | undefined,
   ) => Promise<boolean>
   readonly maintenance: MaintenanceWatch
-  readonly ranges: KnownRanges
-  readonly positions: KnownPositions
-  readonly moved: MovedFeeds
+  readonly ranges: PageRangeCache
+  readonly positions: EventPositionCache
+  readonly moved: ChangedFeeds
   readonly pages: PageReader
   readonly currentPages: CurrentPages
   /** The types of events, and their numbers in the store. */
@@ -102,24 +102,24 @@ export interface HttpContext {
   /** `undefined`: the console is off. */
   readonly door: ConsoleDoor | undefined
   /** How a key sees events. */
-  readonly formOf: FormOf
+  readonly formOf: RepresentationOf
   readonly lastPublished: LastPublished
   /** What needs somebody, over all tenants. */
-  readonly faults: KnownFaults
+  readonly faults: FaultCache
   readonly publisher: Publisher
-  readonly ledger: SentLedger
+  readonly ledger: DisclosureLog
   readonly usageCounts: UsageCounts
   readonly usage: UsageStore
-  readonly publicationNotes: PublicationNotes
+  readonly publishHistory: PublishHistory
   readonly publications: PublicationStore
   /** What consumers have been sent. */
-  readonly readings: Readings
+  readonly readCounts: ReadCounts
   readonly tail: LiveTail
   readonly waiting: WaitingReaders
-  readonly reads: ReadsUnderWay
+  readonly reads: ReadsInProgress
   readonly verifier: KeyVerifier
   /** Checks the keys of waiting requests. */
-  readonly looks: KeyLooks
+  readonly looks: KeyRecheck
   /** Whether test keys work (PROTOCOL §2.8). */
   readonly testKeys: boolean
   readonly limits: ServiceLimits

@@ -9,7 +9,7 @@ import { reportExchange } from './report.ts'
 
 /** `aborted`: the client went away before it had the answer. */
 export function exchangeEnded(
-  context: Pick<HttpContext, 'metrics' | 'requestLines' | 'readings' | 'usageCounts'>,
+  context: Pick<HttpContext, 'metrics' | 'requestLines' | 'readCounts' | 'usageCounts'>,
   exchange: Exchange,
   aborted: boolean,
 ): void {
@@ -23,7 +23,7 @@ export function exchangeEnded(
 
 /** What a consumer was sent counts once the last byte was taken (D28). */
 function noteReading(
-  { readings }: Pick<HttpContext, 'readings'>,
+  { readCounts }: Pick<HttpContext, 'readCounts'>,
   { request, routed, answer, keyId, tenantId, problem }: Exchange,
   aborted: boolean,
 ): void {
@@ -33,9 +33,9 @@ function noteReading(
     // A path that does not exist refused nothing.
     if (feedRead(routed.access) === undefined || statusOf(answer) === problems.event_not_found.status) return
     const name = consumerNameOf(request)
-    readings.noteRefusal({ keyId, name, tenantId, code: problem, status: statusOf(answer) })
+    readCounts.noteRefusal({ keyId, name, tenantId, code: problem, status: statusOf(answer) })
     return
   }
-  if (aborted || !('told' in answer) || answer.told === undefined) return
-  readings.note(keyId, consumerNameOf(request), answer.told, statusOf(answer))
+  if (aborted || !('delivered' in answer) || answer.delivered === undefined) return
+  readCounts.note(keyId, consumerNameOf(request), answer.delivered, statusOf(answer))
 }

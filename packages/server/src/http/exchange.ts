@@ -2,8 +2,8 @@
 import type { AdminScope, ContactLimits, Ticks } from '@property-events/protocol'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { ContentCoding, PageBody } from '../reading/page-cache/index.ts'
-import type { Told } from '../consumers/read-ranges.ts'
-import type { Sent } from '../privacy/disclosure/sent.ts'
+import type { Delivered } from '../consumers/read-ranges.ts'
+import type { Disclosure } from '../privacy/disclosure/sent.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { Grant, KeyReading } from '../keys/key.ts'
 import type { Head } from '../events/event-log.ts'
@@ -78,7 +78,7 @@ export type Answer =
       /** As in `pieces`. */
       readonly completeUntil?: Ticks | undefined
       /** As in `pieces`. */
-      readonly told?: Told | undefined
+      readonly delivered?: Delivered | undefined
     }
   | {
       /** 200 with bytes that are ready. The transport releases them once they are with the kernel, or the client has gone. */
@@ -92,9 +92,9 @@ export type Answer =
       readonly body: PageBody
       readonly coding: ContentCoding
       /** The events in the answer, to be noted as sent to the key; `undefined` if none are noted. */
-      readonly sent?: Sent | undefined
+      readonly sent?: Disclosure | undefined
       /** What the reader has been sent once the last byte is taken; `undefined` if no feed was read. */
-      readonly told?: Told | undefined
+      readonly delivered?: Delivered | undefined
       /** Nothing was new, so the request gets its token back (D10). */
       readonly isFree?: boolean
       /** When the oldest of its events was committed, in milliseconds since 1970, if the reader was waiting for it. */
@@ -119,9 +119,9 @@ export type Answer =
       readonly completeUntil?: Ticks | undefined
       readonly coding: ContentCoding
       /** As in `pieces`; also `undefined` if the operation notes what it sends while sending it. */
-      readonly sent?: Sent | undefined
+      readonly sent?: Disclosure | undefined
       /** As in `pieces`, and with the same exception as `sent`. */
-      readonly told?: Told | undefined
+      readonly delivered?: Delivered | undefined
       /** `undefined` if it is unknown before the end. */
       readonly byteLength: number | undefined
       readonly use: FlightUse

@@ -120,14 +120,14 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
   } else {
     exchange.answer =
       outcome.kind === 'stream' ? watchedAnswer(context, request, exchange.access, outcome) : outcome
-    noteSent(context, exchange)
+    recordDisclosure(context, exchange)
   }
   context.keyLimits.settle(exchange)
   return exchange
 }
 
 /** Runs before the first byte leaves: what may have been sent counts as sent. */
-function noteSent({ ledger }: HttpContext, { request, answer, keyId }: Exchange): void {
+function recordDisclosure({ ledger }: HttpContext, { request, answer, keyId }: Exchange): void {
   if (answer.kind !== 'pieces' && answer.kind !== 'stream') return
   if (answer.sent === undefined || keyId === undefined || request.method === 'HEAD') return
   ledger.note(keyId, answer.sent)

@@ -2,7 +2,7 @@
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { KeyStore } from './key.ts'
 
-export interface KnownIds {
+export interface KeyIdCache {
   has(keyId: string): boolean
   /**
    * Resolves when the ids have been read again, by a reading that began after the call; then `has` is up to date. Resolves to `false` at
@@ -17,12 +17,12 @@ const renewalMs = 1_000
 const mostWaiting = 1_000
 
 /** `clock`: milliseconds. `delay`: resolves after the given number of milliseconds. */
-export function knownIds(
+export function keyIdCache(
   keys: Pick<KeyStore, 'keyIds'>,
   clock: () => number,
   delay: (ms: number) => Promise<void>,
   report: TaskReport,
-): KnownIds {
+): KeyIdCache {
   let ids: ReadonlySet<string> = new Set()
   let readMs = -Infinity
   let waiting = 0

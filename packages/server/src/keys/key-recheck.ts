@@ -17,7 +17,7 @@ export interface WatchedKey {
   readonly end: () => void
 }
 
-export interface KeyLooks {
+export interface KeyRecheck {
   /**
    * Watches the key for a waiting request. `isOver`: whether the present state of the key ends the request; called once, and whenever
    * that state has changed. `gone`: aborted when the reader has gone. `session`: what the request came with in place of the key; the
@@ -35,11 +35,11 @@ export interface KeyLooks {
 export interface KeyParts {
   readonly verifier: KeyVerifier
   /** Checks the keys of waiting requests. */
-  readonly looks: KeyLooks
+  readonly looks: KeyRecheck
 }
 
 export function keyParts(verifier: KeyVerifier, stopping: () => boolean): KeyParts {
-  return { verifier, looks: createKeyLooks(verifier, stopping) }
+  return { verifier, looks: createKeyRecheck(verifier, stopping) }
 }
 
 /** Revocation takes effect within 2 s, and cached knowledge of a key takes one of them. */
@@ -53,7 +53,7 @@ interface Watch {
   readonly session: OpenSession | undefined
 }
 
-export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: () => boolean): KeyLooks {
+export function createKeyRecheck(verifier: Pick<KeyVerifier, 'look'>, stopping: () => boolean): KeyRecheck {
   const byKey = new Map<string, Set<Watch>>()
   let timer: NodeJS.Timeout | undefined
 

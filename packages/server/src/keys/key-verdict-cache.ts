@@ -15,7 +15,7 @@ interface LookedAt<Verdict> {
 const knownLimit = 20_000
 
 /** `endOf`: until when a verdict holds if the store's answer stays the same. The returned function rejects when the store does. */
-export function rememberedLooks<Verdict>(
+export function keyVerdictCache<Verdict>(
   finder: Pick<KeyFinder, 'find'>,
   clock: () => number,
   verdictOf: (found: FoundKey | undefined, nowMs: number) => Verdict,

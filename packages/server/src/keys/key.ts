@@ -162,7 +162,7 @@ export interface FoundKey {
   readonly currentPepperId: string | undefined
 }
 
-export interface KeyPlace {
+export interface KeyCursor {
   readonly place: number
   readonly record: KeyRecord
 }
@@ -231,7 +231,7 @@ export interface KeyStore {
   /** Records last uses in bulk; later times win, unknown ids are ignored. */
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>
   /** Keys in order of creation, including operator keys unless a tenant is named. One run of an index. */
-  keysAfter(query: KeysQuery): Promise<readonly KeyPlace[]>
+  keysAfter(query: KeysQuery): Promise<readonly KeyCursor[]>
   /** Makes the whole change in one commit with its rows in the audit, or none of it. */
   changeKey(keyId: string, change: KeyChange, actor: Actor): Promise<ChangeKeyOutcome>
   /**

@@ -42,7 +42,7 @@ export type Peppers = readonly [Pepper, ...Pepper[]]
  * configuration contains the text of such a file, it means the pepper of that file. Throws a `PepperRefusal`, or the file system's own
  * error.
  */
-export function loadPeppers(options: PepperPlace): Peppers {
+export function loadPeppers(options: PepperLocation): Peppers {
   const peppers = findPeppers(options)
   if (peppers !== undefined) return peppers
   if (options.folder === undefined) return [pepperOf(randomBytes(32), false)]
@@ -50,14 +50,14 @@ export function loadPeppers(options: PepperPlace): Peppers {
   return loadPeppers(options)
 }
 
-export interface PepperPlace {
+export interface PepperLocation {
   readonly folder: string | undefined
   readonly given: string | undefined
   readonly old?: string | undefined
 }
 
 /** Like `loadPeppers`, but never creates a pepper: `undefined` if there is none yet. */
-export function findPeppers({ folder, given, old }: PepperPlace): Peppers | undefined {
+export function findPeppers({ folder, given, old }: PepperLocation): Peppers | undefined {
   const pepper = given === undefined ? inFile(folder, pepperFileName, false) : ofText(given, false)
   if (pepper === undefined) return undefined
   const before = old === undefined ? inFile(folder, oldPepperFileName, true) : ofText(old, true)

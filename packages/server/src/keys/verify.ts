@@ -10,10 +10,10 @@ import { BoundedMap } from '../runtime/bounded-map.ts'
 import { admissionOf } from '../tenants/standing.ts'
 import { allowedNetworks } from './allowed-networks.ts'
 import { cachedFinder } from './key-cache.ts'
-import { knownIds } from './key-id-cache.ts'
+import { keyIdCache } from './key-id-cache.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
-import { rememberedLooks } from './key-verdict-cache.ts'
+import { keyVerdictCache } from './key-verdict-cache.ts'
 import { createUseLog } from './use-log.ts'
 
 /** A key whose secret was right. */
@@ -106,7 +106,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   if (peppers.length === 0) throw new Error('a key verifier needs a pepper')
   const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
   const uses = createUseLog(keys, report)
-  const ids = knownIds(keys, clock, delay, report)
+  const ids = keyIdCache(keys, clock, delay, report)
   // The store's answer with which a key was last proven, by a hash of the whole key. While the answer is the same (for
   // at most a second), the HMAC need not be made again: 4 of the 6 µs of a verification (measured manually).
   const proven = new BoundedMap<string, ProvenKey>(provenLimit)
@@ -158,7 +158,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       return entry.key
     },
 
-    look: rememberedLooks(finder, clock, (found, nowMs) => verdictOf(found, nowMs, options), lookEndOf),
+    look: keyVerdictCache(finder, clock, (found, nowMs) => verdictOf(found, nowMs, options), lookEndOf),
 
     async use(keyId) {
       const verdict = verdictOf(await finder.find(keyId), clock(), options)

@@ -2,7 +2,7 @@
 import type { StoredEvent } from '../events/event-log.ts'
 
 /** Events in ascending order, with nothing left out between `after` and `through`. */
-export interface LiveTape {
+export interface BroadcastBuffer {
   /** Takes the events up to `through`, which follow those it has. */
   add(events: readonly StoredEvent[], through: number): void
   /**
@@ -10,7 +10,7 @@ export interface LiveTape {
    * `undefined`: the tape does not reach back that far, or has not reached that number yet. A caller that asks for the same as the one
    * before gets the same object, so that anything made from it can be made once for all of them.
    */
-  after(number: number, mostBytes: number): TapeReading | undefined
+  after(number: number, mostBytes: number): BufferedRead | undefined
   /** Everything up to this number has been read. */
   readonly through: number
   readonly bytes: number
@@ -18,7 +18,7 @@ export interface LiveTape {
   dropOldest(): number
 }
 
-export interface TapeReading {
+export interface BufferedRead {
   readonly events: readonly StoredEvent[]
   readonly through: number
 }
@@ -26,14 +26,14 @@ export interface TapeReading {
 interface LastReading {
   readonly number: number
   readonly mostBytes: number
-  readonly reading: TapeReading
+  readonly reading: BufferedRead
 }
 
 /** Long-polls and streams ask for two lengths, at the head and a little before it. */
 const mostReadings = 4
 
 /** An empty tape for a view that has been read up to `start`. */
-export function liveTape(start: number): LiveTape {
+export function broadcastBuffer(start: number): BroadcastBuffer {
   let events: StoredEvent[] = []
   /** Events before this index have been dropped. */
   let oldest = 0

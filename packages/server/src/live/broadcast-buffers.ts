@@ -2,10 +2,10 @@
 import type { EventStore, Head, ReadAfterQuery, StoredEvent } from '../events/event-log.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { FollowedFeed } from './followed-feed.ts'
-import { liveTape } from './broadcast-buffer.ts'
-import type { LiveTape, TapeReading } from './broadcast-buffer.ts'
+import { broadcastBuffer } from './broadcast-buffer.ts'
+import type { BroadcastBuffer, BufferedRead } from './broadcast-buffer.ts'
 
-export interface LiveTapes {
+export interface BroadcastBuffers {
   /**
    * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
    * them. Resolves at once if they are kept, with one object for all readers that ask for the same. Rejects with the store's `StorageFailure`.
@@ -15,7 +15,7 @@ export interface LiveTapes {
     view: FeedView,
     after: number,
     mostBytes: number,
-  ): TapeReading | Promise<TapeReading>
+  ): BufferedRead | Promise<BufferedRead>
 }
 
 /** In one read of the store: at 4.5 kB per event some 500 kB. */
@@ -25,11 +25,11 @@ const eventsAtOnce = 100
 const storedAtOnce = 14
 
 /** `feeds`: all followed feeds. `keptBytes`: for the events of all of them together. */
-export function liveTapes(
+export function broadcastBuffers(
   events: Pick<EventStore, 'readAfter'>,
   feeds: () => Iterable<FollowedFeed>,
   keptBytes: number,
-): LiveTapes {
+): BroadcastBuffers {
   function makeRoom(): void {
     for (;;) {
       const tapes = [...feeds()].flatMap((feed) => [...feed.tapes.values()])
@@ -40,7 +40,12 @@ export function liveTapes(
     }
   }
 
-  async function fill(feed: FollowedFeed, view: FeedView, tape: LiveTape, upTo: number): Promise<void> {
+  async function fill(
+    feed: FollowedFeed,
+    view: FeedView,
+    tape: BroadcastBuffer,
+    upTo: number,
+  ): Promise<void> {
     while (tape.through < upTo && feed.tapes.get(view) === tape) {
       const query = { key: feed.key, view, after: tape.through, limit: eventsAtOnce, latestOnly: false }
       const found = await events.readAfter(query)
@@ -51,7 +56,7 @@ export function liveTapes(
     }
   }
 
-  function filled(feed: FollowedFeed, view: FeedView, tape: LiveTape, upTo: number): Promise<void> {
+  function filled(feed: FollowedFeed, view: FeedView, tape: BroadcastBuffer, upTo: number): Promise<void> {
     const known = feed.filling.get(view)
     if (known !== undefined) return known
     const filling = fill(feed, view, tape, upTo).finally(() => feed.filling.delete(view))
@@ -63,10 +68,10 @@ export function liveTapes(
     read(feed, view, after, mostBytes) {
       const { head } = feed
       if (head === undefined || head === 'unread') return { events: [], through: after }
-      const tape = feed.tapes.get(view) ?? liveTape(startOf(head.sequenceNumber, after))
+      const tape = feed.tapes.get(view) ?? broadcastBuffer(startOf(head.sequenceNumber, after))
       feed.tapes.set(view, tape)
       // Leaves out events that were read before the epoch or the revision changed.
-      const kept = (): TapeReading | undefined =>
+      const kept = (): BufferedRead | undefined =>
         feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
       if (tape.through < head.sequenceNumber) {
         return filled(feed, view, tape, head.sequenceNumber).then(
@@ -84,7 +89,7 @@ async function stored(
   query: Pick<ReadAfterQuery, 'key' | 'view' | 'after'>,
   head: Head,
   mostBytes: number,
-): Promise<TapeReading> {
+): Promise<BufferedRead> {
   const found = await events.readAfter({ ...query, limit: storedAtOnce, latestOnly: false })
   const known = upToNumber(found, head.sequenceNumber)
   const fitting = fittingIn(known, mostBytes)

@@ -2,15 +2,15 @@
 import { feedName } from '../events/feed-key.ts'
 import type { EventStore } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import type { KnownMarks } from './feed-version-cache.ts'
+import type { FeedVersionCache } from './feed-version-cache.ts'
 
-export interface HeardFeeds {
+export interface ChangeNotifications {
   /** Listens from the first call on. */
   listen(): void
   /** Something has changed since the last `take`. */
   readonly any: boolean
   /** Feeds that may have changed since the last call. Read them after it. */
-  take(known: Pick<KnownMarks, 'feeds'>): readonly FeedKey[]
+  take(known: Pick<FeedVersionCache, 'feeds'>): readonly FeedKey[]
   /** The next `take` names all feeds. */
   forgetCounts(): void
   /** Resolves when there is something to take, and after `atMostMs`. */
@@ -18,7 +18,7 @@ export interface HeardFeeds {
   close(): void
 }
 
-export function heardFeeds(events: Pick<EventStore, 'watch' | 'changeCount'>): HeardFeeds {
+export function changeNotifications(events: Pick<EventStore, 'watch' | 'changeCount'>): ChangeNotifications {
   let named = new Map<string, FeedKey>()
   /** A feed has changed, and the notice did not name it. */
   let isUnnamed = false

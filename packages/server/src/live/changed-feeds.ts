@@ -1,7 +1,7 @@
 /**
  * Which feeds have changed since a client last asked, for readers of thousands of them (PROTOCOL §11.5, §13.3). The cost depends on what
  * has changed and not on the number of feeds: feeds with notices are read singly, and once a second, while anybody asks or waits, the sum
- * of all marks shows whether a notice was missed. A token names a state of the store by the sum of all counts in it: it rises with every
+ * of all versions shows whether a notice was missed. A token names a state of the store by the sum of all counts in it: it rises with every
  * change, is the same on every node, and needs no clock. Anything that a state lacks is in one with a greater sum.
  */
 import { randomBytes } from 'node:crypto'
@@ -10,9 +10,9 @@ import type { EndSignal } from '../runtime/end-signal.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import { KnownMarks } from './feed-version-cache.ts'
-import { looksAtMarks } from './version-poller.ts'
-import type { Versions } from './version-poller.ts'
+import { FeedVersionCache } from './feed-version-cache.ts'
+import { versionPoller } from './version-poller.ts'
+import type { VersionedEvents } from './version-poller.ts'
 import { readToken, writeToken } from './state-token.ts'
 import { waitingForFeeds } from './waiting-feeds.ts'
 
@@ -23,26 +23,26 @@ export interface ReadableFeeds {
   readonly print: string
 }
 
-export interface MovedFeeds {
+export interface ChangedFeeds {
   /**
    * The readable feeds that have changed since the state that the token names, in no order; all of them without a token, or with one of
    * another store, epoch or set of feeds. A feed may be named although it has not changed. `next`: names the present state. It includes
    * what this node has acknowledged, and what others have a second later at the latest.
    */
-  since(token: string | undefined, readable: ReadableFeeds): Promise<Moved>
+  since(token: string | undefined, readable: ReadableFeeds): Promise<FeedChanges>
   /** The same, as soon as one has changed; none after `atMostMs`, or when `signal` is aborted. */
   wait(
     token: string | undefined,
     readable: ReadableFeeds,
     atMostMs: number,
     signal: EndSignal,
-  ): Promise<Moved>
+  ): Promise<FeedChanges>
   /** Nobody waits any more: requests are answered at once. */
   endWaits(): void
   close(): void
 }
 
-export interface Moved {
+export interface FeedChanges {
   readonly keys: readonly FeedKey[]
   readonly next: string
 }
@@ -52,14 +52,14 @@ export function readableFeeds(keys: readonly FeedKey[]): ReadableFeeds {
   return { byName, print: crc32([...byName.keys()].sort().join(' ')).toString(36) }
 }
 
-export function movedFeeds(
-  events: Versions,
+export function changedFeeds(
+  events: VersionedEvents,
   report: TaskReport,
   clock: () => number = () => performance.now(),
-): MovedFeeds {
+): ChangedFeeds {
   const thread = (randomBytes(4).readUInt32BE() % 36 ** 6).toString(36)
-  const known = new KnownMarks(thread)
-  const looks = looksAtMarks(events, known, (changed) => waiting.wake(changed), clock)
+  const known = new FeedVersionCache(thread)
+  const looks = versionPoller(events, known, (changed) => waiting.wake(changed), clock)
   const waiting = waitingForFeeds(looks, report)
   let isEnding = false
 
@@ -69,7 +69,7 @@ export function movedFeeds(
     if (token !== undefined && readToken(token).total > known.state.total) await looks.readAll()
   }
 
-  function movedSince(token: string | undefined, readable: ReadableFeeds): Moved {
+  function changesSince(token: string | undefined, readable: ReadableFeeds): FeedChanges {
     const { total, print, serial } = known.state
     const ofReadable = readable.print
     const next = writeToken({ total, print, ofReadable, thread, serial })
@@ -82,14 +82,14 @@ export function movedFeeds(
   return {
     async since(token, readable) {
       await bringUpToDate(token)
-      return movedSince(token, readable)
+      return changesSince(token, readable)
     },
     async wait(token, readable, atMostMs, signal) {
       const untilMs = performance.now() + atMostMs
       for (;;) {
         await bringUpToDate(token)
         // Nothing is learnt between this and the beginning of the wait.
-        const moved = movedSince(token, readable)
+        const moved = changesSince(token, readable)
         const leftMs = untilMs - performance.now()
         if (moved.keys.length > 0 || leftMs <= 0 || signal.aborted || isEnding) return moved
         await waiting.nextChange(readable, leftMs, signal)

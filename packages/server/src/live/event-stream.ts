@@ -34,7 +34,7 @@ export interface StreamParts {
   /** Reads the events after a number; they are noted as sent before they are handed out. */
   readonly read: (after: number) => StreamReading | Promise<StreamReading>
   /** Called when events that came after this reader had caught up are with the kernel; the oldest was committed then. */
-  readonly told: (committedMs: number) => void
+  readonly delivered: (committedMs: number) => void
   /** Called when everything between the numbers has been taken, including these events; equal numbers mean that there was nothing new. */
   readonly taken: (after: number, through: number, events: readonly StoredEvent[]) => void
 }
@@ -231,7 +231,7 @@ class EventStream {
 
   /** Notes events that the kernel has taken. */
   #note(from: number, { events, committedMs }: StreamReading): void {
-    if (this.#hasCaughtUp && committedMs !== undefined) this.#parts.told(committedMs)
+    if (this.#hasCaughtUp && committedMs !== undefined) this.#parts.delivered(committedMs)
     this.#hasCaughtUp &&= this.#after >= this.#head.sequenceNumber
     this.#parts.taken(from, this.#after, events)
   }

@@ -9,7 +9,7 @@ import type { StateToken } from './state-token.ts'
 /** `all`: possibly every feed. */
 export type Changed = ReadonlySet<string> | 'all'
 
-export interface KnownState {
+export interface FeedVersionState {
   /** The sum of all counts, when all were last known to be from one state. */
   readonly total: bigint
   /** A hash of all feeds and their epochs. */
@@ -19,7 +19,7 @@ export interface KnownState {
   readonly size: number
 }
 
-interface KnownFeed {
+interface CachedFeed {
   readonly key: FeedKey
   readonly epoch: string
   readonly count: number
@@ -39,9 +39,9 @@ interface Change {
 const spareChanges = 1_000
 
 /** One for each answering thread; `thread` names it. */
-export class KnownMarks {
+export class FeedVersionCache {
   readonly #thread: string
-  readonly #feeds = new Map<string, KnownFeed>()
+  readonly #feeds = new Map<string, CachedFeed>()
   #changes: Change[] = []
   #total = 0n
   /** The sum of the known counts. */
@@ -57,7 +57,7 @@ export class KnownMarks {
     this.#thread = thread
   }
 
-  get state(): KnownState {
+  get state(): FeedVersionState {
     return { total: this.#total, print: this.#print, serial: this.#serial, size: this.#feeds.size }
   }
 
@@ -90,7 +90,7 @@ export class KnownMarks {
   }
 
   /** Takes the totals of all versions, if they match what is known; `false`: they do not. */
-  takeTotal({ total, feeds, epochs }: FeedVersionsTotal): boolean {
+  putTotal({ total, feeds, epochs }: FeedVersionsTotal): boolean {
     if (total !== this.#sum || feeds !== this.#feeds.size || epochs !== this.#epochs) return false
     this.#settle(total)
     return true
@@ -151,7 +151,7 @@ export class KnownMarks {
   }
 }
 
-function printOf(feeds: Iterable<KnownFeed>): string {
+function printOf(feeds: Iterable<CachedFeed>): string {
   let print = 0
   for (const feed of feeds) print = (print + feed.print) % 2 ** 32
   return print.toString(36)

@@ -3,7 +3,7 @@ import type { EndSignal } from '../runtime/end-signal.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head } from '../events/event-log.ts'
-import type { LiveTape } from './broadcast-buffer.ts'
+import type { BroadcastBuffer } from './broadcast-buffer.ts'
 
 export interface FollowedFeed {
   readonly key: FeedKey
@@ -12,7 +12,7 @@ export interface FollowedFeed {
   lingering: NodeJS.Timeout | undefined
   /** `unread`: not read since it is being followed. `undefined`: there is no such tenant. */
   head: Head | undefined | 'unread'
-  readonly tapes: Map<FeedView, LiveTape>
+  readonly tapes: Map<FeedView, BroadcastBuffer>
   /** Reads that bring tapes to the head, each shared by all its waiting readers. */
   readonly filling: Map<FeedView, Promise<void>>
   /** Each is called once. */
@@ -52,7 +52,7 @@ export function wakeAll({ wakers, listeners }: FollowedFeed): void {
 }
 
 /** Whether a reader that has seen the feed in this state has something new to read or to be told. */
-export function hasMoved({ head }: FollowedFeed, seen: Head): boolean {
+export function hasChanged({ head }: FollowedFeed, seen: Head): boolean {
   if (head === 'unread') return false
   if (head === undefined) return true
   return (

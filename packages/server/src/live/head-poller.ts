@@ -5,7 +5,7 @@ import type { EventStore } from '../events/event-log.ts'
 import { takeHead } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 
-export interface FeedLooks {
+export interface HeadPoller {
   /** The feed may have changed. It is read soon, after this call. */
   want(feed: FollowedFeed): void
   /** Nobody follows it any more. */
@@ -22,7 +22,7 @@ const feedsAtOnce = 1_000
  */
 const restMs = 10
 
-export function feedLooks(events: Pick<EventStore, 'heads'>, report: TaskReport): FeedLooks {
+export function headPoller(events: Pick<EventStore, 'heads'>, report: TaskReport): HeadPoller {
   const wanted = new Set<FollowedFeed>()
   let wake = (): void => undefined
 

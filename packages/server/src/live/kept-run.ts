@@ -2,12 +2,12 @@
 import { gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { FeedFollower } from './tail.ts'
-import type { TapeReading } from './broadcast-buffer.ts'
-import { formedCopies } from '../reading/representation/representation.ts'
+import type { BufferedRead } from './broadcast-buffer.ts'
+import { representCopies } from '../reading/representation/representation.ts'
 import { runPieces } from '../reading/run.ts'
 import type { EventRun, RunQuery } from '../reading/run.ts'
-import { sentEvents } from '../privacy/disclosure/sent.ts'
-import type { Sent } from '../privacy/disclosure/sent.ts'
+import { disclosedEvents } from '../privacy/disclosure/sent.ts'
+import type { Disclosure } from '../privacy/disclosure/sent.ts'
 import { committedMs } from './delivery-latency.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
 import type { Head } from '../events/event-log.ts'
@@ -23,7 +23,7 @@ export interface KeptRun {
   readonly run: EventRun
   /** When the oldest of its events was committed, in milliseconds since 1970; `undefined`: it has none. */
   readonly committedMs: number | undefined
-  readonly sent: Sent | undefined
+  readonly sent: Disclosure | undefined
   /** The bytes to send. All readers of this run share them, so nobody may change or free them. */
   readonly body: (isCompressed: boolean) => Bytes | Promise<Bytes>
 }
@@ -46,7 +46,7 @@ export function readKept(
   { view, after, limit, types }: RunQuery,
 ): KeptRun | Promise<KeptRun> {
   const form = formOf(access, key.feed)
-  const made = (reading: TapeReading): KeptRun => {
+  const made = (reading: BufferedRead): KeptRun => {
     const passing = ofTypes(reading.events, types)
     const events = passing.slice(0, limit)
     const last = events.at(-1)?.sequenceNumber ?? after
@@ -57,12 +57,12 @@ export function readKept(
     return {
       run,
       committedMs: committedMs(events),
-      sent: sentEvents(key, events),
-      body: bodyOf(() => Buffer.concat(runPieces({ ...run, events: formedCopies(events, form) }))),
+      sent: disclosedEvents(key, events),
+      body: bodyOf(() => Buffer.concat(runPieces({ ...run, events: representCopies(events, form) }))),
     }
   }
   if (after >= head.sequenceNumber) return made({ events: [], through: after })
-  const sharedOf = (reading: TapeReading): KeptRun =>
+  const sharedOf = (reading: BufferedRead): KeptRun =>
     shared.of(reading.events, [form, types, limit, head, reading.through], () => made(reading))
   const reading = follower.read(view, after, mostBytes)
   return reading instanceof Promise ? reading.then(sharedOf) : sharedOf(reading)

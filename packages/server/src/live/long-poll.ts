@@ -130,7 +130,7 @@ async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): P
 /** The same bytes for all readers that asked the same. */
 function keptAnswer(
   context: HttpContext,
-  { request, access, told }: RunAsked,
+  { request, access, delivered }: RunAsked,
   { run, sent, committedMs, body }: KeptRun,
 ): Answer | Promise<Answer> {
   if (sent !== undefined) context.ledger.note(access.keyId ?? '', sent)
@@ -143,7 +143,7 @@ function keptAnswer(
     // Counted as the reader's own, so that what it does not take is charged to its key.
     body: ownBody(bytes),
     coding: isCompressed ? 'gzip' : 'identity',
-    told: told(run),
+    delivered: delivered(run),
     isFree: run.events.length === 0,
     committedMs,
   }))

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event-log.ts'
 
 export interface SharedPieces<Piece> {
   /**
-   * Returns the piece made from these events, and makes it if nobody has yet. `events`: the array that `LiveTapes.read` gives to all readers
+   * Returns the piece made from these events, and makes it if nobody has yet. `events`: the array that `BroadcastBuffers.read` gives to all readers
    * of the same place. `by`: everything else that the piece depends on, compared one by one.
    */
   of(events: readonly StoredEvent[], by: readonly unknown[], make: () => Piece): Piece

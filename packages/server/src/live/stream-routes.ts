@@ -4,12 +4,12 @@ import type { FeedName } from '@property-events/protocol'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { FeedFollower } from './tail.ts'
 import { checkCursor } from '../reading/run.ts'
-import type { TapeReading } from './broadcast-buffer.ts'
-import { formedCopies } from '../reading/representation/representation.ts'
-import { sentEvents } from '../privacy/disclosure/sent.ts'
+import type { BufferedRead } from './broadcast-buffer.ts'
+import { representCopies } from '../reading/representation/representation.ts'
+import { disclosedEvents } from '../privacy/disclosure/sent.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
-import { toldAfter } from '../consumers/delivered.ts'
-import type { Sent } from '../privacy/disclosure/sent.ts'
+import { deliveredAfter } from '../consumers/delivered.ts'
+import type { Disclosure } from '../privacy/disclosure/sent.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head, StoredEvent } from '../events/event-log.ts'
@@ -148,7 +148,7 @@ interface SharedReading {
   readonly events: readonly StoredEvent[]
   /** The bytes of the events, without the framing of the stream. */
   readonly eventBytes: number
-  readonly sent: Sent | undefined
+  readonly sent: Disclosure | undefined
   /** When the oldest event was committed, in milliseconds since 1970. */
   readonly committedMs: number | undefined
   readonly piece: LivePiece | undefined
@@ -161,18 +161,18 @@ function partsOf(
   { request, access, key }: StreamAsked,
   { follower, over, head, view, types, after }: StreamPlace,
 ): StreamParts {
-  const { limits, metrics, ledger, reads, readings } = context
+  const { limits, metrics, ledger, reads, readCounts } = context
   const { keyId = '' } = access
   const name = consumerNameOf(request)
   const form = context.formOf(access, key.feed)
-  const toSend = ({ events, through }: TapeReading): StreamReading => {
+  const toSend = ({ events, through }: BufferedRead): StreamReading => {
     const made = shared.of(events, [form, types], () => {
       // Copies, because all waiting readers share the events. The types are those that the reader sees.
-      const passing = ofTypes(formedCopies(events, form), types)
+      const passing = ofTypes(representCopies(events, form), types)
       return {
         events: passing,
         eventBytes: passing.reduce((sum, { json }) => sum + json.byteLength, 0),
-        sent: sentEvents(key, passing),
+        sent: disclosedEvents(key, passing),
         committedMs: committedMs(passing),
         piece: passing.length === 0 ? undefined : eventsPiece(head.epoch, passing),
       }
@@ -196,11 +196,17 @@ function partsOf(
       reads.add(reading)
       return reading
     },
-    told: (ms) => metrics.live.delivered('stream', (Date.now() - ms) / 1_000),
+    delivered: (ms) => metrics.live.delivered('stream', (Date.now() - ms) / 1_000),
     taken(from, next, events) {
-      const told = toldAfter({ key, view, after: from, route: 'stream', isPart: types !== undefined })
+      const delivered = deliveredAfter({
+        key,
+        view,
+        after: from,
+        route: 'stream',
+        isPart: types !== undefined,
+      })
       const run = { events, next, head: { sequenceNumber: from === next ? next : Infinity } }
-      readings.note(keyId, name, told(run), success.ok)
+      readCounts.note(keyId, name, delivered(run), success.ok)
     },
   }
 }

@@ -8,11 +8,11 @@ import type { EventStore, Head } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import { feedName } from '../events/feed-key.ts'
-import { followedFeed, hasMoved, nextChange, wakeAll } from './followed-feed.ts'
+import { followedFeed, hasChanged, nextChange, wakeAll } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
-import type { TapeReading } from './broadcast-buffer.ts'
-import { liveTapes } from './broadcast-buffers.ts'
-import { feedLooks } from './head-poller.ts'
+import type { BufferedRead } from './broadcast-buffer.ts'
+import { broadcastBuffers } from './broadcast-buffers.ts'
+import { headPoller } from './head-poller.ts'
 
 export interface LiveTail {
   /** Follows a feed until `stop` is called. It finds everything that is stored after the call. */
@@ -32,8 +32,8 @@ export interface FeedFollower {
   onChange(listener: () => void): void
   /** Resolves when the head is after `seen`, or of another epoch or revision; when `signal` is aborted; and after `atMostMs`. */
   moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void>
-  /** As in `LiveTapes.read`. */
-  read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading>
+  /** As in `BroadcastBuffers.read`. */
+  read(view: FeedView, after: number, mostBytes: number): BufferedRead | Promise<BufferedRead>
   /** Safe to call twice. */
   stop(): void
 }
@@ -54,9 +54,9 @@ const defaultKeptBytes = 16 * 2 ** 20
 export function createLiveTail(options: LiveTailOptions): LiveTail {
   const { events, report, keptBytes = defaultKeptBytes, lookEveryMs = 1_000, lingerMs = 2_000 } = options
   const feeds = new Map<string, FollowedFeed>()
-  const looks = feedLooks(events, report)
-  const tapes = liveTapes(events, () => feeds.values(), keptBytes)
-  const read: ReadTape = (feed, ...asked) => tapes.read(feed, ...asked)
+  const looks = headPoller(events, report)
+  const tapes = broadcastBuffers(events, () => feeds.values(), keptBytes)
+  const read: ReadBuffer = (feed, ...asked) => tapes.read(feed, ...asked)
   let stopWatching: (() => void) | undefined
 
   function watch(): () => void {
@@ -121,7 +121,7 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
 /** As long as a read with `x-feed-min-sequence` waits. */
 const firstLookMs = 5_000
 
-type ReadTape = (
+type ReadBuffer = (
   feed: FollowedFeed,
   ...asked: Parameters<FeedFollower['read']>
 ) => ReturnType<FeedFollower['read']>
@@ -129,12 +129,12 @@ type ReadTape = (
 /** A class, because V8 makes the getter of an object literal anew for each object: 4 % of a long-poll. */
 class Follower implements FeedFollower {
   readonly #feed: FollowedFeed
-  readonly #read: ReadTape
+  readonly #read: ReadBuffer
   readonly #leave: (feed: FollowedFeed) => void
   #listener: (() => void) | undefined
   #isStopped = false
 
-  constructor(feed: FollowedFeed, read: ReadTape, leave: (feed: FollowedFeed) => void) {
+  constructor(feed: FollowedFeed, read: ReadBuffer, leave: (feed: FollowedFeed) => void) {
     this.#feed = feed
     this.#read = read
     this.#leave = leave
@@ -156,10 +156,10 @@ class Follower implements FeedFollower {
   }
 
   async moved(seen: Head, atMostMs: number, signal: EndSignal): Promise<void> {
-    if (!signal.aborted && !hasMoved(this.#feed, seen)) await nextChange(this.#feed, atMostMs, signal)
+    if (!signal.aborted && !hasChanged(this.#feed, seen)) await nextChange(this.#feed, atMostMs, signal)
   }
 
-  read(view: FeedView, after: number, mostBytes: number): TapeReading | Promise<TapeReading> {
+  read(view: FeedView, after: number, mostBytes: number): BufferedRead | Promise<BufferedRead> {
     return this.#read(this.#feed, view, after, mostBytes)
   }
 

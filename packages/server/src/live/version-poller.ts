@@ -1,11 +1,11 @@
 /** Keeps what is known about all feeds' versions up to date: by notices, and once a second by their sum. */
 import type { EventStore } from '../events/event-log.ts'
-import { heardFeeds } from './change-notifications.ts'
-import type { Changed, KnownMarks } from './feed-version-cache.ts'
+import { changeNotifications } from './change-notifications.ts'
+import type { Changed, FeedVersionCache } from './feed-version-cache.ts'
 
-export type Versions = Pick<EventStore, 'versions' | 'versionsTotal' | 'watch' | 'changeCount'>
+export type VersionedEvents = Pick<EventStore, 'versions' | 'versionsTotal' | 'watch' | 'changeCount'>
 
-export interface LooksAtMarks {
+export interface VersionPoller {
   /** Listens from the first call on. Resolves when everything is known that this node stored before the call. */
   lookIfNeeded(): Promise<void>
   /** Reads all versions, whatever is known. */
@@ -23,13 +23,13 @@ const fewFeeds = 1_000
 const mostShare = 0.25
 
 /** `onChange`: called with what each look has learnt. */
-export function looksAtMarks(
-  events: Versions,
-  known: KnownMarks,
+export function versionPoller(
+  events: VersionedEvents,
+  known: FeedVersionCache,
   onChange: (changed: Changed) => void,
   clock: () => number,
-): LooksAtMarks {
-  const heard = heardFeeds(events)
+): VersionPoller {
+  const heard = changeNotifications(events)
   let readMs = -Infinity
   let looking: Promise<void> | undefined
 
@@ -56,7 +56,7 @@ export function looksAtMarks(
         onChange(some)
       }
       if (isFresh() && (keys.length === 0 || size > fewFeeds)) return
-      if (!known.takeTotal(await events.versionsTotal())) return await readAll()
+      if (!known.putTotal(await events.versionsTotal())) return await readAll()
       readMs = startedMs
     } catch (error) {
       // No successful look includes the notices.

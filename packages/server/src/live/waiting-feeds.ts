@@ -4,7 +4,7 @@ import type { EndSignal } from '../runtime/end-signal.ts'
 import { reported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { Changed } from './feed-version-cache.ts'
-import type { LooksAtMarks } from './version-poller.ts'
+import type { VersionPoller } from './version-poller.ts'
 import type { ReadableFeeds } from './changed-feeds.ts'
 
 export interface WaitingForFeeds {
@@ -22,7 +22,7 @@ const mostRestMs = 100
 const failedRestMs = 1_000
 
 export function waitingForFeeds(
-  looks: Pick<LooksAtMarks, 'lookIfNeeded' | 'untilNeeded'>,
+  looks: Pick<VersionPoller, 'lookIfNeeded' | 'untilNeeded'>,
   report: TaskReport,
 ): WaitingForFeeds {
   /** By the feeds they wait for, which are one object for all requests of a key. */

@@ -103,13 +103,13 @@ async function takeBody(
 }
 
 function noteRefusal(
-  { publicationNotes }: HttpContext,
+  { publishHistory }: HttpContext,
   { id }: Request,
   { keyId }: Access,
   key: FeedKey,
   { refusal: { code, errors = [] } }: Refused,
 ): void {
-  if (keyId !== undefined) publicationNotes.refused(keyId, key, { requestId: id, code, errors })
+  if (keyId !== undefined) publishHistory.refused(keyId, key, { requestId: id, code, errors })
 }
 
 /** Shorter bodies are not worth checking. */
@@ -146,7 +146,7 @@ const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-con
 
 /** Publishes a body and returns the answer. Consumes the body: its memory is released. Rejects as the store does. */
 async function publish(
-  { metrics, publisher, publicationNotes }: HttpContext,
+  { metrics, publisher, publishHistory }: HttpContext,
   { keyId }: Access,
   publication: PublishRequest,
 ): Promise<Outcome> {
@@ -166,7 +166,7 @@ async function publish(
   metrics.published(feed, outcome.kind)
   if (outcome.kind !== 'receipt') return refused(refusalOfPublish(outcome))
   if (keyId !== undefined && !publication.dryRun)
-    publicationNotes.taken(keyId, publication.key, outcome.receipt)
+    publishHistory.taken(keyId, publication.key, outcome.receipt)
   const status = outcome.created ? success.created : success.ok
   return { kind: 'text', status, headers: receiptHeaders, body: JSON.stringify(outcome.receipt) }
 }

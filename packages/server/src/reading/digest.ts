@@ -9,7 +9,7 @@ import type { EventStore } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { LiveSubject } from '../events/live-subjects.ts'
-import type { Narrow } from './representation/contact-redaction.ts'
+import type { RedactContact } from './representation/contact-redaction.ts'
 import { shownTo } from './representation/visible-subjects.ts'
 
 export interface DigestQuery {
@@ -18,7 +18,7 @@ export interface DigestQuery {
   /** 0 to 32 lower-case hexadecimal digits: the beginning of the reference without its hyphens. */
   readonly prefix: string
   /** For a key that sees some contacts as removed: only the others are counted. */
-  readonly narrow: Narrow | undefined
+  readonly narrow: RedactContact | undefined
 }
 
 export interface DigestPart {

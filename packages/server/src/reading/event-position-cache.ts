@@ -6,7 +6,7 @@
  */
 import type { FeedKey } from '../events/feed-key.ts'
 
-export interface KnownPositions {
+export interface EventPositionCache {
   /** `id`: lower case. */
   get(key: FeedKey, id: string): number | undefined
   set(key: FeedKey, id: string, position: number): void
@@ -19,7 +19,7 @@ const entriesPerRow = 4
 const numbersPerEntry = 2
 const numbersPerRow = entriesPerRow * numbersPerEntry
 
-export function createKnownPositions(): KnownPositions {
+export function createEventPositionCache(): EventPositionCache {
   const numbers = new Uint32Array(rows * numbersPerRow)
   let [row, mark] = [0, 0]
 

@@ -3,7 +3,7 @@ import type { Ticks } from '@property-events/protocol'
 import type { EventStore, Head, Located, ViewRange } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
-import type { ReaderForm } from './representation/representation.ts'
+import type { Representation } from './representation/representation.ts'
 
 export interface PageRequest {
   readonly key: FeedKey
@@ -20,7 +20,7 @@ export interface PageRequest {
 /** A run of events, and the form in which a reader sees them. */
 export interface PageRange extends ViewRange {
   /** Left out: as stored. */
-  readonly form?: ReaderForm
+  readonly form?: Representation
 }
 
 /** A page that is located but not read: enough for its ETag, and for a 304 without reading an event. */

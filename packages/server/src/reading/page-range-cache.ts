@@ -7,9 +7,9 @@ import { BoundedMap } from '../runtime/bounded-map.ts'
 import type { EventStore, Head, LocateQuery, Located } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
-import { createKnownBounds } from './window-bounds-cache.ts'
+import { createWindowBoundsCache } from './window-bounds-cache.ts'
 
-export interface KnownRanges {
+export interface PageRangeCache {
   /** The answer that `locate` would give now, if it is known without asking the store. */
   known(query: LocateQuery): Located | undefined
   /**
@@ -47,15 +47,15 @@ interface Asked {
 /** The last query for each whole view; `head` is the last that was answered, for a view or for a window. */
 type FeedQuestions = Map<FeedView | 'head', Asked>
 
-export function createKnownRanges(
+export function createPageRangeCache(
   events: Pick<EventStore, 'locate' | 'changeCount'>,
   now: () => number = () => performance.now(),
-): KnownRanges {
+): PageRangeCache {
   const feeds = {
     property: new BoundedMap<string, FeedQuestions>(feedLimit),
     contact: new BoundedMap<string, FeedQuestions>(feedLimit),
   } as const
-  const bounds = createKnownBounds()
+  const bounds = createWindowBoundsCache()
 
   const lastAsked = ({ feed, tenantId }: FeedKey, name: FeedView | 'head'): Asked | undefined =>
     feeds[feed].get(tenantId)?.get(name)

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface ReadsUnderWay {
+export interface ReadsInProgress {
   /** `reading` settles once what was read is noted as sent, or will not be sent. */
   add(reading: Promise<unknown>): void
   /**
@@ -14,7 +14,7 @@ export interface ReadsUnderWay {
   settled(atMostMs: number): Promise<void>
 }
 
-export function readsUnderWay(): ReadsUnderWay {
+export function readsInProgress(): ReadsInProgress {
   const underWay = new Set<Promise<unknown>>()
   return {
     add(reading) {

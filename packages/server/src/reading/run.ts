@@ -45,7 +45,7 @@ export interface RunQuery extends Cursor {
 const mostBytes = 8 * 2 ** 20
 
 /** Takes room for bytes that a run is about to hold; otherwise returns why there is none. */
-export type TakeRoom<Reason> = (bytes: number) => Reason | undefined
+export type TakeBytes<Reason> = (bytes: number) => Reason | undefined
 
 /** There was room for none of its events. */
 export interface NoRoom<Reason> {
@@ -59,7 +59,7 @@ type RunReading<Reason> = EventRun | CursorRefusal | NoRoom<Reason>
 export async function readRun<Reason>(
   events: EventStore,
   query: RunQuery,
-  take: TakeRoom<Reason>,
+  take: TakeBytes<Reason>,
 ): Promise<RunReading<Reason>> {
   const head = await checkCursor(events, query)
   if ('kind' in head) return head
@@ -73,7 +73,7 @@ export async function readRun<Reason>(
 export async function readHistory<Reason>(
   events: EventStore,
   query: Cursor & Pick<ReadSubjectQuery, 'subjectId' | 'limit' | 'branches'>,
-  take: TakeRoom<Reason>,
+  take: TakeBytes<Reason>,
 ): Promise<RunReading<Reason>> {
   const head = await checkCursor(events, query)
   if ('kind' in head) return head
@@ -98,7 +98,7 @@ async function readSteps<Reason>(
   { after, limit, types }: Pick<RunQuery, 'after' | 'limit' | 'types'>,
   head: Head,
   readNext: ReadNext,
-  take: TakeRoom<Reason>,
+  take: TakeBytes<Reason>,
 ): Promise<EventRun | NoRoom<Reason>> {
   const events: StoredEvent[] = []
   let bytes = 0

@@ -9,7 +9,7 @@ import { isOpenWindow } from '../events/time-reservation.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { Head, LocateQuery, Located, ViewRange } from '../events/event-log.ts'
 
-export interface KnownBounds {
+export interface WindowBoundsCache {
   /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */
   rangeOf(query: LocateQuery, head: Head): ViewRange | undefined
   /** Notes the store's answer. */
@@ -19,7 +19,7 @@ export interface KnownBounds {
 /** Some 160 bytes each. */
 const boundLimit = 10_000
 
-export function createKnownBounds(): KnownBounds {
+export function createWindowBoundsCache(): WindowBoundsCache {
   const ordinals = new BoundedMap<string, number>(boundLimit)
   const name = ({ key, view }: LocateQuery, { epoch }: Head, bound: bigint): string =>
     `${feedName(key)} ${view} ${epoch} ${bound}`

@@ -2,16 +2,16 @@
 import type { Logger } from 'pino'
 import type { ErasureList } from '../privacy/erasure/journal.ts'
 import { erasureRecipients } from '../privacy/erasure/erasure-recipients.ts'
-import { exposurePage } from '../privacy/disclosure/disclosure-page.ts'
+import { disclosurePage } from '../privacy/disclosure/disclosure-page.ts'
 import { expiryDays } from '../privacy/retention/rules.ts'
 import type { RetentionDefaults } from '../privacy/retention/rules.ts'
 import { watchMaintenance } from '../maintenance/watch.ts'
 import type { MaintenanceWatch } from '../maintenance/watch.ts'
 import { flushEveryHalfMinute } from '../runtime/flushing.ts'
 import { createLiveTail } from '../live/tail.ts'
-import { createSentLedger } from '../privacy/disclosure/disclosure-log.ts'
-import type { SentLedger } from '../privacy/disclosure/disclosure-log.ts'
-import { notePublications } from '../publishing/history/publish-history.ts'
+import { createDisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
+import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
+import { createPublishHistory } from '../publishing/history/publish-history.ts'
 import { countUsage } from '../usage/usage-counter.ts'
 import { createPublisher } from '../publishing/publish.ts'
 import type { Publisher } from '../publishing/publish.ts'
@@ -38,7 +38,7 @@ import type { ServiceLimits } from '../http/limits.ts'
 import { operationTable } from './operation-table.ts'
 import type { TableOptions } from './operation-table.ts'
 import { normalBasePath } from '../http/requests/target.ts'
-import { readsUnderWay } from '../reading/reads-in-progress.ts'
+import { readsInProgress } from '../reading/reads-in-progress.ts'
 import { readingParts } from './reading-parts.ts'
 import { operatorContext } from './operator-parts.ts'
 import type { OperatorParts } from './operator-parts.ts'
@@ -126,11 +126,11 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   if (basePath === undefined) {
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
-  const ledger = await createSentLedger(options.storage.ledger, options.clock)
+  const ledger = await createDisclosureLog(options.storage.ledger, options.clock)
   const counts = nodeCounts()
   const context = contextOf({ ...options, basePath }, stopping, ledger, counts)
   const { door, limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
-  const notes = [context.usageCounts, context.publicationNotes, context.readings]
+  const notes = [context.usageCounts, context.publishHistory, context.readCounts]
   const flushing = flushEveryHalfMinute(notes, outages)
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
@@ -198,7 +198,7 @@ interface Observers {
 function contextOf(
   options: ServiceParts & { readonly basePath: string },
   stopping: () => boolean,
-  ledger: SentLedger,
+  ledger: DisclosureLog,
   counts: NodeCounts,
 ): HttpContext & Observers {
   const { storage, peppers, log, clock = Date.now, trustedProxies = 0, testKeys = false } = options
@@ -234,7 +234,7 @@ function contextOf(
     ...operatorContext(options, clock),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
-    exposureOf: (query) => exposurePage(storage, query),
+    disclosuresOf: (query) => disclosurePage(storage, query),
     ...seenParts(options, limits),
     maintenance,
     tail: createLiveTail({ events, report: outages }),
@@ -242,8 +242,8 @@ function contextOf(
     publisher,
     ledger,
     usageCounts: countUsage(storage.usage, options.clock),
-    publicationNotes: notePublications(storage.publications, options.clock),
-    reads: readsUnderWay(),
+    publishHistory: createPublishHistory(storage.publications, options.clock),
+    reads: readsInProgress(),
     ...keyParts(verifier, stopping),
     door: consoleDoor({ ...options, clock, trustedProxies, verifier, report: outages }),
     testKeys,

@@ -1,11 +1,11 @@
 /** The parts that feeds are read with: what is known about them, and what is ready-made. */
 import { createCurrentPages } from '../reading/current/current-pages.ts'
-import { createKnownPositions } from '../reading/event-position-cache.ts'
-import { createKnownRanges } from '../reading/page-range-cache.ts'
-import { movedFeeds } from '../live/changed-feeds.ts'
-import { knownFaults } from '../consumers/fault-cache.ts'
+import { createEventPositionCache } from '../reading/event-position-cache.ts'
+import { createPageRangeCache } from '../reading/page-range-cache.ts'
+import { changedFeeds } from '../live/changed-feeds.ts'
+import { faultCache } from '../consumers/fault-cache.ts'
 import { lastPublished } from '../publishing/last-published.ts'
-import { formsOver } from '../reading/representation/representation.ts'
+import { representationsOver } from '../reading/representation/representation.ts'
 import type { Outages } from './outages.ts'
 import { plainPages, sealedPages } from '../reading/page-cache/index.ts'
 import type { CountBytes, PageReader, SealedPagesOptions } from '../reading/page-cache/index.ts'
@@ -33,17 +33,17 @@ export function readingParts(
   | 'faults'
 > {
   const { events, moments, settings } = options.storage
-  const ranges = createKnownRanges(events)
+  const ranges = createPageRangeCache(events)
   return {
     ranges,
-    positions: createKnownPositions(),
-    moved: movedFeeds(events, outages),
+    positions: createEventPositionCache(),
+    moved: changedFeeds(events, outages),
     pages: pagesOf(options, outages, (bytes, own) => inFlight.count(bytes, own)),
     currentPages: createCurrentPages({ events, moments, ranges, clock }),
     catalogue: settings.catalogue,
-    formOf: formsOver(settings.catalogue),
+    formOf: representationsOver(settings.catalogue),
     lastPublished: lastPublished(events, clock),
-    faults: knownFaults(options.storage, clock),
+    faults: faultCache(options.storage, clock),
   }
 }
 

@@ -1,5 +1,5 @@
 import { listConsumers } from '../consumers/list-consumers.ts'
-import { createReadings } from '../consumers/read-counts.ts'
+import { createReadCounts } from '../consumers/read-counts.ts'
 import { whoHasSeen } from '../consumers/who-has-seen.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import type { HttpContext } from '../http/context.ts'
@@ -15,15 +15,15 @@ interface SeenSource {
 export function seenParts(
   { storage, clock }: SeenSource,
   { sentDays }: Pick<ServiceLimits, 'sentDays'>,
-): Pick<HttpContext, 'readings' | 'whoHasSeen' | 'listConsumers' | 'hasSubject'> {
-  const readings = createReadings(storage.consumers, { clock, sentDays })
+): Pick<HttpContext, 'readCounts' | 'whoHasSeen' | 'listConsumers' | 'hasSubject'> {
+  const readCounts = createReadCounts(storage.consumers, { clock, sentDays })
   const afterAdding = async <T>(ask: () => Promise<T>): Promise<T> => {
     // If that fails, the answer has what was stored before.
-    await readings.flush(() => Promise.resolve()).catch(() => undefined)
+    await readCounts.flush(() => Promise.resolve()).catch(() => undefined)
     return ask()
   }
   return {
-    readings,
+    readCounts,
     whoHasSeen: (query) => afterAdding(() => whoHasSeen(storage, query)),
     listConsumers: (query) => afterAdding(() => listConsumers(storage, query)),
     // With a limit to some branches, a property of another branch does not exist.

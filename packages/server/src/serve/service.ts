@@ -2,7 +2,7 @@
 import { tendThreadMemory } from '../runtime/memory/thread-memory.ts'
 import { carryOutDeletions } from '../tenants/deletion/worker.ts'
 import { carryOutErasures } from '../privacy/erasure/worker.ts'
-import { ageNotes } from '../usage/worker.ts'
+import { startAgeing } from '../usage/worker.ts'
 import { forgetSkippedIds } from '../events/skipped-ids.ts'
 import { reportExpiredHolds } from '../privacy/hold/worker.ts'
 import { fillBranchViews } from '../events/branches/branch-view-worker.ts'
@@ -131,7 +131,7 @@ function backgroundTasks(
   const forget = (key: FeedKey): Promise<void> => prepared.forgetFeed(key)
   return [
     forgetSkippedIds(storage, undefined, report),
-    ageNotes(storage, report),
+    startAgeing(storage, report),
     watchSilence(storage, { tell: silenceReporter(log), report }),
     reportExpiredHolds(storage, log, report),
     carryOutErasures({ storage, nodeId, forget, compare, list, report }),

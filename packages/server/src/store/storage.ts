@@ -17,7 +17,7 @@ import type { FeedKey } from '../events/feed-key.ts'
 import type { HoldStore } from '../privacy/hold/hold.ts'
 import type { KeyStore } from '../keys/key.ts'
 import type { LeavingStore } from '../tenants/leaving/leaving.ts'
-import type { LedgerStore } from '../privacy/disclosure/disclosure.ts'
+import type { DisclosureStore } from '../privacy/disclosure/disclosure.ts'
 import type { MaintenanceStore } from '../maintenance/maintenance.ts'
 import type { MomentStore } from '../reading/current/moment.ts'
 import type { MoveStore } from '../tenants/move/move.ts'
@@ -51,7 +51,7 @@ export interface StorageEngine extends AsyncDisposable, MaintenanceStore {
   readonly moments: MomentStore
   readonly audit: AuditStore
   readonly names: NameStore
-  readonly ledger: LedgerStore
+  readonly ledger: DisclosureStore
   readonly usage: UsageStore
   readonly publications: PublicationStore
   readonly consumers: ConsumerStore

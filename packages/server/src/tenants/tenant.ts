@@ -24,7 +24,7 @@ export interface NewTenantOptions {
 export type NewTenantOutcome = 'created' | 'exists' | 'nameTaken' | 'referenceTaken'
 
 /** A row of a list, and the place after which to continue. Places rise in order of creation and are never reused. */
-export interface TenantPlace {
+export interface TenantCursor {
   readonly place: number
   readonly tenant: Tenant
 }
@@ -67,7 +67,7 @@ export interface TenantStore {
   setTenantSuspended(tenantId: string, suspended: boolean, actor: Actor): Promise<'done' | 'unknownTenant'>
   findTenant(tenantId: string): Promise<FoundTenant | undefined>
   /** Tenants after this place, in order of creation; 0 for the first. One run of an index. */
-  tenantsAfter(place: number, limit: number): Promise<readonly TenantPlace[]>
+  tenantsAfter(place: number, limit: number): Promise<readonly TenantCursor[]>
   /** Makes the whole change in one commit with its rows in the audit, or none of it. */
   changeTenant(tenantId: string, change: TenantChange, actor: Actor): Promise<ChangeTenantOutcome>
   /**
@@ -90,7 +90,7 @@ export function changedTenant(before: Tenant, change: TenantChange): Tenant {
 }
 
 /** Which of the new names and references are already taken. */
-export interface HeldTenants {
+export interface ExistingTenants {
   readonly byReference: ReadonlyMap<string, Tenant>
   readonly names: ReadonlySet<string>
 }
@@ -98,7 +98,7 @@ export interface HeldTenants {
 /** Decides which tenants are made. Tenants of one commit also conflict with each other. */
 export function decideImport(
   tenants: readonly ImportedTenant[],
-  held: HeldTenants,
+  held: ExistingTenants,
 ): { readonly outcomes: readonly ImportTenantOutcome[]; readonly made: readonly ImportedTenant[] } {
   const byReference = new Map(held.byReference)
   const names = new Set(held.names)

@@ -1,7 +1,7 @@
 /** What consumers have seen and reported, for a copy of a store or of one tenant (D28). */
 import { feedNames } from '@property-events/protocol'
 import { refusalPauseMs } from '../consumers/consumer.ts'
-import type { ConsumerRefusal, KeptReading, NotedReading } from '../consumers/consumer.ts'
+import type { ConsumerRefusal, StoredRead, NewRead } from '../consumers/consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { StorageEngine } from '../store/storage.ts'
 
@@ -35,7 +35,7 @@ async function copyReadings(
   key: FeedKey,
   isKnown: IsKnown,
 ): Promise<void> {
-  let pieces: NotedReading[] = []
+  let pieces: NewRead[] = []
   let rows = 0
   for (const reading of (await from.consumers.readings(key)).filter(isKnown)) {
     const piece = await withMinutes(from, reading)
@@ -52,7 +52,7 @@ async function copyReadings(
 }
 
 /** Minutes are kept for some days, at most 2,000 rows per consumer; the set of everything sent is kept permanently. */
-async function withMinutes(from: StorageEngine, { ranges, ...reading }: KeptReading): Promise<NotedReading> {
+async function withMinutes(from: StorageEngine, { ranges, ...reading }: StoredRead): Promise<NewRead> {
   const { view, space, epoch } = reading
   const minutes = (await from.consumers.sentMinutes(reading))
     .filter((row) => row.view === view && row.space === space && row.epoch === epoch)

@@ -1,7 +1,7 @@
 /** What a copy of a store, or of one tenant, takes along beside events and keys. */
 import type { Actor } from '../audit/actor.ts'
 import type { Leaving } from '../tenants/leaving/leaving.ts'
-import type { SentPiece } from '../privacy/disclosure/disclosure.ts'
+import type { DisclosurePiece } from '../privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { copyConsumers } from './copy-consumers.ts'
 import { copyExpected } from './copy-expected.ts'
@@ -27,7 +27,7 @@ const lastHour = 2 ** 31 - 1
 /** What keys were sent: it is kept as long as the events are. Pieces that already exist are joined. What a node of the source has not added yet is not copied. */
 async function copySent(from: StorageEngine, to: StorageEngine, tenantId?: string): Promise<void> {
   for (const { keyId } of await from.keys.keys()) {
-    let after: SentPiece | undefined
+    let after: DisclosurePiece | undefined
     do {
       const query = { keyId, fromHour: 0, toHour: lastHour, after, limit: piecesAtOnce }
       const pieces = await from.ledger.sent(query)

@@ -24,7 +24,7 @@ export interface AgeingTimes {
 }
 
 /** Looks at once and then every ten minutes, and continues step by step while there is something to remove. */
-export function ageNotes(
+export function startAgeing(
   storage: AgeingStores,
   report: TaskReport = unreported,
   { everyMs = lookEveryMs, clock = Date.now }: AgeingTimes = {},

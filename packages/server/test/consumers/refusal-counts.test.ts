@@ -1,12 +1,12 @@
 /** Refused requests of consumers, as they are counted in memory. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { notedRefusals } from '../../src/consumers/refusal-counts.ts'
+import { refusalCounts } from '../../src/consumers/refusal-counts.ts'
 
 const refused = { tenantId: undefined, code: 'key_revoked', status: 401 }
 
 it('a key that gives another name with each refused request fills 200 rows and its own, however long it continues (PROTOCOL §14)', () => {
-  const refusals = notedRefusals()
+  const refusals = refusalCounts()
   const rows = new Map<string, number>()
   for (let addition = 0; addition < 20; addition += 1) {
     for (let index = 0; index < 100; index += 1) {

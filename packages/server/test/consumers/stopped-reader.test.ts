@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { stoppedAfter } from '../../src/consumers/stopped-reader.ts'
-import type { KeptReading } from '../../src/consumers/consumer.ts'
+import type { StoredRead } from '../../src/consumers/consumer.ts'
 
 const nowMs = 1_900_000_000_000
 const hourMs = 3_600_000
 
-const read = (words: Partial<KeptReading> = {}): KeptReading => ({
+const read = (words: Partial<StoredRead> = {}): StoredRead => ({
   key: { tenantId: 'a', feed: 'property' },
   keyId: 'k',
   name: 'default',
@@ -24,7 +24,7 @@ const read = (words: Partial<KeptReading> = {}): KeptReading => ({
 const lag = { view: 'all', through: 25, events: 900, sinceMs: nowMs - 3 * hourMs } as const
 
 const stopped = (
-  reading: KeptReading,
+  reading: StoredRead,
   { lags = [lag], eventTypes, catalogue = catalogues.default }: Words = {},
 ) => {
   const consumer = { reading: { eventTypes, current: false }, readings: [reading], keyEnd: undefined }
@@ -60,7 +60,7 @@ describe('a reader that stops at the first event type it does not know', () => {
           [90, 95],
         ],
       },
-    ] satisfies readonly Partial<KeptReading>[])
+    ] satisfies readonly Partial<StoredRead>[])
       assert.equal(stopped(read(words)), undefined, JSON.stringify(words))
   })
 })

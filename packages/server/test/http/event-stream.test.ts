@@ -43,7 +43,7 @@ function stage(
   let taken: (() => void) | undefined
   let failing: Error | undefined
   const written: string[] = []
-  const told: number[] = []
+  const delivered: number[] = []
   const noted: (readonly [number, number])[] = []
   const ended: unknown[] = []
   const over = new EndController()
@@ -89,7 +89,7 @@ function stage(
       endsMs: Infinity,
       over,
       read,
-      told: (ms) => void told.push(ms),
+      delivered: (ms) => void delivered.push(ms),
       taken: (after, through) => void noted.push([after, through]),
     },
     out,
@@ -97,7 +97,7 @@ function stage(
   test.after(stop)
   return {
     written,
-    told,
+    delivered,
     noted,
     ended,
     over,
@@ -131,7 +131,7 @@ const numbersIn = (texts: readonly string[]): readonly number[] =>
 
 describe('a stream of events', () => {
   it('sends each event once and in order as it is published, and notes what was taken (L1)', async (test) => {
-    const { written, noted, told, hasBegun, publish } = stage(test)
+    const { written, noted, delivered, hasBegun, publish } = stage(test)
     await hasBegun()
     await until(() => (publish(), numbersIn(written).length > 0))
     for (let round = 0; round < 5; round += 1) publish(round + 1)
@@ -141,24 +141,28 @@ describe('a stream of events', () => {
       numbers.map((_, index) => index + 1),
     )
     assert.equal(noted.at(-1)?.[1], numbers.length)
-    assert.ok(told.length > 0)
+    assert.ok(delivered.length > 0)
   })
 
   it('writes one piece and waits until that is taken; what comes meanwhile is in the next one (W5)', async (test) => {
-    const { written, told, noted, publish, take } = stage(test, { takesAtOnce: false })
+    const { written, delivered, noted, publish, take } = stage(test, { takesAtOnce: false })
     await until(() => take() && written.length === 2, { what: 'the first mark' })
     await until(() => (publish(), written.length === 3), { what: 'the first piece' })
     while (take());
-    const before = { pieces: written.length, told: told.length, noted: noted.length }
+    const before = { pieces: written.length, delivered: delivered.length, noted: noted.length }
     publish()
     for (let round = 0; round < 50; round += 1) publish()
     assert.equal(written.length, before.pieces + 1)
-    assert.deepEqual([told.length, noted.length], [before.told, before.noted], 'nothing of it was taken')
+    assert.deepEqual(
+      [delivered.length, noted.length],
+      [before.delivered, before.noted],
+      'nothing of it was taken',
+    )
     assert.ok(take())
     assert.equal(written.length, before.pieces + 2)
-    assert.deepEqual([told.length, noted.length], [before.told + 1, before.noted + 1])
+    assert.deepEqual([delivered.length, noted.length], [before.delivered + 1, before.noted + 1])
     assert.ok(take())
-    assert.deepEqual([told.length, noted.length], [before.told + 2, before.noted + 2])
+    assert.deepEqual([delivered.length, noted.length], [before.delivered + 2, before.noted + 2])
     const numbers = numbersIn(written)
     assert.deepEqual(
       numbers,

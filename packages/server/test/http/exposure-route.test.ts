@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { exposedContacts } from '../../src/index.ts'
+import { disclosedContacts } from '../../src/index.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact } from '../support/property.ts'
@@ -84,7 +84,7 @@ onEngines('the exposure of a key', {}, (service) => {
     }
     assert.ok(pages >= 2, `${pages} pages`)
     const whole = { keyId, fromMs: Date.parse('2020-01-01'), toMs: Date.now(), nowMs: Date.now() }
-    const [own] = await Array.fromAsync(exposedContacts(storage, whole))
+    const [own] = await Array.fromAsync(disclosedContacts(storage, whole))
     const wanted = own?.contacts.map(({ contactRef, certainty, firstMs, lastMs }): Exposed => {
       const [firstSentAt, lastSentAt] = [new Date(firstMs).toISOString(), new Date(lastMs).toISOString()]
       return { contactRef, certainty, firstSentAt, lastSentAt }

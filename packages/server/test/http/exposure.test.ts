@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomInt, randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { exposedContacts, recipientsOf, unknownTimes } from '../../src/index.ts'
+import { disclosedContacts, recipientsOf, unknownTimes } from '../../src/index.ts'
 import { call, contactGetPath, contactListPath as list, publish } from '../support/http-client.ts'
 import type { Call } from '../support/http-client.ts'
 import { contact, property } from '../support/property.ts'
@@ -104,7 +104,7 @@ describe('what is noted as sent', () => {
         const keyId = readKey.split('_')[1] ?? ''
         const whole = { keyId, fromMs: 0, toMs: Date.now() + hourMs, nowMs: Date.now() + hourMs }
         assert.deepEqual(await unknownTimes(service.storage, whole), [])
-        const exposed = await Array.fromAsync(exposedContacts(service.storage, whole))
+        const exposed = await Array.fromAsync(disclosedContacts(service.storage, whole))
         assert.deepEqual(
           exposed.map((one) => one.tenantId),
           [tenantId],
@@ -118,7 +118,7 @@ describe('what is noted as sent', () => {
             .toSorted(([a], [b]) => (a < b ? -1 : 1)),
         )
         const ofQuiet = { ...whole, keyId: quiet.keyId }
-        assert.deepEqual(await Array.fromAsync(exposedContacts(service.storage, ofQuiet)), [])
+        assert.deepEqual(await Array.fromAsync(disclosedContacts(service.storage, ofQuiet)), [])
         const sample = published.slice(0, 1).map((event, index) => ({ ...event, position: index + 1 }))
         const recipients = await recipientsOf(service.storage, { tenantId, feed: 'contact' }, sample)
         assert.deepEqual(
@@ -127,7 +127,7 @@ describe('what is noted as sent', () => {
         )
         // Asked for from the middle of the first hour on: what was sent in that hour is possibly meant.
         const part = { ...whole, fromMs: startMs + 1, toMs: startMs + hourMs }
-        for await (const { contacts } of exposedContacts(service.storage, part)) {
+        for await (const { contacts } of disclosedContacts(service.storage, part)) {
           assert(contacts.every(({ certainty }) => certainty === 'possibly'))
           const inFirst = [...seen.values()].filter((hours) => hours.has(Math.floor(startMs / hourMs)))
           assert.equal(contacts.length, inFirst.length)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createKeyLooks } from '../../src/keys/key-recheck.ts'
+import { createKeyRecheck } from '../../src/keys/key-recheck.ts'
 import type { KeyVerdict } from '../../src/keys/index.ts'
 
 const unknown: KeyVerdict = { kind: 'unknown' }
@@ -17,7 +17,7 @@ function looksAt(test: TestContext, answer: (keyId: string) => Promise<KeyVerdic
     asked.push(keyId)
     return answer(keyId)
   }
-  const looks = createKeyLooks({ look }, () => stopping)
+  const looks = createKeyRecheck({ look }, () => stopping)
   async function pass(ms: number): Promise<void> {
     test.mock.timers.tick(ms)
     await nextTurn()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, it } from 'node:test'
-import { knownFaults } from '../../src/consumers/fault-cache.ts'
+import { faultCache } from '../../src/consumers/fault-cache.ts'
 import { listFaults } from '../../src/consumers/list-faults.ts'
 import { newPresence } from '../../src/consumers/silence/silence.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
@@ -305,7 +305,7 @@ onEngines('the overview of all tenants', {}, (service) => {
         return fails ? Promise.reject(new Error('away')) : storage.keys.keysAfter(query)
       },
     }
-    const known = knownFaults({ ...storage, keys }, () => nowMs)
+    const known = faultCache({ ...storage, keys }, () => nowMs)
     await assert.rejects(known.find(), /away/)
     fails = false
     const [one, other] = await Promise.all([known.find(), known.find()])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { createReadings } from '../../src/consumers/read-counts.ts'
+import { createReadCounts } from '../../src/consumers/read-counts.ts'
 import { answerHeads } from '../../src/http/answer-head.ts'
 import { createBytesInFlight } from '../../src/http/bytes-in-flight.ts'
 import type { Answer, Exchange } from '../../src/http/exchange.ts'
@@ -36,7 +36,7 @@ describe('the body of an answer', () => {
     requestLines: requestLines(log),
     usageCounts: { count: () => undefined, flush: async () => undefined },
     // Nothing is read here, so nothing is added.
-    readings: createReadings(
+    readCounts: createReadCounts(
       { add: nothing, addRefusals: nothing, acknowledge: nothing, tidy: nothing },
       { sentDays: 14 },
     ),

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { branchViewName, StorageFailure } from '../../src/index.ts'
-import type { ConsumerStore, FeedKey, Grant, KeptReading, StorageEngine } from '../../src/index.ts'
+import type { ConsumerStore, FeedKey, Grant, StoredRead, StorageEngine } from '../../src/index.ts'
 import { pick, randomOf } from '../../../client/test/support/random.ts'
 import type { Random } from '../../../client/test/support/random.ts'
 import { openStream } from '../support/event-stream.ts'
@@ -139,7 +139,7 @@ async function keptOf(
   all: readonly number[],
 ): Promise<Seen> {
   const kept: Seen = new Map()
-  const numbersOf = ({ view, space, ranges }: Pick<KeptReading, 'view' | 'space' | 'ranges'>) => {
+  const numbersOf = ({ view, space, ranges }: Pick<StoredRead, 'view' | 'space' | 'ranges'>) => {
     const name = viewOf.get(view)
     assert(name !== undefined, `${view} is a view that this key does not read`)
     const of = name === 'single' ? feed.numbers.all : feed.numbers[name]

@@ -1,7 +1,7 @@
 /** Publishers and consumers that have fallen silent, over HTTP, in the log and in the metrics (PROTOCOL §14.7). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { silenceLook } from '../../src/consumers/silence/worker.ts'
+import { silenceCheck } from '../../src/consumers/silence/worker.ts'
 import { silenceReporter } from '../../src/serve/reports.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
@@ -72,7 +72,7 @@ async function listed(service: TestService, key: string, feed = 'property'): Pro
 /** As time passes, on one more node; answers how to look once more. */
 async function passing(service: TestService, ms: number): Promise<() => Promise<void>> {
   let nowMs = Date.now()
-  const look = silenceLook(service.storage, { tell: silenceReporter(service.log), clock: () => nowMs })
+  const look = silenceCheck(service.storage, { tell: silenceReporter(service.log), clock: () => nowMs })
   const step = async (): Promise<void> => {
     nowMs += 4 * minuteMs
     await look()

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { unreported } from '../../src/runtime/background-task.ts'
-import { movedFeeds, readableFeeds } from '../../src/live/changed-feeds.ts'
-import type { MovedFeeds } from '../../src/live/changed-feeds.ts'
+import { changedFeeds, readableFeeds } from '../../src/live/changed-feeds.ts'
+import type { ChangedFeeds } from '../../src/live/changed-feeds.ts'
 import { changeCounts } from '../../src/events/change-counts.ts'
 import { epochWeight } from '../../src/events/epochs.ts'
 import { feedName } from '../../src/events/feed-key.ts'
@@ -31,7 +31,7 @@ function market(feeds: number) {
   const node = () => {
     const listeners = new Set<(key: FeedKey | undefined) => void>()
     const counts = changeCounts()
-    const moved = movedFeeds(
+    const moved = changedFeeds(
       {
         async versions(keys) {
           const found = keys?.flatMap((one) => versions.get(feedName(one)) ?? []) ?? [...versions.values()]
@@ -169,7 +169,7 @@ describe('feeds that have moved', () => {
   it('are requested again after the store has failed (P8)', async () => {
     let fails = true
     let tell: (key: FeedKey | undefined) => void = () => undefined
-    const moved: MovedFeeds = movedFeeds(
+    const moved: ChangedFeeds = changedFeeds(
       {
         async versions() {
           if (fails) throw new Error('away')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createAskedCounts } from '../../src/reading/page-cache/segments/request-counts.ts'
+import { createRequestCounts } from '../../src/reading/page-cache/segments/request-counts.ts'
 import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
 
 const series = '5b0b3a3e-5c1f-4d0e-9d7e-0f6a3c1b2d4e/property UFl31oevV3/0 all'
@@ -15,7 +15,7 @@ describe('counts of requests', () => {
   it('are never lower than how often a segment was asked for, whatever else was, and fall by halves', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20_000), { maxLength: 500, size: 'max' }), (asked) => {
-        const counts = createAskedCounts()
+        const counts = createRequestCounts()
         const really = new Map<number, number>()
         for (const number of asked) {
           const times = (really.get(number) ?? 0) + 1
@@ -29,14 +29,14 @@ describe('counts of requests', () => {
   })
 
   it('seldom confuse two segments: of 5,000 at most one in ten', () => {
-    const counts = createAskedCounts()
+    const counts = createRequestCounts()
     let taken = 0
     for (let number = 0; number < 5_000; number += 1) if (counts.add(segment(number * 7)) > 1) taken += 1
     assert.ok(taken <= 500, `${taken} found their place taken`)
   })
 
   it('can be raised to a known value, forgotten and cleared, and stop at the largest that fits', () => {
-    const counts = createAskedCounts()
+    const counts = createRequestCounts()
     counts.raise(a, 40)
     counts.raise(a, 3)
     assert.equal(counts.add(a), 41)

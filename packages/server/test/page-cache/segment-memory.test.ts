@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createPageRoom } from '../../src/reading/page-cache/page-buffer-pool.ts'
-import type { RoomPart } from '../../src/reading/page-cache/page-buffer-pool.ts'
+import { createPageBufferPool } from '../../src/reading/page-cache/page-buffer-pool.ts'
+import type { PooledBuffer } from '../../src/reading/page-cache/page-buffer-pool.ts'
 import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
 import { createSegmentMemory } from '../../src/reading/page-cache/segments/segment-memory.ts'
 import type { Lease, SegmentFacts } from '../../src/reading/page-cache/segments/segment-memory.ts'
@@ -218,9 +218,9 @@ describe('the room of pages', () => {
     const moves = fc.array(fc.tuple(fc.boolean(), sizes, fc.nat()), { maxLength: 300, size: 'max' })
     fc.assert(
       fc.property(moves, (asked) => {
-        const room = createPageRoom(3 * MiB + 5)
+        const room = createPageBufferPool(3 * MiB + 5)
         assert.equal(room.byteLength, 3 * MiB)
-        const lent: RoomPart[] = []
+        const lent: PooledBuffer[] = []
         for (const [isTake, size, which] of asked) {
           const part = isTake ? room.take(size) : undefined
           if (part !== undefined) {
@@ -244,7 +244,7 @@ describe('the room of pages', () => {
   })
 
   it('names what has to come back for a longer part, and then has it', () => {
-    const room = createPageRoom(8 * 4_096)
+    const room = createPageBufferPool(8 * 4_096)
     const parts = Array.from({ length: 8 }, () => room.take(1))
     const [, second, third, fourth, fifth] = parts
     assert.ok(second && third && fourth && fifth)

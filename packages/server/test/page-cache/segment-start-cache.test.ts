@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createKnownStarts } from '../../src/reading/page-cache/segments/segment-start-cache.ts'
+import { createSegmentStartCache } from '../../src/reading/page-cache/segments/segment-start-cache.ts'
 import { eventsPerSegment } from '../../src/reading/page-cache/segments/segment.ts'
 import { temporaryFolder } from '../store/support/temporary-folder.ts'
 
@@ -26,7 +26,7 @@ describe('the places where the events of segments begin', () => {
     const file = openSync(join(folder.path, 'tables'), 'w+')
     const count = 4_000
     writeTables(file, count, 0)
-    const starts = createKnownStarts()
+    const starts = createSegmentStartCache()
     const query = fc.tuple(
       fc.integer({ min: 1, max: count }),
       fc.nat(eventsPerSegment - 1),
@@ -47,7 +47,7 @@ describe('the places where the events of segments begin', () => {
     using folder = temporaryFolder()
     const file = openSync(join(folder.path, 'tables'), 'w+')
     writeTables(file, 2, 0)
-    const starts = createKnownStarts()
+    const starts = createSegmentStartCache()
     assert.deepEqual(starts.span(file, 1_000, 2, 1), [1_002_000, 1_002_999])
     ftruncateSync(file, 0)
     starts.clear()

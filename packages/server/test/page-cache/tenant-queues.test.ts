@@ -1,7 +1,7 @@
 /** Reads of pages that are nowhere ready-made do not hold up the event loop (P5). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createTenantLines } from '../../src/reading/page-cache/tenant-queues.ts'
+import { createTenantQueues } from '../../src/reading/page-cache/tenant-queues.ts'
 
 const readMs = 2
 
@@ -12,7 +12,7 @@ async function holdLoop(): Promise<void> {
 
 /** In how many turns of the event loop so many pages are read that were asked for in one. */
 async function turnsOf(reads: number, tenantOf: (index: number) => string): Promise<number> {
-  const lines = createTenantLines()
+  const lines = createTenantQueues()
   const done = { is: false }
   let turns = 0
   const count = (): void => {
@@ -34,7 +34,7 @@ it('others have their turn while a hundred pages are read that were requested to
 })
 
 it('pages that take no time are read in one turn (P5)', async () => {
-  const lines = createTenantLines()
+  const lines = createTenantQueues()
   let turns = 0
   setImmediate(() => (turns += 1))
   for (let index = 0; index < 20; index += 1) await lines.run(String(index), async () => undefined)

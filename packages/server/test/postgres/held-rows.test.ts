@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import { Client } from 'pg'
 import { catalogues } from '@property-events/protocol'
 import type { Notes } from '../../src/runtime/flushing.ts'
-import { notePublications } from '../../src/publishing/history/publish-history.ts'
-import { createReadings } from '../../src/consumers/read-counts.ts'
+import { createPublishHistory } from '../../src/publishing/history/publish-history.ts'
+import { createReadCounts } from '../../src/consumers/read-counts.ts'
 import { countUsage } from '../../src/usage/usage-counter.ts'
 import { unreported } from '../../src/runtime/background-task.ts'
 import { createUseLog } from '../../src/keys/use-log.ts'
@@ -37,10 +37,10 @@ interface Part {
 
 function partsOf(storage: StorageEngine): readonly Part[] {
   const usage = countUsage(storage.usage, clock)
-  const published = notePublications(storage.publications, clock)
+  const published = createPublishHistory(storage.publications, clock)
   const receipt = { events: [], repeated: false, warnings: [] }
-  const readings = createReadings(storage.consumers, { sentDays: 14, clock })
-  const refusals = createReadings(storage.consumers, { sentDays: 14, clock })
+  const readings = createReadCounts(storage.consumers, { sentDays: 14, clock })
+  const refusals = createReadCounts(storage.consumers, { sentDays: 14, clock })
   const minute = hour * 60
   const uses = createUseLog(storage.keys, unreported)
   /** One later each time. */

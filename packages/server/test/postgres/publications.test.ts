@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { notePublications } from '../../src/publishing/history/publish-history.ts'
+import { createPublishHistory } from '../../src/publishing/history/publish-history.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
 import { publicationsPerCommit, refusalsPerHour } from '../../src/publishing/history/publication.ts'
 import type { KeptMinute } from '../../src/publishing/history/publication.ts'
@@ -25,7 +25,7 @@ describe('publications on PostgreSQL', () => {
     await using first = await withTenants(await open())
     await using second = await open()
     const nodes = [first, second].map(({ publications }) =>
-      notePublications(publications, () => minute * 60_000),
+      createPublishHistory(publications, () => minute * 60_000),
     )
     const rest = async (): Promise<void> => undefined
     for (let round = 0; round < rounds; round += 1) {

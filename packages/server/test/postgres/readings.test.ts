@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { createReadings } from '../../src/consumers/read-counts.ts'
+import { createReadCounts } from '../../src/consumers/read-counts.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
 import { feedKey, tenantA } from '../store/support/drafts.ts'
 import { withTenants } from '../store/support/stores.ts'
@@ -21,7 +21,7 @@ describe('readings on PostgreSQL', () => {
     await using first = await withTenants(await open())
     await using second = await open()
     const clock = () => nowMs
-    const nodes = [first, second].map(({ consumers }) => createReadings(consumers, { sentDays: 14, clock }))
+    const nodes = [first, second].map(({ consumers }) => createReadCounts(consumers, { sentDays: 14, clock }))
     const rest = async (): Promise<void> => undefined
     for (const round of [0, 1, 2]) {
       for (const [at, node] of nodes.entries()) {

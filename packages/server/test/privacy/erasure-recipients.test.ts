@@ -7,7 +7,7 @@ import { piecesOf, placesOf } from '../../src/privacy/disclosure/recipients.ts'
 import type { SharedClock } from '../../src/runtime/clock.ts'
 import type { KeyRecord } from '../../src/keys/key.ts'
 import type { PlacesQuery } from '../../src/events/event-log.ts'
-import type { SentOfQuery, SentPiece } from '../../src/privacy/disclosure/disclosure.ts'
+import type { PiecesOfBlockQuery, DisclosurePiece } from '../../src/privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../store/support/drafts.ts'
 import { begin, erase, reduceAll, subject } from '../store/support/erasing.ts'
@@ -41,7 +41,12 @@ async function addKey(store: StorageEngine, keyId: string, changes: Partial<KeyR
   assert.equal(await store.keys.insertKey(record, 'cli:test'), 'created')
 }
 
-function sent(keyId: string, first: number, last: number, changes: Partial<SentPiece> = {}): SentPiece {
+function sent(
+  keyId: string,
+  first: number,
+  last: number,
+  changes: Partial<DisclosurePiece> = {},
+): DisclosurePiece {
   const hour = Math.floor(Date.now() / hourMs)
   return { key, keyId, view: 'all', hour, block: 0, ranges: [[first, last]], ...changes }
 }
@@ -206,7 +211,7 @@ describe('recipients of erased events', () => {
     let turn = setImmediate(count)
     const ledger = {
       // Answers at once, as the SQLite engine does.
-      sentOf: async ({ after, limit }: SentOfQuery) =>
+      sentOf: async ({ after, limit }: PiecesOfBlockQuery) =>
         (after?.hour ?? 0) < 20
           ? Array.from({ length: limit }, () => sent('k', 1, 1, { hour: (after?.hour ?? 0) + 1 }))
           : [],

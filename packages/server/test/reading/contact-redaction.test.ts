@@ -5,8 +5,8 @@ import { catalogues, contactFields, contactRoleNames } from '@property-events/pr
 import type { ContactLimits, FeedEvent } from '@property-events/protocol'
 import { ContactPayload, codedFields } from '@property-events/protocol/schemas'
 import * as fc from 'fast-check'
-import { narrower, narrowJoined } from '../../src/reading/representation/contact-redaction.ts'
-import { formsOver } from '../../src/reading/representation/representation.ts'
+import { contactRedaction, redactJoined } from '../../src/reading/representation/contact-redaction.ts'
+import { representationsOver } from '../../src/reading/representation/representation.ts'
 import { grantColumns, grantOf } from '../../src/keys/granted-branches.ts'
 import { grantOfScopes, scopeWords } from '../../src/keys/key.ts'
 
@@ -55,15 +55,15 @@ describe('what a limited key is given of contacts', () => {
   it('is what its grant names, and of others that they are gone, in joined bytes as in single ones (D11)', () => {
     fc.assert(
       fc.property(limits, fc.array(event, { minLength: 1, maxLength: 8 }), (given, events) => {
-        const narrow = narrower(given, catalogues.default)
+        const narrow = contactRedaction(given, catalogues.default)
         const bytes = Buffer.from(events.map((one) => JSON.stringify(one)).join(','))
-        const shown: readonly FeedEvent[] = JSON.parse(`[${narrowJoined(bytes, narrow).toString()}]`)
+        const shown: readonly FeedEvent[] = JSON.parse(`[${redactJoined(bytes, narrow).toString()}]`)
         assert.equal(shown.length, events.length)
         for (const [index, one] of shown.entries()) {
           const before = events[index] ?? assert.fail()
           assert.deepEqual(
             one,
-            JSON.parse(narrowJoined(Buffer.from(JSON.stringify(before)), narrow).toString()),
+            JSON.parse(redactJoined(Buffer.from(JSON.stringify(before)), narrow).toString()),
           )
           const { payload, eventType, eventTypeShortCode, ...rest } = one
           assert.deepEqual({ ...before, payload, eventType, eventTypeShortCode }, { ...one, ...rest })
@@ -118,7 +118,7 @@ describe('what a limited key is given of contacts', () => {
   })
 
   it('has the same name for the same limits, and another one for others (D4)', () => {
-    const of = formsOver(catalogues.default)
+    const of = representationsOver(catalogues.default)
     const name = (contact: ContactLimits, eventTypes?: 'published-0') =>
       of({ reading: { eventTypes, current: false }, contact }, 'contact')?.name
     assert.equal(name({ roles: ['vendor'] }), name({ roles: ['vendor'] }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createKnownPositions } from '../../src/reading/event-position-cache.ts'
-import { createKnownRanges } from '../../src/reading/page-range-cache.ts'
+import { createEventPositionCache } from '../../src/reading/event-position-cache.ts'
+import { createPageRangeCache } from '../../src/reading/page-range-cache.ts'
 import { readEvent } from '../../src/reading/routes/read-event.ts'
 import { sealedPages } from '../../src/reading/page-cache/index.ts'
 import { draft, feedKey, tenantB, uuid } from '../store/support/drafts.ts'
@@ -14,7 +14,7 @@ import { temporaryStore } from '../support/temporary-store.ts'
 
 describe('positions of requested events', () => {
   it('are remembered, each for its feed, and the latest if there is no room for all', () => {
-    const positions = createKnownPositions()
+    const positions = createEventPositionCache()
     const ids = Array.from(
       { length: 200_000 },
       (_, index) => `9b6e2c1f-4d5a-4c3b-8f7e-${index.toString(16).padStart(12, '0')}`,
@@ -49,7 +49,7 @@ describe('positions of requested events', () => {
       names.map((name) => draft({ subject: name, id: name })),
     )
     const pages = sealedPages(events, { memoryBytes: 8 * 2 ** 20, folder: undefined, fileBytes: 0 })
-    const ranges = createKnownRanges(events)
+    const ranges = createPageRangeCache(events)
     const key = feedKey()
     const located = await ranges.locate({ key, view: 'all' })
     assert.ok(located)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseCreatedDate } from '@property-events/protocol'
 import * as fc from 'fast-check'
-import { createKnownBounds } from '../../src/reading/window-bounds-cache.ts'
-import { createKnownRanges } from '../../src/reading/page-range-cache.ts'
+import { createWindowBoundsCache } from '../../src/reading/window-bounds-cache.ts'
+import { createPageRangeCache } from '../../src/reading/page-range-cache.ts'
 import type { FeedKey } from '../../src/events/feed-key.ts'
 import type { LocateQuery, Located } from '../../src/events/event-log.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
@@ -39,7 +39,7 @@ function gated(storage: StorageEngine) {
   }
   return {
     asked,
-    ranges: createKnownRanges(events, () => nowMs),
+    ranges: createPageRangeCache(events, () => nowMs),
     /** What is asked from now on waits; returns how to let that go. */
     hold: () => {
       const held = Promise.withResolvers<void>()
@@ -154,7 +154,7 @@ describe('the known ranges of a feed', () => {
       range: { ...whole, first: 3, count: 4 },
       head: { position: 10, sequenceNumber: 10, created: 50n, epoch: 'one', revision: 0, thinned: 0 },
     }
-    const bounds = createKnownBounds()
+    const bounds = createWindowBoundsCache()
     const window = { ...whole, from: 20n, to: 40n }
     bounds.note(window, located)
     assert.deepEqual(bounds.rangeOf(window, located.head), located.range)

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { createKnownRanges } from '../../src/reading/page-range-cache.ts'
+import { createPageRangeCache } from '../../src/reading/page-range-cache.ts'
 import { openStorage } from '../../src/store/open-storage.ts'
 import type { EventStore } from '../../src/events/event-log.ts'
 import type { FeedKey } from '../../src/events/feed-key.ts'
@@ -90,7 +90,7 @@ describe('a list from memory', () => {
     for (const { name: engine, own, other } of await openNodes()) {
       const key = feedKey()
       let untold = 0
-      const ranges = createKnownRanges(own.events, () => 0)
+      const ranges = createPageRangeCache(own.events, () => 0)
       for (const [way, show] of Object.entries(ways)) {
         await ranges.locate({ key, view: 'all' })
         await ranges.locate({ key, view: 'sales' })

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { StorageFailure, loadPeppers } from '../../src/index.ts'
 import type { BackgroundTask, TaskReport } from '../../src/runtime/background-task.ts'
 import { carryOutErasures } from '../../src/privacy/erasure/worker.ts'
-import { ageNotes } from '../../src/usage/worker.ts'
+import { startAgeing } from '../../src/usage/worker.ts'
 import { watchSilence } from '../../src/consumers/silence/worker.ts'
 import { flushEveryHalfMinute } from '../../src/runtime/flushing.ts'
 import { forgetSkippedIds } from '../../src/events/skipped-ids.ts'
@@ -15,7 +15,7 @@ import { carryOutUnpublishing } from '../../src/tenants/leaving/worker.ts'
 import { noRetention } from '../../src/privacy/retention/rules.ts'
 import { announceNode, loneNode } from '../../src/nodes/announce-node.ts'
 import { consoleSessions } from '../../src/console/sign-in.ts'
-import { knownIds } from '../../src/keys/key-id-cache.ts'
+import { keyIdCache } from '../../src/keys/key-id-cache.ts'
 import { createUseLog } from '../../src/keys/use-log.ts'
 import { askedOnce } from '../../src/serve/metrics/silence-metrics.ts'
 import { timeReservation } from '../../src/events/time-reservation.ts'
@@ -37,7 +37,7 @@ const unasked = (): never => assert.fail('not asked')
 /** For each task, what makes two tries of it. */
 const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => number) => Promise<void>>> = {
   async read_key_ids(report) {
-    const ids = knownIds(
+    const ids = keyIdCache(
       { keyIds: once([]) },
       () => 0,
       async () => undefined,
@@ -91,7 +91,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
   async age_notes(report, said) {
     await using store = await temporaryStore()
     const storage = { ...store, usage: { ...store.usage, age: once(0) } }
-    const ageing = ageNotes(storage, report, { everyMs: 1 })
+    const ageing = startAgeing(storage, report, { everyMs: 1 })
     await until(() => said() >= 2)
     await ageing.close()
   },

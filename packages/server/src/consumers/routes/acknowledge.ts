@@ -54,7 +54,7 @@ export function acknowledgeReading(context: HttpContext, feedName: FeedName): Op
 }
 
 async function acknowledge(
-  { events, readings }: HttpContext,
+  { events, readCounts }: HttpContext,
   feedName: FeedName,
   access: Access,
   name: string,
@@ -78,6 +78,6 @@ async function acknowledge(
   const key = feedKeyOf(access, feedName)
   const head = await checkCursor(events, { key, after: sequenceNumber, epoch })
   if ('kind' in head) return refused(refusalOfCursor(head))
-  readings.acknowledge({ key, keyId: access.keyId ?? '', name, sequenceNumber, epoch })
+  readCounts.acknowledge({ key, keyId: access.keyId ?? '', name, sequenceNumber, epoch })
   return { kind: 'text', status: success.noContent, headers, body: '' }
 }

@@ -5,12 +5,12 @@ import type { LeavingStore } from '../../tenants/leaving/leaving.ts'
 import type { FoundKey, KeyStore } from '../../keys/key.ts'
 import type { PresenceName, SilenceStore } from './silence.ts'
 import { admissionOf, standingOf } from '../../tenants/standing.ts'
-import type { Standing } from './rules.ts'
+import type { PresenceStatus } from './rules.ts'
 
-export interface Standings {
+export interface PresenceStatuses {
   /** Called before a look: reads again what has changed since the last one. */
   refresh(): Promise<void>
-  of(name: PresenceName, nowMs: number): Promise<Standing>
+  of(name: PresenceName, nowMs: number): Promise<PresenceStatus>
   /** The key that replaced this one in a rotation. */
   successorOf(keyId: string): string | undefined
 }
@@ -24,27 +24,27 @@ type Store = {
 }
 
 /** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
-const rememberedAtMost = 40_000
+const cachedAtMost = 40_000
 
-export function standings({ keys, leaving, moves, silence, tenants }: Store): Standings {
+export function presenceStatuses({ keys, leaving, moves, silence, tenants }: Store): PresenceStatuses {
   let version: string | undefined
   const found = new Map<string, FoundKey | undefined>()
-  const ofPublishers = new Map<string, Standing>()
+  const ofPublishers = new Map<string, PresenceStatus>()
   let successors: ReadonlyMap<string, string> = new Map()
   let moved: ReadonlySet<string> = new Set()
   let readingEnds: ReadonlyMap<string, number> = new Map()
 
-  async function ofConsumer(keyId: string, nowMs: number): Promise<Standing> {
+  async function ofConsumer(keyId: string, nowMs: number): Promise<PresenceStatus> {
     if (!found.has(keyId)) {
-      if (found.size >= rememberedAtMost) found.clear()
+      if (found.size >= cachedAtMost) found.clear()
       found.set(keyId, await keys.findKey(keyId))
     }
     const key = found.get(keyId)
     if (key === undefined) return 'gone'
-    return successors.has(keyId) ? 'ended' : standingOfKey(key, nowMs)
+    return successors.has(keyId) ? 'ended' : statusOfKey(key, nowMs)
   }
 
-  async function ofPublisher(tenantId: string, nowMs: number): Promise<Standing> {
+  async function ofPublisher(tenantId: string, nowMs: number): Promise<PresenceStatus> {
     if (moved.has(tenantId)) return 'paused'
     const known = ofPublishers.get(tenantId)
     if (known !== undefined) return known
@@ -76,7 +76,7 @@ export function standings({ keys, leaving, moves, silence, tenants }: Store): St
   }
 }
 
-function standingOfKey(found: FoundKey, nowMs: number): Standing {
+function statusOfKey(found: FoundKey, nowMs: number): PresenceStatus {
   const { revokedMs, expiresMs, grants } = found.record
   if (revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs)) return 'ended'
   const read = grants.filter(

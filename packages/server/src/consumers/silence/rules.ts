@@ -14,7 +14,7 @@ export const longestSetMs = 30 * dayMs
 /** Shorter pauses are not kept: half as long again is less than the shortest learned interval. */
 export const shortestPauseMs = shortestLearnedMs / 1.5
 /** While somebody is present, its row is written this often. */
-export const notedEveryMs = 300_000
+export const savedEveryMs = 300_000
 /** The time after the interval before anything is reported: the last notes may not be in the store yet. */
 export const settlingMs = 60_000
 /** A name that was not seen for this long, and has no setting, is forgotten. */
@@ -31,9 +31,9 @@ export interface Seen {
  * Whether it can be expected: `paused` while its tenants are suspended or being moved, `ended` if no key will ever ask in its name,
  * `gone` if its key or tenant no longer exists.
  */
-export type Standing = 'active' | 'paused' | 'ended' | 'gone'
+export type PresenceStatus = 'active' | 'paused' | 'ended' | 'gone'
 
-export interface LookFacts {
+export interface CheckFacts {
   /** `undefined`: not since the last look. */
   readonly seen: Seen | undefined
   /** Since when there has been no long gap between two looks. */
@@ -60,35 +60,35 @@ export function expectedInterval(
 }
 
 /** False: it is present as expected, so its standing changes nothing. */
-export function needsStanding(presence: Presence, facts: LookFacts): boolean {
+export function needsStatus(presence: Presence, facts: CheckFacts): boolean {
   if (presence.silentMs !== undefined || presence.activeMs === undefined) return true
   return isForgotten(presence, facts) || isTooLong(withSeen(presence, facts), facts, presence.activeMs)
 }
 
 /** The next state of its row: the same object if nothing has to be written. */
-export function lookedAt(before: Presence, facts: LookFacts, standing: Standing): Presence {
+export function nextPresence(before: Presence, facts: CheckFacts, standing: PresenceStatus): Presence {
   const seen = withSeen(before, facts)
   const activeMs = standing === 'active' ? (before.activeMs ?? facts.nowMs) : undefined
   const silentMs = silentSince(before, seen, facts, activeMs)
   const isTurned = (silentMs === undefined) !== (before.silentMs === undefined)
-  if (!isTurned && activeMs === before.activeMs && !isWorthNoting(before, seen)) return before
-  return { ...seen, activeMs, silentMs, isTold: before.isTold !== isTurned }
+  if (!isTurned && activeMs === before.activeMs && !isWorthSaving(before, seen)) return before
+  return { ...seen, activeMs, silentMs, isReported: before.isReported !== isTurned }
 }
 
 /** Whether its row need not be kept any more. */
-export function isOver(presence: Presence, facts: LookFacts, standing: Standing): boolean {
+export function isOver(presence: Presence, facts: CheckFacts, standing: PresenceStatus): boolean {
   if (standing === 'gone') return true
   if (presence.expectation !== undefined) return false
   return standing === 'ended' || isForgotten(presence, facts)
 }
 
-function isForgotten({ lastMs, expectation }: Presence, { nowMs, seen }: LookFacts): boolean {
+function isForgotten({ lastMs, expectation }: Presence, { nowMs, seen }: CheckFacts): boolean {
   if (expectation !== undefined) return false
   return Math.max(lastMs ?? 0, seen?.lastMs ?? 0) < nowMs - forgottenMs
 }
 
 /** Adds what was seen of it since: the pause before it, and those in between. */
-function withSeen(before: Presence, { seen, watchedMs, nowMs }: LookFacts): Presence {
+function withSeen(before: Presence, { seen, watchedMs, nowMs }: CheckFacts): Presence {
   if (seen === undefined) return before
   const { firstMs, lastMs } = before
   const pauses = [...before.pauses, ...seen.pauses]
@@ -106,15 +106,15 @@ function withSeen(before: Presence, { seen, watchedMs, nowMs }: LookFacts): Pres
 }
 
 /** It was seen some minutes after the stored time, or is back. */
-function isWorthNoting(before: Presence, { lastMs }: Presence): boolean {
+function isWorthSaving(before: Presence, { lastMs }: Presence): boolean {
   if (lastMs === before.lastMs) return false
-  return before.silentMs !== undefined || (lastMs ?? 0) - (before.lastMs ?? 0) >= notedEveryMs
+  return before.silentMs !== undefined || (lastMs ?? 0) - (before.lastMs ?? 0) >= savedEveryMs
 }
 
 function silentSince(
   before: Presence,
   seen: Presence,
-  facts: LookFacts,
+  facts: CheckFacts,
   activeMs: number | undefined,
 ): number | undefined {
   const expected = expectedInterval(seen, facts.nowMs)
@@ -127,7 +127,7 @@ function silentSince(
 }
 
 /** Everything counts as seen when it becomes active, and when looks begin again after a gap. */
-function isTooLong(presence: Presence, { watchedMs, nowMs }: LookFacts, activeMs: number): boolean {
+function isTooLong(presence: Presence, { watchedMs, nowMs }: CheckFacts, activeMs: number): boolean {
   const expected = expectedInterval(presence, nowMs)
   const fromMs = Math.max(presence.lastMs ?? 0, activeMs, watchedMs)
   return expected !== undefined && nowMs > fromMs + expected.ms + settlingMs

@@ -35,7 +35,7 @@ export interface Presence {
   /** It has been silent for too long, since then; `undefined`: it has not. */
   readonly silentMs: number | undefined
   /** What was last reported: that it is silent, or that it is not (any more). */
-  readonly isTold: boolean
+  readonly isReported: boolean
   /** `undefined`: the interval is learned. */
   readonly expectation: SetExpectation | undefined
 }
@@ -159,7 +159,7 @@ export function presenceText(name: PresenceName): string {
 /** The presence of a name that was not seen yet. */
 export function newPresence(name: PresenceName): Presence {
   const never = { firstMs: undefined, lastMs: undefined, activeMs: undefined, silentMs: undefined }
-  return { name, ...never, pauses: [], isTold: true, expectation: undefined }
+  return { name, ...never, pauses: [], isReported: true, expectation: undefined }
 }
 
 /** Pauses in a column of a store. */

@@ -248,7 +248,7 @@ function keysText(names: readonly PresenceName[]): string {
   return JSON.stringify(names.map(keyOf))
 }
 
-function rowOf({ name, pauses, isTold, ...times }: Presence) {
+function rowOf({ name, pauses, isReported, ...times }: Presence) {
   const { firstMs = null, lastMs = null, activeMs = null, silentMs = null } = times
   return {
     ...keyOf(name),
@@ -257,7 +257,7 @@ function rowOf({ name, pauses, isTold, ...times }: Presence) {
     pauses: pausesText(pauses),
     active_ms: activeMs,
     silent_ms: silentMs,
-    told: isTold,
+    told: isReported,
   }
 }
 
@@ -270,7 +270,7 @@ function presenceOf(row: PresenceRow): Presence {
     pauses: pausesOf(row.pauses),
     activeMs: row.active_ms ?? undefined,
     silentMs: row.silent_ms ?? undefined,
-    isTold: Boolean(row.told),
+    isReported: Boolean(row.told),
     expectation: expected === 0 ? 'never' : (expected ?? undefined),
   }
 }

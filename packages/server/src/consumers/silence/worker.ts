@@ -13,10 +13,10 @@ import { pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 import { lookEveryMs, newPresence, pauseDaysKept, presencesPerStep, presenceText } from './silence.ts'
 import type { LastAsked, Presence, PresenceName, SilenceTurn, SilenceStore } from './silence.ts'
-import { expectedInterval, isOver, lookedAt, needsStanding, seenAt } from './rules.ts'
-import type { ExpectedInterval, LookFacts, Seen, Standing } from './rules.ts'
-import { standings } from './expectation.ts'
-import type { Standings } from './expectation.ts'
+import { expectedInterval, isOver, nextPresence, needsStatus, seenAt } from './rules.ts'
+import type { ExpectedInterval, CheckFacts, Seen, PresenceStatus } from './rules.ts'
+import { presenceStatuses } from './expectation.ts'
+import type { PresenceStatuses } from './expectation.ts'
 
 /** The silence of a publisher or consumer began or ended. */
 export interface SilenceChange {
@@ -49,7 +49,7 @@ export interface SilenceOptions {
 
 export function watchSilence(storage: SilenceStorage, options: SilenceOptions): Worker {
   const { report = unreported, everyMs = lookEveryMs } = options
-  const look = silenceLook(storage, options)
+  const look = silenceCheck(storage, options)
   return startWorker({ task: 'watch_silence', report, retryMs: everyMs }, async (signal) => {
     await look(signal)
     return { waitMs: everyMs }
@@ -57,11 +57,11 @@ export function watchSilence(storage: SilenceStorage, options: SilenceOptions): 
 }
 
 /** One look, if this node has the turn. */
-export function silenceLook(
+export function silenceCheck(
   storage: SilenceStorage,
   { tell, clock = Date.now }: SilenceOptions,
 ): (signal?: AbortSignal) => Promise<void> {
-  const known = standings(storage)
+  const known = presenceStatuses(storage)
   return async (signal = new AbortController().signal) => {
     const turn = await storage.silence.takeTurn(clock())
     if (turn === undefined) return
@@ -81,7 +81,7 @@ interface Look {
   readonly tell: (change: SilenceChange) => void
   readonly clock: () => number
   readonly signal: AbortSignal
-  readonly known: Standings
+  readonly known: PresenceStatuses
   /** By the texts of their names; names with a row are removed. */
   readonly seen: Map<string, { readonly name: PresenceName; readonly seen: Seen }>
 }
@@ -174,34 +174,38 @@ async function lookAt(look: Look, presences: readonly Presence[]): Promise<boole
   for (const before of presences) {
     const { after, standing, facts } = await decide(look, before)
     const isGoing = isOver(before, facts, standing) || (await hasGoneOver(look, after, standing))
-    if (!after.isTold) untold.push({ after, isOver: isGoing })
+    if (!after.isReported) untold.push({ after, isOver: isGoing })
     else if (isGoing) over.push(after.name)
-    if (after !== before && !(after.isTold && isGoing)) changed.push(after)
+    if (after !== before && !(after.isReported && isGoing)) changed.push(after)
   }
   if (changed.length + over.length > 0 && !(await storage.silence.put(turn, clock(), changed, over)))
     return false
   if (untold.length === 0) return true
   for (const { after } of untold) look.tell(changeOf(after, clock()))
-  const told = untold.filter((one) => !one.isOver).map(({ after }) => ({ ...after, isTold: true }))
+  const told = untold.filter((one) => !one.isOver).map(({ after }) => ({ ...after, isReported: true }))
   const gone = untold.filter((one) => one.isOver).map(({ after }) => after.name)
   return storage.silence.put(turn, clock(), told, gone)
 }
 
 interface Decision {
   readonly after: Presence
-  readonly standing: Standing
-  readonly facts: LookFacts
+  readonly standing: PresenceStatus
+  readonly facts: CheckFacts
 }
 
 async function decide({ seen, turn, clock, known }: Look, before: Presence): Promise<Decision> {
   const nowMs = clock()
   const facts = { seen: seen.get(presenceText(before.name))?.seen, watchedMs: turn.watchedMs, nowMs }
-  const standing = needsStanding(before, facts) ? await known.of(before.name, nowMs) : 'active'
-  return { after: lookedAt(before, facts, standing), standing, facts }
+  const standing = needsStatus(before, facts) ? await known.of(before.name, nowMs) : 'active'
+  return { after: nextPresence(before, facts, standing), standing, facts }
 }
 
 /** A setting for a key that was rotated is expected of the key that replaced it. */
-async function hasGoneOver({ storage, known }: Look, after: Presence, standing: Standing): Promise<boolean> {
+async function hasGoneOver(
+  { storage, known }: Look,
+  after: Presence,
+  standing: PresenceStatus,
+): Promise<boolean> {
   const { name, expectation } = after
   if (name.kind !== 'consumer' || standing !== 'ended' || expectation === undefined) return false
   const successor = known.successorOf(name.keyId)

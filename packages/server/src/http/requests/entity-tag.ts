@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../reading/list.ts'
-import type { ReaderForm } from '../../reading/representation/representation.ts'
+import type { Representation } from '../../reading/representation/representation.ts'
 import { payloadState } from '../../events/append/reduced-event.ts'
 import type { Head } from '../../events/event-log.ts'
 import type { ContentCoding } from '../../reading/page-cache/index.ts'
@@ -36,7 +36,7 @@ export function currentTag(
 }
 
 /** The same event has other bytes in another form. */
-function withForm(tag: string, form: ReaderForm | undefined): string {
+function withForm(tag: string, form: Representation | undefined): string {
   return form === undefined ? tag : `${tag}-${form.name}`
 }
 
@@ -49,7 +49,7 @@ export function eventTag(
   eventId: string,
   head: Pick<Head, 'epoch' | 'revision' | 'thinned'>,
   coding: ContentCoding,
-  form?: ReaderForm,
+  form?: Representation,
 ): string {
   return quoted(withForm(`${eventId}-${head.epoch}-${payloadState(head)}`, form), coding)
 }

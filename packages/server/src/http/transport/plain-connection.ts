@@ -17,7 +17,7 @@ import type { WatchReader } from './stalled-readers.ts'
 export interface PlainConnectionParts {
   readonly context: Pick<
     HttpContext,
-    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'usageCounts' | 'readings'
+    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'usageCounts' | 'readCounts'
   >
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>

@@ -2,9 +2,9 @@
 import { parseUuid, revealReasons } from '@property-events/protocol'
 import type { AdminScope } from '@property-events/protocol'
 import type { FeedEvent, MaskedContact } from '@property-events/protocol/wire'
-import { formed } from '../../reading/representation/representation.ts'
-import type { ReaderForm } from '../../reading/representation/representation.ts'
-import { sentEvents } from '../disclosure/sent.ts'
+import { represent } from '../../reading/representation/representation.ts'
+import type { Representation } from '../../reading/representation/representation.ts'
+import { disclosedEvents } from '../disclosure/sent.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import type { HttpContext } from '../../http/context.ts'
@@ -108,10 +108,10 @@ export function revealContact(context: HttpContext): Operation {
           headers: adminHeaders,
           etag: undefined,
           feed: undefined,
-          sent: sentEvents(key, [event]),
+          sent: disclosedEvents(key, [event]),
         }
         const form = formOf(context, access, 'admin:reveal', tenantId)
-        return jsonAnswer(said, ownBody(formed(event.json, form)), 'identity')
+        return jsonAnswer(said, ownBody(represent(event.json, form)), 'identity')
       }),
   })
 }
@@ -122,15 +122,15 @@ function formOf(
   { adminScopes, grants }: Access,
   need: AdminScope,
   tenantId: string,
-): ReaderForm | undefined {
+): Representation | undefined {
   if (adminScopes.includes(need)) return undefined
   const contact = grants.find((grant) => grant.tenantId === tenantId)?.contact
   return context.formOf({ reading: undefined, contact }, 'contact')
 }
 
-function maskedEvent({ json }: StoredEvent, form: ReaderForm | undefined): MaskedContact {
+function maskedEvent({ json }: StoredEvent, form: Representation | undefined): MaskedContact {
   const { sequenceNumber, id, eventTypeShortCode, createdDate, payload }: FeedEvent = JSON.parse(
-    Buffer.from(formed(json, form)).toString('utf8'),
+    Buffer.from(represent(json, form)).toString('utf8'),
   )
   return { sequenceNumber, id, eventTypeShortCode, createdDate, contact: maskedContact(payload) }
 }

@@ -9,14 +9,14 @@ import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { feedName } from '../../events/feed-key.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { LedgerStore, NumberRange, SentPiece, SentView } from './disclosure.ts'
+import type { DisclosureStore, NumberRange, DisclosurePiece, DisclosureView } from './disclosure.ts'
 import { addInParts } from '../../sql/add-in-parts.ts'
 import { unreported } from '../../runtime/background-task.ts'
 import { startFlushing } from '../../runtime/flushing.ts'
-import type { Sent } from './sent.ts'
+import type { Disclosure } from './sent.ts'
 
-export interface SentLedger {
-  note(keyId: string, sent: Sent): void
+export interface DisclosureLog {
+  note(keyId: string, sent: Disclosure): void
   /** Adds the notes now. On failure they are kept for the next time, and the failure is thrown. */
   flush(): Promise<void>
   /** Adds the notes a last time, and records that nothing is missing, if the store can still be reached. */
@@ -31,7 +31,7 @@ const mostRanges = 100_000
 interface Pending {
   readonly keyId: string
   readonly key: FeedKey
-  readonly view: SentView
+  readonly view: DisclosureView
   readonly hour: number
   readonly ranges: NumberRanges
 }
@@ -39,12 +39,12 @@ interface Pending {
 export const hourMs = 3_600_000
 
 /** Resolves when the run is recorded in the store; if the store is away, it is recorded later. `clock`: milliseconds since 1970. */
-export async function createSentLedger(
-  store: Pick<LedgerStore, 'add' | 'mark'>,
+export async function createDisclosureLog(
+  store: Pick<DisclosureStore, 'add' | 'mark'>,
   clock: () => number = Date.now,
-): Promise<SentLedger> {
+): Promise<DisclosureLog> {
   const run = { runId: randomUUID(), beganMs: clock() }
-  const noted = notedRanges()
+  const noted = pendingRanges()
   let ended = false
   /** Flushed early; if that fails, the next time is not earlier than usual. */
   let isFull = false
@@ -84,14 +84,14 @@ export async function createSentLedger(
 }
 
 interface NotedRanges {
-  put(keyId: string, sent: Sent, hour: number): void
+  put(keyId: string, sent: Disclosure, hour: number): void
   /** Returns everything noted and forgets it. */
   take(): readonly Pending[]
   /** The number of ranges. */
   size(): number
 }
 
-function notedRanges(): NotedRanges {
+function pendingRanges(): NotedRanges {
   let pending = new Map<string, Pending>()
   let count = 0
   return {
@@ -117,7 +117,7 @@ function notedRanges(): NotedRanges {
 }
 
 /** Cut at the ends of blocks. */
-function piecesOf({ keyId, key, view, hour, ranges }: Pending): readonly SentPiece[] {
+function piecesOf({ keyId, key, view, hour, ranges }: Pending): readonly DisclosurePiece[] {
   const pieces = new Map<number, NumberRange[]>()
   for (const [first, last] of ranges.ranges()) {
     const lastBlock = Math.floor(last / numbersPerBlock)

@@ -4,49 +4,49 @@ import type { EventStore } from '../../events/event-log.ts'
 import type { AuditStore } from '../../audit/audit.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Actor } from '../../audit/actor.ts'
-import type { SentPiece, LedgerStore } from './disclosure.ts'
-import { exposureOf, unknownTimes } from './disclosures.ts'
-import type { ExposedContact, ExposureQuery, TimeSpan } from './disclosures.ts'
+import type { DisclosurePiece, DisclosureStore } from './disclosure.ts'
+import { disclosuresOf, unknownTimes } from './disclosures.ts'
+import type { DisclosedContact, DisclosuresQuery, TimeSpan } from './disclosures.ts'
 import { hourMs } from './disclosure-log.ts'
 
-export interface ExposurePageQuery extends ExposureQuery {
+export interface DisclosurePageQuery extends DisclosuresQuery {
   readonly tenantId: string
   /** The last piece of the page before; left out: the first page. */
-  readonly after: ExposurePlace | undefined
+  readonly after: DisclosureCursor | undefined
   readonly actor: Actor
 }
 
 /** The place of a piece among those of a key and tenant. */
-export type ExposurePlace = Pick<SentPiece, 'view' | 'hour' | 'block'>
+export type DisclosureCursor = Pick<DisclosurePiece, 'view' | 'hour' | 'block'>
 
-export interface ExposurePage {
+export interface DisclosurePage {
   /** By reference. A contact that was sent at several times can be on several pages. */
-  readonly contacts: readonly ExposedContact[]
+  readonly contacts: readonly DisclosedContact[]
   readonly unknown: readonly TimeSpan[]
   /** `undefined`: nothing is left. */
-  readonly next: ExposurePlace | undefined
+  readonly next: DisclosureCursor | undefined
 }
 
 /** A page ends with the piece that fills it: a piece has at most 16,384 contacts. */
 const contactsPerPage = 5_000
 const piecesAtOnce = 100
-const beforeAll: ExposurePlace = { view: 'all', hour: -1, block: -1 }
+const beforeAll: DisclosureCursor = { view: 'all', hour: -1, block: -1 }
 
 type Store = {
   readonly audit: AuditStore
   readonly events: EventStore
   readonly keys: KeyStore
-  readonly ledger: LedgerStore
+  readonly ledger: DisclosureStore
 }
 
 /**
  * `undefined`: the key may read nothing of the tenant, and was sent none of its contacts; or there is no such key. The first page leaves
  * a row in the audit.
  */
-export async function exposurePage(
+export async function disclosurePage(
   store: Store,
-  query: ExposurePageQuery,
-): Promise<ExposurePage | undefined> {
+  query: DisclosurePageQuery,
+): Promise<DisclosurePage | undefined> {
   const { tenantId, keyId, fromMs, toMs, actor, after } = query
   const pieces = await piecesAfter(store, query)
   if (pieces.length === 0 && !(await concerns(store, tenantId, keyId))) return undefined
@@ -56,11 +56,11 @@ export async function exposurePage(
   }
   // Read before the contacts: what is added meanwhile is on the page and still reported as unknown.
   const unknown = await unknownTimes(store, query)
-  const taken: SentPiece[] = []
-  let contacts: readonly ExposedContact[] = []
+  const taken: DisclosurePiece[] = []
+  let contacts: readonly DisclosedContact[] = []
   for (const piece of pieces) {
     taken.push(piece)
-    contacts = merged(contacts, (await exposureOf(store, [piece], query)).contacts)
+    contacts = merged(contacts, (await disclosuresOf(store, [piece], query)).contacts)
     if (contacts.length >= contactsPerPage) break
     await nextTurn()
   }
@@ -69,11 +69,14 @@ export async function exposurePage(
   return { contacts, unknown, next: isWhole || last === undefined ? undefined : placeOf(last) }
 }
 
-function placeOf({ view, hour, block }: SentPiece): ExposurePlace {
+function placeOf({ view, hour, block }: DisclosurePiece): DisclosureCursor {
   return { view, hour, block }
 }
 
-async function piecesAfter({ ledger }: Store, query: ExposurePageQuery): Promise<readonly SentPiece[]> {
+async function piecesAfter(
+  { ledger }: Store,
+  query: DisclosurePageQuery,
+): Promise<readonly DisclosurePiece[]> {
   const { tenantId, keyId, fromMs, toMs, after = beforeAll } = query
   const key = { tenantId, feed: 'contact' } as const
   const found = await ledger.sent({
@@ -97,9 +100,9 @@ async function concerns({ keys, ledger }: Store, tenantId: string, keyId: string
 }
 
 function merged(
-  before: readonly ExposedContact[],
-  more: readonly ExposedContact[],
-): readonly ExposedContact[] {
+  before: readonly DisclosedContact[],
+  more: readonly DisclosedContact[],
+): readonly DisclosedContact[] {
   const found = new Map(before.map((one) => [one.contactRef, one]))
   for (const one of more) {
     const { contactRef, firstMs, lastMs, certainty } = found.get(one.contactRef) ?? one

@@ -6,16 +6,16 @@ import type { NumberRange } from '../../runtime/number-ranges.ts'
 export type { NumberRange }
 
 /** What the numbers of a range are: ordinals of a view (positions, for `all`), or sequence numbers, for reads that go by those. */
-export type SentView = FeedView | 'numbers'
+export type DisclosureView = FeedView | 'numbers'
 
 /** Ranges are stored in blocks of this many numbers, so that a row stays small however much a key has read. */
 export const numbersPerBlock = 16_384
 
 /** What a key was sent within one hour, from one block of numbers. */
-export interface SentPiece {
+export interface DisclosurePiece {
   readonly key: FeedKey
   readonly keyId: string
-  readonly view: SentView
+  readonly view: DisclosureView
   /** Hours since 1970, UTC. */
   readonly hour: number
   /** The block of the number n is n / `numbersPerBlock`, rounded down. */
@@ -27,7 +27,7 @@ export interface SentPiece {
  * A thread that sends, from its start to its end. It first keeps what it has sent in its memory: after `throughMs` it may have sent more
  * than the pieces show.
  */
-export interface SentRun {
+export interface DisclosureRun {
   /** A UUID, new with each start. */
   readonly runId: string
   readonly beganMs: number
@@ -42,43 +42,43 @@ export const runSilenceMs = 120_000
 /** A run that can reach the store has reported its progress within this time: it does so every 35 s at the latest. */
 export const runLagMs = 40_000
 
-export interface SentQuery {
+export interface PiecesOfKeyQuery {
   readonly keyId: string
   readonly fromHour: number
   /** Included. */
   readonly toHour: number
   /** Continues after this piece. */
-  readonly after?: SentPiece | undefined
+  readonly after?: DisclosurePiece | undefined
   readonly limit: number
 }
 
 /** What all keys were sent from one block of a feed. */
-export interface SentOfQuery {
+export interface PiecesOfBlockQuery {
   readonly key: FeedKey
   readonly block: number
   readonly fromHour: number
   /** Included. */
   readonly toHour: number
   /** Continues after this piece. */
-  readonly after?: SentPiece | undefined
+  readonly after?: DisclosurePiece | undefined
   readonly limit: number
 }
 
-export interface LedgerStore {
+export interface DisclosureStore {
   /** Joins pieces to the stored ones, in one commit. Two nodes that add to the same pieces lose nothing. At most 500. */
-  add(pieces: readonly SentPiece[]): Promise<void>
+  add(pieces: readonly DisclosurePiece[]): Promise<void>
   /**
    * Reports the progress of a run: everything it sent up to `throughMs` has been added. Marks runs as lost that have reported nothing for
    * `runSilenceMs`; a lost run that reports again is no longer lost.
    */
-  mark(run: Omit<SentRun, 'lostMs'> & { readonly ended: boolean }): Promise<void>
+  mark(run: Omit<DisclosureRun, 'lostMs'> & { readonly ended: boolean }): Promise<void>
   /** Runs that have not ended properly. */
-  openRuns(): Promise<readonly SentRun[]>
+  openRuns(): Promise<readonly DisclosureRun[]>
   /** Pieces of a key, in an order of their own. */
-  sent(query: SentQuery): Promise<readonly SentPiece[]>
+  sent(query: PiecesOfKeyQuery): Promise<readonly DisclosurePiece[]>
   /**
    * Pieces of one block of a feed, by hour. The cost depends only on that block, however many keys the store has and whatever they were
    * sent of other feeds.
    */
-  sentOf(query: SentOfQuery): Promise<readonly SentPiece[]>
+  sentOf(query: PiecesOfBlockQuery): Promise<readonly DisclosurePiece[]>
 }

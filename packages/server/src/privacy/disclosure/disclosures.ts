@@ -2,10 +2,10 @@
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { NumberedSubject, EventStore } from '../../events/event-log.ts'
-import type { SentPiece, LedgerStore } from './disclosure.ts'
+import type { DisclosurePiece, DisclosureStore } from './disclosure.ts'
 import { hourMs } from './disclosure-log.ts'
 
-export interface ExposureQuery {
+export interface DisclosuresQuery {
   readonly keyId: string
   readonly fromMs: number
   /** The first millisecond after the requested time. */
@@ -13,7 +13,7 @@ export interface ExposureQuery {
   readonly nowMs: number
 }
 
-export interface ExposedContact {
+export interface DisclosedContact {
   readonly contactRef: string
   /** Start of the first and end of the last hour in which events of it were sent. */
   readonly firstMs: number
@@ -22,10 +22,10 @@ export interface ExposedContact {
   readonly certainty: 'sent' | 'possibly'
 }
 
-export interface TenantExposure {
+export interface TenantDisclosures {
   readonly tenantId: string
   /** By reference. */
-  readonly contacts: readonly ExposedContact[]
+  readonly contacts: readonly DisclosedContact[]
 }
 
 export interface TimeSpan {
@@ -33,12 +33,12 @@ export interface TimeSpan {
   readonly toMs: number
 }
 
-type Store = { readonly events: EventStore; readonly ledger: LedgerStore }
+type Store = { readonly events: EventStore; readonly ledger: DisclosureStore }
 
 /** Times in which a sending thread has not (yet) reported what it sent: the key may have been sent any contact that it could read. */
 export async function unknownTimes(
   { ledger }: Pick<Store, 'ledger'>,
-  query: ExposureQuery,
+  query: DisclosuresQuery,
 ): Promise<readonly TimeSpan[]> {
   const runs = await ledger.openRuns()
   return runs.flatMap(({ throughMs, lostMs = query.nowMs }) => {
@@ -51,17 +51,20 @@ export async function unknownTimes(
 const piecesAtOnce = 500
 
 /** One tenant after another, if the key was sent any of its contacts. */
-export async function* exposedContacts(store: Store, query: ExposureQuery): AsyncGenerator<TenantExposure> {
+export async function* disclosedContacts(
+  store: Store,
+  query: DisclosuresQuery,
+): AsyncGenerator<TenantDisclosures> {
   const { keyId, fromMs, toMs } = query
   const hours = { fromHour: Math.floor(fromMs / hourMs), toHour: Math.ceil(toMs / hourMs) - 1 }
-  let after: SentPiece | undefined
-  let gathered: SentPiece[] = []
+  let after: DisclosurePiece | undefined
+  let gathered: DisclosurePiece[] = []
   for (;;) {
     const pieces = await store.ledger.sent({ keyId, ...hours, after, limit: piecesAtOnce })
     for (const piece of pieces) {
       const before = gathered[0]
       if (before !== undefined && before.key.tenantId !== piece.key.tenantId) {
-        yield await exposureOf(store, gathered, query)
+        yield await disclosuresOf(store, gathered, query)
         gathered = []
       }
       if (piece.key.feed === 'contact') gathered.push(piece)
@@ -69,7 +72,7 @@ export async function* exposedContacts(store: Store, query: ExposureQuery): Asyn
     after = pieces.at(-1)
     if (pieces.length < piecesAtOnce) break
   }
-  if (gathered.length > 0) yield await exposureOf(store, gathered, query)
+  if (gathered.length > 0) yield await disclosuresOf(store, gathered, query)
 }
 
 interface Hours {
@@ -79,11 +82,11 @@ interface Hours {
 }
 
 /** `pieces`: from one tenant's contact feed. */
-export async function exposureOf(
+export async function disclosuresOf(
   store: Store,
-  pieces: readonly SentPiece[],
-  query: ExposureQuery,
-): Promise<TenantExposure> {
+  pieces: readonly DisclosurePiece[],
+  query: DisclosuresQuery,
+): Promise<TenantDisclosures> {
   const found = new Map<string, Hours>()
   for (const ofBlock of Map.groupBy(pieces, ({ view, block }) => `${view} ${block}`).values()) {
     const subjects = await subjectsOf(store, ofBlock)
@@ -96,7 +99,7 @@ export async function exposureOf(
       }
     }
   }
-  const contacts = [...found].map(([contactRef, { first, last, isCertain }]): ExposedContact => {
+  const contacts = [...found].map(([contactRef, { first, last, isCertain }]): DisclosedContact => {
     const certainty = isCertain ? 'sent' : 'possibly'
     return { contactRef, firstMs: first * hourMs, lastMs: (last + 1) * hourMs, certainty }
   })
@@ -107,7 +110,7 @@ export async function exposureOf(
 /** `pieces`: all from one block of one view. */
 async function subjectsOf(
   { events }: Store,
-  pieces: readonly SentPiece[],
+  pieces: readonly DisclosurePiece[],
 ): Promise<readonly NumberedSubject[]> {
   const [piece] = pieces
   if (piece === undefined) return []

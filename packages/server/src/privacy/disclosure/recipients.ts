@@ -5,7 +5,7 @@ import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
-import type { SentPiece, LedgerStore } from './disclosure.ts'
+import type { DisclosurePiece, DisclosureStore } from './disclosure.ts'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { hourMs } from './disclosure-log.ts'
 
@@ -29,11 +29,11 @@ const lastHour = 2 ** 31 - 1
  * the ledger holds for the blocks of the events, however many keys there are.
  */
 export async function recipientsOf(
-  { keys, ledger }: { readonly keys: KeyStore; readonly ledger: LedgerStore },
+  { keys, ledger }: { readonly keys: KeyStore; readonly ledger: DisclosureStore },
   feed: FeedKey,
   events: readonly PlacedEvent[],
 ): Promise<readonly Recipient[]> {
-  const gathered = gatherSent(events)
+  const gathered = gatherDisclosures(events)
   for await (const piece of piecesOf(ledger, feed, events)) gathered.add(piece)
   return describeKeys({ keys }, gathered.byKey)
 }
@@ -62,17 +62,17 @@ export interface Hours {
 
 /** What all keys were sent from the blocks that contain the events. Gives others a turn after each piece, as `placesOf` does. */
 export async function* piecesOf(
-  ledger: Pick<LedgerStore, 'sentOf'>,
+  ledger: Pick<DisclosureStore, 'sentOf'>,
   key: FeedKey,
   events: readonly PlacedEvent[],
   { fromHour = 0, toHour = lastHour }: Hours = {},
-): AsyncGenerator<SentPiece> {
+): AsyncGenerator<DisclosurePiece> {
   const blocks = new Set<number>()
   for (const { position, sequenceNumber } of events) {
     for (const number of [position, sequenceNumber]) blocks.add(Math.floor(number / numbersPerBlock))
   }
   for (const block of blocks) {
-    let after: SentPiece | undefined
+    let after: DisclosurePiece | undefined
     do {
       const query = { key, block, fromHour, toHour, after, limit: piecesAtOnce }
       const pieces = await ledger.sentOf(query)
@@ -83,26 +83,26 @@ export async function* piecesOf(
   }
 }
 
-export interface SentToKey {
+export interface DisclosedToKey {
   firstHour: number
   lastHour: number
   /** Which of the events, by their indexes. */
   readonly events: NumberRanges
 }
 
-export interface GatheredSent {
-  add(piece: SentPiece): void
+export interface GatheredDisclosures {
+  add(piece: DisclosurePiece): void
   /** The keys that were sent any of the events. */
-  readonly byKey: ReadonlyMap<string, SentToKey>
+  readonly byKey: ReadonlyMap<string, DisclosedToKey>
 }
 
 /** `events`: in the order of their positions, which is that of their numbers. */
-export function gatherSent(events: readonly PlacedEvent[]): GatheredSent {
+export function gatherDisclosures(events: readonly PlacedEvent[]): GatheredDisclosures {
   const positions = events.map(({ position }) => position)
   const sequenceNumbers = events.map(({ sequenceNumber }) => sequenceNumber)
-  const byKey = new Map<string, SentToKey>()
+  const byKey = new Map<string, DisclosedToKey>()
 
-  function note({ keyId, hour }: SentPiece, first: number, last: number): void {
+  function note({ keyId, hour }: DisclosurePiece, first: number, last: number): void {
     const known = byKey.get(keyId) ?? { firstHour: hour, lastHour: hour, events: numberRanges() }
     known.firstHour = Math.min(known.firstHour, hour)
     known.lastHour = Math.max(known.lastHour, hour)
@@ -139,7 +139,7 @@ function placeIn(numbers: readonly number[], least: number): number {
 /** In the order of the keys' creation. */
 export async function describeKeys(
   { keys }: { readonly keys: KeyStore },
-  byKey: ReadonlyMap<string, SentToKey>,
+  byKey: ReadonlyMap<string, DisclosedToKey>,
 ): Promise<readonly Recipient[]> {
   const found: { readonly createdMs: number; readonly recipient: Recipient }[] = []
   for (const [keyId, { firstHour, lastHour: last, events }] of byKey) {

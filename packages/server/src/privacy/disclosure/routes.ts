@@ -2,8 +2,8 @@
 import { isKeyId } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { ExposedContact as ContactAnswer, UnknownTime } from '@property-events/protocol/wire'
-import type { ExposedContact, TimeSpan } from './disclosures.ts'
-import type { ExposurePlace } from './disclosure-page.ts'
+import type { DisclosedContact, TimeSpan } from './disclosures.ts'
+import type { DisclosureCursor } from './disclosure-page.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
@@ -69,7 +69,7 @@ export function getExposure(context: HttpContext): Operation {
         if (toMs <= fromMs) return windowReversed
         const span = { fromMs, toMs }
         const actor = `key:${ownId}` as const
-        const page = await context.exposureOf({ ...span, tenantId, keyId, after, nowMs, actor })
+        const page = await context.disclosuresOf({ ...span, tenantId, keyId, after, nowMs, actor })
         if (page === undefined) return noKey
         const body = JSON.stringify({
           keyId,
@@ -95,7 +95,7 @@ interface Asked {
   readonly fromMs: number
   /** `undefined` means now. */
   readonly toMs: number | undefined
-  readonly after: ExposurePlace | undefined
+  readonly after: DisclosureCursor | undefined
 }
 
 function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: HttpContext): Asked | Refused {
@@ -117,11 +117,11 @@ function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: Ht
 
 const views = ['all', 'numbers'] as const
 
-function textOf({ view, hour, block }: ExposurePlace): string {
+function textOf({ view, hour, block }: DisclosureCursor): string {
   return `${view}.${hour}.${block}`
 }
 
-function placeOf(written: string): ExposurePlace | undefined {
+function placeOf(written: string): DisclosureCursor | undefined {
   const [, word, hour, block] = placePattern.exec(written) ?? []
   const view = views.find((one) => one === word)
   return view === undefined ? undefined : { view, hour: Number(hour), block: Number(block) }
@@ -131,7 +131,7 @@ function timesAnswer({ fromMs, toMs }: TimeSpan): UnknownTime {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
-function contactAnswer({ contactRef, certainty, firstMs, lastMs }: ExposedContact): ContactAnswer {
+function contactAnswer({ contactRef, certainty, firstMs, lastMs }: DisclosedContact): ContactAnswer {
   const [firstSentAt, lastSentAt] = [new Date(firstMs).toISOString(), new Date(lastMs).toISOString()]
   return { contactRef, certainty, firstSentAt, lastSentAt }
 }

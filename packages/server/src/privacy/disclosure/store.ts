@@ -10,7 +10,7 @@ import {
 import type { StatementText, StoreAccess } from '../../sql/database.ts'
 import { joinRanges, rangesOf } from '../../runtime/number-ranges.ts'
 import { runSilenceMs } from './disclosure.ts'
-import type { LedgerStore, SentPiece, SentRun } from './disclosure.ts'
+import type { DisclosureStore, DisclosurePiece, DisclosureRun } from './disclosure.ts'
 
 const key = {
   key_id: 'text',
@@ -66,7 +66,7 @@ function putting(onConflict: string): StatementText {
 
 const addPieces = defineWrite(
   'sent-add',
-  async (tx, pieces: readonly SentPiece[]): Promise<void> => {
+  async (tx, pieces: readonly DisclosurePiece[]): Promise<void> => {
     const rows = pieces.map(rowOf)
     const added = new Set((await tx.rows(insert(JSON.stringify(rows)))).map(placeOf))
     const others = rows.filter((row) => !added.has(placeOf(row)))
@@ -88,7 +88,7 @@ const addPieces = defineWrite(
 
 const markRun = defineWrite(
   'sent-mark',
-  async (tx, { runId, beganMs, throughMs, ended }: Parameters<LedgerStore['mark']>[0]): Promise<void> => {
+  async (tx, { runId, beganMs, throughMs, ended }: Parameters<DisclosureStore['mark']>[0]): Promise<void> => {
     await tx.rows(loseSilent(throughMs, throughMs - runSilenceMs))
     await tx.rows(putRun(runId, beganMs, throughMs, ended))
   },
@@ -97,7 +97,7 @@ const markRun = defineWrite(
 /** Before all pieces of a key. */
 const beforeAll = { tenant: '00000000-0000-0000-0000-000000000000', feed: 0, view: '', hour: 0, block: 0 }
 
-export function disclosureStore({ read, write }: StoreAccess): LedgerStore {
+export function disclosureStore({ read, write }: StoreAccess): DisclosureStore {
   return {
     add: (pieces) => write(addPieces, pieces),
     mark: (run) => write(markRun, run),
@@ -122,7 +122,7 @@ interface SentKey {
   readonly key_id: string
   readonly tenant: string
   readonly feed: number
-  readonly view: SentPiece['view']
+  readonly view: DisclosurePiece['view']
   readonly hour: number
   readonly block: number
 }
@@ -138,7 +138,7 @@ interface RunRow {
   readonly lost_ms: number | null
 }
 
-function rowOf({ key: { tenantId, feed }, keyId, view, hour, block, ranges }: SentPiece): SentRow {
+function rowOf({ key: { tenantId, feed }, keyId, view, hour, block, ranges }: DisclosurePiece): SentRow {
   return {
     key_id: keyId,
     tenant: tenantId,
@@ -150,7 +150,7 @@ function rowOf({ key: { tenantId, feed }, keyId, view, hour, block, ranges }: Se
   }
 }
 
-function pieceOf({ key_id, tenant, feed, view, hour, block, ranges }: SentRow): SentPiece {
+function pieceOf({ key_id, tenant, feed, view, hour, block, ranges }: SentRow): DisclosurePiece {
   const of = { tenantId: tenant, feed: feedOfNumber(feed, 'sent') }
   return { key: of, keyId: key_id, view, hour, block, ranges: rangesOf(ranges) }
 }
@@ -159,6 +159,6 @@ function placeOf({ key_id, tenant, feed, view, hour, block }: SentKey): string {
   return JSON.stringify([key_id, tenant, feed, view, hour, block])
 }
 
-function runOf({ run, began_ms: beganMs, through_ms: throughMs, lost_ms }: RunRow): SentRun {
+function runOf({ run, began_ms: beganMs, through_ms: throughMs, lost_ms }: RunRow): DisclosureRun {
   return { runId: run, beganMs, throughMs, lostMs: lost_ms ?? undefined }
 }

@@ -1,18 +1,18 @@
 /** Who had been sent what was erased, who has been told, and who reports that it is done: computed when a receipt is read (D17, D28). */
-import type { LedgerStore } from '../disclosure/disclosure.ts'
+import type { DisclosureStore } from '../disclosure/disclosure.ts'
 import type { ConsumerStore } from '../../consumers/consumer.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import { runSilenceMs } from '../disclosure/disclosure.ts'
-import type { Erasure, SentBefore, ErasureStore } from './erasure.ts'
+import type { Erasure, EarlierDisclosures, ErasureStore } from './erasure.ts'
 import type { KeyRecord, KeyStore } from '../../keys/key.ts'
 import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
 import { acknowledgedBy } from './erasure-acknowledged.ts'
 import type { AcknowledgedConsumer } from './erasure-acknowledged.ts'
 import type { TimeSpan } from '../disclosure/disclosures.ts'
-import { describeKeys, gatherSent, piecesOf, placesOf } from '../disclosure/recipients.ts'
-import type { GatheredSent, Recipient } from '../disclosure/recipients.ts'
+import { describeKeys, gatherDisclosures, piecesOf, placesOf } from '../disclosure/recipients.ts'
+import type { GatheredDisclosures, Recipient } from '../disclosure/recipients.ts'
 import { hourMs } from '../disclosure/disclosure-log.ts'
-import { isNoted } from '../disclosure/sent.ts'
+import { isDisclosure } from '../disclosure/sent.ts'
 
 export interface ErasureRecipient extends Pick<Recipient, 'keyId' | 'label'> {
   /** `possibly`: it could read the feed while a node had not reported what it sent (`unknownTimes`). */
@@ -35,7 +35,7 @@ export interface ErasureRecipients {
 export type RecipientStore = {
   readonly consumers: ConsumerStore
   readonly keys: KeyStore
-  readonly ledger: LedgerStore
+  readonly ledger: DisclosureStore
   readonly events: EventStore
   readonly erasures: ErasureStore
 }
@@ -49,11 +49,11 @@ export async function erasureRecipients(
   erasure: Erasure,
   nowMs: number,
 ): Promise<ErasureRecipients | undefined> {
-  if (!isNoted(erasure.key.feed)) return undefined
+  if (!isDisclosure(erasure.key.feed)) return undefined
   const { erased, closing } = await eventsOf(store, erasure)
   const before = await store.erasures.sentBefore(erasure.erasureId)
   const sent = await sentOf(store, erasure, erased, before)
-  const told = gatherSent(closing)
+  const told = gatherDisclosures(closing)
   const fromHour = Math.floor(erasure.begunMs / hourMs) - 1
   for await (const piece of piecesOf(store.ledger, erasure.key, closing, { fromHour })) told.add(piece)
   const toldBy = (keyId: string): number | undefined => {
@@ -100,9 +100,9 @@ async function sentOf(
   { ledger }: RecipientStore,
   { key, unreachableMs }: Erasure,
   erased: readonly PlacedEvent[],
-  before: SentBefore | undefined,
-): Promise<GatheredSent> {
-  const sent = gatherSent(erased)
+  before: EarlierDisclosures | undefined,
+): Promise<GatheredDisclosures> {
+  const sent = gatherDisclosures(erased)
   // For an erasure that a version without notes carried out, the whole hour of its end counts.
   const endHour = unreachableMs === undefined ? {} : { toHour: Math.floor(unreachableMs / hourMs) }
   const hours = before === undefined ? endHour : { toHour: before.fromHour - 1 }
@@ -127,7 +127,7 @@ async function timesUnknown(
   { ledger }: RecipientStore,
   { unreachableMs = Infinity }: Erasure,
   firstMs: number,
-  before: SentBefore | undefined,
+  before: EarlierDisclosures | undefined,
   nowMs: number,
 ): Promise<readonly TimeSpan[]> {
   const endMs = Math.min(unreachableMs, nowMs)

@@ -7,7 +7,7 @@ import type { FeedRefusal } from '../../events/feed.ts'
 import type { Actor } from '../../audit/actor.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { OnHold } from '../hold/hold.ts'
-import type { SentPiece } from '../disclosure/disclosure.ts'
+import type { DisclosurePiece } from '../disclosure/disclosure.ts'
 
 /** Everything about one property or contact, or one event that is not its subject's latest. Lower-case UUIDs. */
 export type ErasureTarget =
@@ -87,10 +87,10 @@ export type ReduceOutcome =
  * What keys had been sent of the feed when an erasure became `unreachable`. Anything sent after that has no payload any more, and the
  * pieces of an hour cannot tell the two apart.
  */
-export interface SentBefore {
+export interface EarlierDisclosures {
   /** Pieces of this hour (since 1970) and later are given here; those of earlier hours are in the ledger. */
   readonly fromHour: number
-  readonly pieces: readonly SentPiece[]
+  readonly pieces: readonly DisclosurePiece[]
   /** A run had reported nothing since this time, so it may have sent more than the pieces show. */
   readonly doubtMs: number | undefined
 }
@@ -114,7 +114,7 @@ export interface ErasureRecords {
    */
   acknowledge(erasureId: string, nodeId: string | undefined): Promise<'unreachable' | 'waiting'>
   /** What keys had been sent by then; `undefined`: it is not `unreachable`. */
-  sentBefore(erasureId: string): Promise<SentBefore | undefined>
+  sentBefore(erasureId: string): Promise<EarlierDisclosures | undefined>
   /**
    * The `unreachable` erasures of every tenant, the oldest first: their rows are reduced, and free space may still hold the old bytes.
    */
@@ -193,7 +193,7 @@ export interface OpenErasure extends Erasure {
 const clocksDifferMs = 600_000
 
 /** The first hour whose pieces are recorded with an erasure. */
-export function firstNotedHour(begunMs: number): number {
+export function firstDisclosureHour(begunMs: number): number {
   return Math.floor((begunMs - clocksDifferMs) / 3_600_000)
 }
 

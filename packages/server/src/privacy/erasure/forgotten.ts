@@ -23,7 +23,7 @@ export function onceForgotten(table: 'erasure' | 'restriction', text: string, re
 }
 
 /** A column, after the columns of a row: the nodes that have been noted with it. For `nodesOf`. */
-export function notedNodes(table: 'erasure' | 'restriction'): string {
+export function knowingNodes(table: 'erasure' | 'restriction'): string {
   return `(SELECT string_agg(CAST(noted.node AS text), ' ') FROM erasure_node AS noted WHERE noted.erasure = ${table}.${table}) AS nodes`
 }
 

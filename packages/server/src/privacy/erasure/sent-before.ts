@@ -3,9 +3,9 @@ import { rangesOf } from '../../runtime/number-ranges.ts'
 import { statement, uuidOf } from '../../sql/database.ts'
 import type { Dialect, Sql } from '../../sql/database.ts'
 import { numbersPerBlock, runLagMs } from '../disclosure/disclosure.ts'
-import type { SentPiece } from '../disclosure/disclosure.ts'
-import { firstNotedHour } from './erasure.ts'
-import type { Erasure, SentBefore } from './erasure.ts'
+import type { DisclosurePiece } from '../disclosure/disclosure.ts'
+import { firstDisclosureHour } from './erasure.ts'
+import type { Erasure, EarlierDisclosures } from './erasure.ts'
 import type { ErasureRow } from './store.ts'
 
 const noteErasure = statement(
@@ -55,31 +55,31 @@ const selectSent = statement<PieceRow>(
 
 interface PieceRow {
   readonly key_id: string
-  readonly view: SentPiece['view']
+  readonly view: DisclosurePiece['view']
   readonly hour: number
   readonly block: number
   readonly ranges: string
 }
 
 /** In the commit in which it becomes unreachable. */
-export async function noteSent(sql: Sql, row: ErasureRow, nowMs: number): Promise<void> {
+export async function copyDisclosures(sql: Sql, row: ErasureRow, nowMs: number): Promise<void> {
   const { erasure, tenant, feed, subject, last_position: position } = row
-  const fromHour = firstNotedHour(row.begun_ms)
+  const fromHour = firstDisclosureHour(row.begun_ms)
   await sql.rows(noteErasure(erasure, nowMs - runLagMs, fromHour * 3_600_000))
   const ofSubject = subject === null ? null : { uuid: uuidOf(subject) }
   await sql.rows(copySent(erasure, tenant, feed, fromHour, ofSubject, position))
 }
 
 /** `undefined`: nothing was noted of it. */
-export async function readSentBefore(
+export async function readEarlierDisclosures(
   sql: Sql,
   { erasureId, key, begunMs }: Erasure,
-): Promise<SentBefore | undefined> {
+): Promise<EarlierDisclosures | undefined> {
   const [noted] = await sql.rows(selectNoted(erasureId))
   if (noted === undefined) return undefined
   const pieces = await sql.rows(selectSent(erasureId))
   return {
-    fromHour: firstNotedHour(begunMs),
+    fromHour: firstDisclosureHour(begunMs),
     pieces: pieces.map(({ key_id: keyId, ranges, ...piece }) => {
       return { ...piece, key, keyId, ranges: rangesOf(ranges) }
     }),

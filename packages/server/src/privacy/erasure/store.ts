@@ -5,9 +5,9 @@ import type { Actor } from '../../audit/actor.ts'
 import { among, defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
 import type { Erasure, ErasureRecords, ErasureState, ErasureTarget } from './erasure.ts'
-import { nodesOf, noteNode, notedNodes, onceForgotten } from './forgotten.ts'
+import { nodesOf, noteNode, knowingNodes, onceForgotten } from './forgotten.ts'
 import { readReductions } from './reductions.ts'
-import { noteSent, readSentBefore } from './sent-before.ts'
+import { copyDisclosures, readEarlierDisclosures } from './sent-before.ts'
 
 /** One with this id, of any tenant. For `erasureOf`. */
 export const erasureWithId = statement<ErasureRow>('erasure-one', 'SELECT * FROM erasure WHERE erasure = $1')
@@ -17,7 +17,7 @@ const ofTenant = statement<ErasureRow>(
 )
 const selectOpen = statement<ErasureRow & { readonly nodes: string | null }>(
   'erasure-open',
-  `SELECT erasure.*, ${notedNodes('erasure')} FROM erasure
+  `SELECT erasure.*, ${knowingNodes('erasure')} FROM erasure
     WHERE state IN ('reducing', 'reduced') ORDER BY erasure`,
 )
 const selectWaiting = statement<Pick<ErasureRow, 'erasure' | 'unreachable_ms'>>(
@@ -53,7 +53,7 @@ const acknowledge = defineWrite(
     const nowMs = await tx.nowMs()
     if (nodeId !== undefined) await tx.rows(note(erasureId, nodeId))
     const [ended] = await tx.rows(setUnreachable(erasureId, nowMs))
-    if (ended !== undefined) await noteSent(tx, ended, nowMs)
+    if (ended !== undefined) await copyDisclosures(tx, ended, nowMs)
     const [row] = await tx.rows(erasureWithId(erasureId))
     return row?.state === 'unreachable' || row?.state === 'overwritten' ? 'unreachable' : 'waiting'
   },
@@ -74,7 +74,7 @@ export function erasureStore({ read, write }: StoreAccess, storeId: string): Era
     acknowledge: (erasureId, nodeId) => write(acknowledge, erasureId, nodeId),
     async sentBefore(erasureId) {
       const [row] = await read.rows(erasureWithId(erasureId))
-      return row && readSentBefore(read, erasureOf(row))
+      return row && readEarlierDisclosures(read, erasureOf(row))
     },
     waiting: async () =>
       (await read.rows(selectWaiting())).map((row) => {

@@ -3,7 +3,7 @@ import { restrictionReasons } from '@property-events/protocol/plain'
 import { defineWrite, feedNumbers, feedOfNumber, statement, uuidOf } from '../../sql/database.ts'
 import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import { nodesOf, noteNode, notedNodes, onceForgotten } from '../erasure/forgotten.ts'
+import { nodesOf, noteNode, knowingNodes, onceForgotten } from '../erasure/forgotten.ts'
 import type { Restriction, RestrictionProgress, RestrictionRecords, RestrictionState } from './restriction.ts'
 
 /** As the index of subjects has it: those that have not ended. */
@@ -29,7 +29,7 @@ const ofFeed = statement<RestrictionRow>(
 )
 const selectOpen = statement<RestrictionRow & { readonly nodes: string | null }>(
   'restriction-open',
-  `SELECT restriction.*, ${notedNodes('restriction')} FROM restriction
+  `SELECT restriction.*, ${knowingNodes('restriction')} FROM restriction
     WHERE state IN ('hiding', 'hidden', 'lifting') ORDER BY restriction`,
 )
 const inForce = statement<RestrictionRow>(

@@ -40,11 +40,11 @@ export interface ThinProgress {
   readonly aged: number
   readonly superseded: number
   /** What was passed because its subject was on hold or restricted; `undefined`: nothing was. */
-  readonly held?: HeldMark | undefined
+  readonly held?: PassedMark | undefined
 }
 
 /** The first walk returns to this place on a later day, when holds and restrictions may have ended. */
-export interface HeldMark {
+export interface PassedMark {
   /** Position of the first event that was passed. */
   readonly from: number
   /** `supersededBefore` of the span at that time. */

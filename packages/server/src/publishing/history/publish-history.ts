@@ -23,13 +23,13 @@ import type {
   WarningPlaces,
 } from './publication.ts'
 
-export interface PublicationNotes extends Notes {
+export interface PublishHistory extends Notes {
   /** An accepted request that was not a dry run. */
   taken(keyId: string, key: FeedKey, receipt: PublishReceipt): void
-  refused(keyId: string, key: FeedKey, refusal: NotedRefusal): void
+  refused(keyId: string, key: FeedKey, refusal: RefusedRequestFacts): void
 }
 
-export interface NotedRefusal {
+export interface RefusedRequestFacts {
   readonly requestId: string
   /** The code of the problem. */
   readonly code: string
@@ -41,10 +41,10 @@ const minuteMs = 60_000
 const mostFaults = 10
 
 /** `clock`: milliseconds since 1970. */
-export function notePublications(
+export function createPublishHistory(
   store: Pick<PublicationStore, 'add'>,
   clock: () => number = Date.now,
-): PublicationNotes {
+): PublishHistory {
   let minutes = new Map<string, PublishedMinute>()
   let refusals: PublicationRefusal[] = []
   /** How many refusals of a key were kept singly within the hour. */

@@ -5,7 +5,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { FeedView } from '../../events/branches/branch-view.ts'
 import type { Moment, MomentName, MomentStore } from './moment.ts'
 import { createCurrentLists } from './current-lists.ts'
-import type { KnownRanges } from '../page-range-cache.ts'
+import type { PageRangeCache } from '../page-range-cache.ts'
 import { pageOf } from '../list.ts'
 import type { LocatedPage } from '../list.ts'
 
@@ -39,7 +39,7 @@ export interface CurrentPages {
 export interface CurrentPagesParts {
   readonly events: Pick<EventStore, 'head' | 'latestPositions' | 'earlierPositions'>
   readonly moments: MomentStore
-  readonly ranges: KnownRanges
+  readonly ranges: PageRangeCache
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }

@@ -2,8 +2,8 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { currentAtMost } from './current-lists.ts'
-import { sentRange } from '../../privacy/disclosure/sent.ts'
-import { toldPage, toldUnchanged } from '../../consumers/delivered.ts'
+import { disclosedRange } from '../../privacy/disclosure/sent.ts'
+import { deliveredPage, nothingDelivered } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import type { Headers, Outcome, Request } from '../../http/exchange.ts'
@@ -51,7 +51,7 @@ export function currentCall(
     const page = { ...found.page, range: { ...found.page.range, ...(form && { form }) } }
     const coding = preferredCoding(request.header('accept-encoding'))
     const etag = currentTag(asked, page, found.asOf, coding)
-    const told = toldPage(page.range, page.head.epoch)
+    const delivered = deliveredPage(page.range, page.head.epoch)
     const said = { ...headers, [currentHeader]: String(found.asOf) }
     if (tagMatches(request.header('if-none-match'), etag))
       return {
@@ -59,7 +59,7 @@ export function currentCall(
         headers: joined(cacheHeaders, said),
         etag,
         feed: page.head,
-        told: toldUnchanged(told),
+        delivered: nothingDelivered(delivered),
       }
     const coded = page.range.count === 0 ? 'identity' : coding
     const body = await context.pages.read(page, coded)
@@ -68,8 +68,8 @@ export function currentCall(
       etag,
       feed: page.head,
       coding: coded,
-      sent: sentRange(page.range),
-      told,
+      sent: disclosedRange(page.range),
+      delivered,
     }
     return pageAnswer(of, body, (bytes) => metrics.streamed(key.tenantId, bytes))
   }

@@ -2,11 +2,11 @@
  * Counts the bytes of pages that are being made whole, which no key's share has counted yet: 200 requests of one key for cold pages of 8
  * MiB would hold 1.6 GB while they are made. They count as bytes in flight of the node. A page that finds no room is sent in pieces.
  */
-export interface MakingRoom {
-  begin(): PageInMaking
+export interface AssemblyBudget {
+  begin(): PageAssembly
 }
 
-export interface PageInMaking {
+export interface PageAssembly {
   /** Counts bytes that were read. False: all pages that are being made hold more than they may. */
   hold(bytes: number): boolean
   /** Releases some of them. */
@@ -25,7 +25,7 @@ export type CountBytes = (bytes: number, own: number) => boolean
 const mostBytes = 64 * 2 ** 20
 
 /** `count`: left out, the pages of one reader alone are limited. */
-export function createMakingRoom(count: CountBytes = () => true): MakingRoom {
+export function createAssemblyBudget(count: CountBytes = () => true): AssemblyBudget {
   let held = 0
   return {
     begin() {

@@ -5,30 +5,30 @@
  */
 
 /** A part of the room. */
-export interface RoomPart {
+export interface PooledBuffer {
   /** A multiple of the unit. */
   readonly byteLength: number
   /** Usable while the part is lent. */
   readonly bytes: Buffer
 }
 
-export interface PageRoom {
+export interface PageBufferPool {
   /** The limit of all parts together, including free ones. */
   readonly byteLength: number
   readonly freeBytes: number
   /** Lends the first free part of at least this length; `undefined` if every free part is too short. */
-  take(byteLength: number): RoomPart | undefined
+  take(byteLength: number): PooledBuffer | undefined
   /** Takes back a part that was lent. Call it once for each. */
-  giveBack(part: RoomPart): void
+  giveBack(part: PooledBuffer): void
   /**
    * The lent parts, `part` and its neighbours, that have to come back so that this length is free in one place. `undefined` if one of
    * them has to stay.
    */
   inTheWay(
-    part: RoomPart,
+    part: PooledBuffer,
     byteLength: number,
-    mayGo: (part: RoomPart) => boolean,
-  ): readonly RoomPart[] | undefined
+    mayGo: (part: PooledBuffer) => boolean,
+  ): readonly PooledBuffer[] | undefined
 }
 
 /** Parts begin and end at multiples of this, so that little is lost between them and free ones are found quickly. */
@@ -46,7 +46,7 @@ interface Slab {
   readonly free: Part[]
 }
 
-class Part implements RoomPart {
+class Part implements PooledBuffer {
   readonly slab: Slab
   from: number
   byteLength: number
@@ -67,7 +67,7 @@ class Part implements RoomPart {
 }
 
 /** `byteLength` is rounded down to whole units. Nothing is allocated before it is needed. */
-export function createPageRoom(byteLength: number): PageRoom {
+export function createPageBufferPool(byteLength: number): PageBufferPool {
   const total = Math.floor(byteLength / unitBytes) * unitBytes
   const slabs: Slab[] = []
   let slabTotal = 0

@@ -1,6 +1,6 @@
 /** The parts of a page, segment by segment, and the sources that they are read from. */
 import type { LocatedPage, PageRange } from '../list.ts'
-import type { MakingRoom } from './assembly-budget.ts'
+import type { AssemblyBudget } from './assembly-budget.ts'
 import type { PageReads } from './page-reads.ts'
 import { segmentRange } from './segments/sealer.ts'
 import type { Sealer } from './segments/sealer.ts'
@@ -17,7 +17,7 @@ export interface PageSources {
   readonly events: PageReads
   /** Without it, every page comes from the engine. */
   readonly sealed: SealedPages | undefined
-  readonly making: MakingRoom
+  readonly making: AssemblyBudget
 }
 
 /** A part of a page: some or all events of one segment. */

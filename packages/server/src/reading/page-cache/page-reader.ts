@@ -7,8 +7,8 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { Head } from '../../events/event-log.ts'
 import { createFeedSeries, forgetOthers } from './segments/feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
-import type { ReaderForm } from '../representation/representation.ts'
-import { createMakingRoom } from './assembly-budget.ts'
+import type { Representation } from '../representation/representation.ts'
+import { createAssemblyBudget } from './assembly-budget.ts'
 import type { CountBytes } from './assembly-budget.ts'
 import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
@@ -19,7 +19,7 @@ import { readPlain, sealedPlain } from './plain-page.ts'
 import { streamedGzip } from './streamed-page.ts'
 import { seriesPrefix } from './segments/segment-id.ts'
 import { eventsPerSegment } from './segments/segment.ts'
-import { createTenantLines } from './tenant-queues.ts'
+import { createTenantQueues } from './tenant-queues.ts'
 
 type AnyBody = PageBody | StreamedBody
 
@@ -27,7 +27,7 @@ export interface PageReader {
   /** Returns at once, without a promise, if all of the page is in sealed segments, so that such answers do not wait for others. */
   read(page: LocatedPage, coding: ContentCoding): AnyBody | Promise<AnyBody>
   /** The bytes of the event at a position, if its segment in this form is sealed. They must be released like a page. */
-  readSealedEvent(key: FeedKey, head: Head, position: number, form?: ReaderForm): PageBody | undefined
+  readSealedEvent(key: FeedKey, head: Head, position: number, form?: Representation): PageBody | undefined
   /**
    * From now on, no answer uses anything that was read of the feed before. Resolves when the file has zeros in its place.
    */
@@ -37,16 +37,16 @@ export interface PageReader {
   close(): Promise<void>
 }
 
-/** Without `sealed`, every page comes from the engine. `count`: as in `createMakingRoom`. */
+/** Without `sealed`, every page comes from the engine. `count`: as in `createAssemblyBudget`. */
 export function createPageReader(
   events: RangeReads,
   sealed: SealedPages | undefined,
   count?: CountBytes,
 ): PageReader {
-  const sources: PageSources = { events: pageReads(events), sealed, making: createMakingRoom(count) }
+  const sources: PageSources = { events: pageReads(events), sealed, making: createAssemblyBudget(count) }
   /** A list of positions is a different one in a moment, so nothing of it is kept. */
   const unsealed: PageSources = { ...sources, sealed: undefined }
-  const lines = createTenantLines()
+  const lines = createTenantQueues()
   const readListed = (page: LocatedPage, coding: ContentCoding): Promise<AnyBody> => {
     const parts = partsOf(page, 'listed')
     return lines.run(page.range.key.tenantId, () =>

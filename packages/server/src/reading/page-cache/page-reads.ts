@@ -1,6 +1,6 @@
 /** What pages read from a store, in the form that their readers see. */
 import type { PageRange } from '../list.ts'
-import { formed } from '../representation/representation.ts'
+import { represent } from '../representation/representation.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { EventStore } from '../../events/event-log.ts'
 
@@ -34,10 +34,10 @@ function seen<Pieces extends readonly Uint8Array[] | undefined>(
   return reading.then((pieces) => {
     if (pieces === undefined || pieces.length === 0) return pieces
     const [first] = pieces
-    if (first !== undefined && pieces.length === 1) return [formed(first, form)]
+    if (first !== undefined && pieces.length === 1) return [represent(first, form)]
     const joined = Buffer.concat(pieces)
     pieces.forEach(freeBytes)
-    return [formed(joined, form)]
+    return [represent(joined, form)]
   })
 }
 

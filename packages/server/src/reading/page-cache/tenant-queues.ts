@@ -8,7 +8,7 @@
 import { performance } from 'node:perf_hooks'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 
-export interface TenantLines {
+export interface TenantQueues {
   /** Reads at once, or when enough other reads of the tenant have ended. */
   run<T>(tenantId: string, read: () => Promise<T>): Promise<T>
 }
@@ -25,7 +25,7 @@ interface Line {
 const turnMs = 5
 
 /** A tenant has at most three quarters of the connections. */
-export function createTenantLines(): TenantLines {
+export function createTenantQueues(): TenantQueues {
   const mostAtOnce = Math.floor(0.75 * connections)
   const lines = new Map<string, Line>()
 

@@ -9,13 +9,16 @@ import { erasedPayload } from '../../events/append/reduced-event.ts'
 import { boundary } from './numbering.ts'
 
 /** Changes one event. */
-export type Narrow = (event: FeedEvent) => FeedEvent
+export type RedactContact = (event: FeedEvent) => FeedEvent
 
 /** What every key gets: the event's subject, and that something is gone. */
 const alwaysGiven = ['contact_ref', 'published', 'erased', 'thinned']
 
 /** `catalogue`: the store's, which gives a hidden contact the number of a removal. */
-export function narrower({ roles, fields }: ContactLimits, catalogue: EventTypeCatalogue): Narrow {
+export function contactRedaction(
+  { roles, fields }: ContactLimits,
+  catalogue: EventTypeCatalogue,
+): RedactContact {
   const given = new Set<string>([...alwaysGiven, ...(fields ?? usualContactFields)])
   const eventTypeShortCode = standardCode('contact', 'gone')
   const eventType = eventTypeNumber(catalogue, 'contact', eventTypeShortCode)
@@ -61,12 +64,12 @@ function ofRoles(name: string, value: unknown, wanted: ReadonlySet<unknown>): un
 }
 
 /** One event, or several joined by commas. */
-export function narrowJoined(bytes: Uint8Array, narrow: Narrow): Buffer {
-  return Buffer.from(narrowedEvents(bytes, narrow).map(eventJsonOf).join(','))
+export function redactJoined(bytes: Uint8Array, narrow: RedactContact): Buffer {
+  return Buffer.from(redactedEvents(bytes, narrow).map(eventJsonOf).join(','))
 }
 
 /** The same, before they are bytes again. */
-export function narrowedEvents(bytes: Uint8Array, narrow: Narrow): readonly FeedEvent[] {
+export function redactedEvents(bytes: Uint8Array, narrow: RedactContact): readonly FeedEvent[] {
   return eventsIn(bytes).map((json) => narrow(parseEventJson(json)))
 }
 

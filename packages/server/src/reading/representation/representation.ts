@@ -8,21 +8,21 @@ import type { ContactLimits, EventTypeCatalogue, FeedName } from '@property-even
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { KeyReading } from '../../keys/key.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
-import { narrower, narrowJoined } from './contact-redaction.ts'
-import type { Narrow } from './contact-redaction.ts'
+import { contactRedaction, redactJoined } from './contact-redaction.ts'
+import type { RedactContact } from './contact-redaction.ts'
 import { numberingsOver, renumber } from './numbering.ts'
 import type { Numbering } from './numbering.ts'
 import { showReferences } from './references.ts'
 import type { TypeFilter } from './type-filter.ts'
 
 /** For one feed. Readers with one form read the same bytes (P9): caches and tags carry its name. */
-export interface ReaderForm {
+export interface Representation {
   readonly name: string
   readonly numbering: Numbering | undefined
   /** The member of payloads whose value is shown as the transaction id (D15). `undefined`: it is the one that was sent. */
   readonly references: string | undefined
   /** Changes the lengths of events. `undefined`: they keep their stored lengths. */
-  readonly narrow: Narrow | undefined
+  readonly narrow: RedactContact | undefined
 }
 
 /** The settings of a key. */
@@ -33,26 +33,26 @@ export interface ReadBy {
 }
 
 /** `undefined`: as the events are stored. The same object for the same form, as long as it is in use. */
-export type FormOf = (by: ReadBy, feed: FeedName) => ReaderForm | undefined
+export type RepresentationOf = (by: ReadBy, feed: FeedName) => Representation | undefined
 
 /** `catalogue`: the store's. */
-export function formsOver(catalogue: EventTypeCatalogue): FormOf {
+export function representationsOver(catalogue: EventTypeCatalogue): RepresentationOf {
   const numberingOf = numberingsOver(catalogue)
-  const plain = new Map<string, ReaderForm>()
-  const byLimits = new WeakMap<ContactLimits, Map<string, ReaderForm>>()
+  const plain = new Map<string, Representation>()
+  const byLimits = new WeakMap<ContactLimits, Map<string, Representation>>()
 
   return ({ reading, contact }, feed) => {
     const numbering = numberingOf(reading?.eventTypes, feed)
     const references = reading?.references === true ? feeds[feed].subjectField : undefined
     const limits = feed === 'contact' ? contact : undefined
     if (numbering === undefined && references === undefined && limits === undefined) return undefined
-    const forms = limits === undefined ? plain : (byLimits.get(limits) ?? new Map<string, ReaderForm>())
+    const forms = limits === undefined ? plain : (byLimits.get(limits) ?? new Map<string, Representation>())
     if (limits !== undefined) byLimits.set(limits, forms)
     const known = forms.get(`${feed} ${numbering?.name} ${references}`)
     if (known !== undefined) return known
     const parts = [numbering?.name, references && 'references', limits && limitsName(limits)]
     const name = parts.filter((part) => part !== undefined).join('-')
-    const made = { name, numbering, references, narrow: limits && narrower(limits, catalogue) }
+    const made = { name, numbering, references, narrow: limits && contactRedaction(limits, catalogue) }
     forms.set(`${feed} ${numbering?.name} ${references}`, made)
     return made
   }
@@ -65,47 +65,50 @@ function limitsName({ roles, fields = usualContactFields }: ContactLimits): stri
 }
 
 /** One event, or several joined by commas. The bytes belong to the caller: they are changed in place, or freed. */
-export function formed(bytes: Uint8Array, form: ReaderForm | undefined): Uint8Array {
+export function represent(bytes: Uint8Array, form: Representation | undefined): Uint8Array {
   if (form === undefined) return bytes
   const { numbering, references, narrow } = form
-  const shown = narrow === undefined ? bytes : narrowJoined(bytes, narrow)
+  const shown = narrow === undefined ? bytes : redactJoined(bytes, narrow)
   if (shown !== bytes) freeBytes(bytes)
   if (numbering !== undefined) renumber(shown, numbering)
   if (references !== undefined) showReferences(shown, references)
   return shown
 }
 
-/** Like `formed`, for each of several. */
-export function formedAll(
+/** Like `represent`, for each of several. */
+export function representAll(
   events: readonly StoredEvent[],
-  form: ReaderForm | undefined,
+  form: Representation | undefined,
 ): readonly StoredEvent[] {
   if (form === undefined) return events
-  return events.map((event) => ({ ...event, json: formed(event.json, form) }))
+  return events.map((event) => ({ ...event, json: represent(event.json, form) }))
 }
 
-/** Like `formed`, for events that others own as well, which are copied. */
-export function formedCopies(
+/** Like `represent`, for events that others own as well, which are copied. */
+export function representCopies(
   events: readonly StoredEvent[],
-  form: ReaderForm | undefined,
+  form: Representation | undefined,
 ): readonly StoredEvent[] {
   if (form === undefined) return events
-  return events.map((event) => ({ ...event, json: formed(Buffer.from(event.json), form) }))
+  return events.map((event) => ({ ...event, json: represent(Buffer.from(event.json), form) }))
 }
 
-const seenFilters = new WeakMap<ReaderForm, WeakMap<TypeFilter, TypeFilter>>()
+const shownFilters = new WeakMap<Representation, WeakMap<TypeFilter, TypeFilter>>()
 
 /**
  * A filter by the types that the reader sees: to a key, a contact that is hidden from it is a removal. The same filter and form always
  * give the same object.
  */
-export function asSeen(filter: TypeFilter | undefined, form: ReaderForm | undefined): TypeFilter | undefined {
+export function filterAsShown(
+  filter: TypeFilter | undefined,
+  form: Representation | undefined,
+): TypeFilter | undefined {
   if (filter === undefined || form?.narrow === undefined) return filter
-  const ofForm = seenFilters.get(form) ?? new WeakMap<TypeFilter, TypeFilter>()
-  seenFilters.set(form, ofForm)
+  const ofForm = shownFilters.get(form) ?? new WeakMap<TypeFilter, TypeFilter>()
+  shownFilters.set(form, ofForm)
   const known = ofForm.get(filter)
   if (known !== undefined) return known
-  const seen: TypeFilter = ({ json }) => filter({ json: formed(Buffer.from(json), form) })
+  const seen: TypeFilter = ({ json }) => filter({ json: represent(Buffer.from(json), form) })
   ofForm.set(filter, seen)
   return seen
 }

@@ -5,8 +5,8 @@ import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { LiveSubject } from '../../events/live-subjects.ts'
-import { narrowedEvents } from './contact-redaction.ts'
-import type { Narrow } from './contact-redaction.ts'
+import { redactedEvents } from './contact-redaction.ts'
+import type { RedactContact } from './contact-redaction.ts'
 
 /** Some 2 ms of reading and narrowing. */
 const eventsPerStep = 100
@@ -15,7 +15,7 @@ const mostBytes = 2 ** 20
 
 /** Those of the subjects whose latest event the key is not shown as a removal, in their order. Reads each of these events. */
 export async function shownTo(
-  narrow: Narrow,
+  narrow: RedactContact,
   events: Pick<EventStore, 'readRangeWithin' | 'readRange'>,
   key: FeedKey,
   subjects: readonly LiveSubject[],
@@ -32,7 +32,7 @@ export async function shownTo(
       size = Math.floor(count / 2)
       continue
     }
-    for (const event of narrowedEvents(Buffer.concat(pieces), narrow)) {
+    for (const event of redactedEvents(Buffer.concat(pieces), narrow)) {
       if (meaningOf(key.feed, event.eventTypeShortCode) !== 'gone') shown.add(event.sequenceNumber)
     }
     for (const piece of pieces) freeBytes(piece)

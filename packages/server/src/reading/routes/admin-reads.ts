@@ -78,7 +78,7 @@ function within(access: Access, tenantId: string): Access {
 function unkept(outcome: Outcome): Outcome {
   if (!('headers' in outcome)) return outcome
   const headers = unkeptHeaders(outcome.headers)
-  return 'told' in outcome ? { ...outcome, headers, told: undefined } : { ...outcome, headers }
+  return 'delivered' in outcome ? { ...outcome, headers, delivered: undefined } : { ...outcome, headers }
 }
 
 /** Equal headers share one object, because their lines are kept. */

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
-import type { Told } from '../../consumers/read-ranges.ts'
-import type { Sent } from '../../privacy/disclosure/sent.ts'
-import { toldUnchanged } from '../../consumers/delivered.ts'
+import type { Delivered } from '../../consumers/read-ranges.ts'
+import type { Disclosure } from '../../privacy/disclosure/sent.ts'
+import { nothingDelivered } from '../../consumers/delivered.ts'
 import type { ContentCoding, PageBody } from '../page-cache/index.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { noHeaders } from '../../http/exchange.ts'
@@ -63,13 +63,19 @@ export function eventAnswer(
   event: PageBody,
   etag: string,
   coding: ContentCoding,
-  noted: { readonly sent: Sent | undefined; readonly told: Told },
+  noted: { readonly sent: Disclosure | undefined; readonly delivered: Delivered },
   further: Headers = noHeaders,
 ): Answer | Promise<Answer> {
   if (tagMatches(request.header('if-none-match'), etag)) {
     event.release()
     const headers = joined(cacheHeaders, further)
-    return { kind: 'notModified', headers, etag, feed: undefined, told: toldUnchanged(noted.told) }
+    return {
+      kind: 'notModified',
+      headers,
+      etag,
+      feed: undefined,
+      delivered: nothingDelivered(noted.delivered),
+    }
   }
   return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, ...noted }, event, coding)
 }
@@ -81,7 +87,7 @@ export function joined(headers: Headers, further: Headers): Headers {
 
 /** Answers with the bytes as they are, or compressed if the client accepts that and it is worth it. */
 export function jsonAnswer(
-  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent' | 'told'>,
+  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent' | 'delivered'>,
   plain: PageBody,
   wanted: ContentCoding,
 ): PiecesAnswer | Promise<PiecesAnswer> {

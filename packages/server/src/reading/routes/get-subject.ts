@@ -1,9 +1,9 @@
 /** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { formed } from '../representation/representation.ts'
-import { sentEvents } from '../../privacy/disclosure/sent.ts'
-import { toldEvents } from '../../consumers/delivered.ts'
+import { represent } from '../representation/representation.ts'
+import { disclosedEvents } from '../../privacy/disclosure/sent.ts'
+import { deliveredEvents } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
@@ -58,10 +58,13 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
         const key = feedKeyOf(access, feedName)
         const event = await context.events.readLatest(key, subject.subjectId, access.branches)
         if (event === undefined) return refused({ code: 'subject_not_found' })
-        const json = formed(event.json, context.formOf(access, feedName))
+        const json = represent(event.json, context.formOf(access, feedName))
         const coding = preferredCoding(request.header('accept-encoding'))
         const etag = contentTag(json, coding)
-        const noted = { sent: sentEvents(key, [event]), told: toldEvents(key, [event], 'latest') }
+        const noted = {
+          sent: disclosedEvents(key, [event]),
+          delivered: deliveredEvents(key, [event], 'latest'),
+        }
         return eventAnswer(request, ownBody(json), etag, coding, noted)
       }
     },

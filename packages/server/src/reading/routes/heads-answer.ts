@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib'
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
 import { readableFeeds } from '../../live/changed-feeds.ts'
-import type { Moved, ReadableFeeds } from '../../live/changed-feeds.ts'
+import type { FeedChanges, ReadableFeeds } from '../../live/changed-feeds.ts'
 import { feedName } from '../../events/feed-key.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Grant } from '../../keys/key.ts'
@@ -21,7 +21,7 @@ type HeadsAnswer = Extract<Answer, { kind: 'text' }>
 export async function headsAnswer(
   { events }: Pick<HttpContext, 'events'>,
   { limited }: KeyFeeds,
-  { keys, next }: Moved,
+  { keys, next }: FeedChanges,
   headers: Headers = jsonHeaders,
 ): Promise<HeadsAnswer> {
   const heads = keys.length === 0 ? [] : await events.heads(keys)

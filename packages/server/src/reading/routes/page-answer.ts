@@ -4,7 +4,7 @@ import type { Answer } from '../../http/exchange.ts'
 
 type Said = Pick<
   Extract<Answer, { kind: 'stream' }>,
-  'headers' | 'etag' | 'feed' | 'completeUntil' | 'coding' | 'sent' | 'told'
+  'headers' | 'etag' | 'feed' | 'completeUntil' | 'coding' | 'sent' | 'delivered'
 >
 
 /** `onBytes`: called for each piece of a long page when it is made. */

@@ -1,10 +1,10 @@
 /** One event by its id, from its sealed segment if there is one, otherwise from the store. */
-import { formed } from '../representation/representation.ts'
-import type { ReaderForm } from '../representation/representation.ts'
-import { sentEvents, sentRange } from '../../privacy/disclosure/sent.ts'
-import type { Told } from '../../consumers/read-ranges.ts'
-import type { Sent } from '../../privacy/disclosure/sent.ts'
-import { toldEvents, toldPosition } from '../../consumers/delivered.ts'
+import { represent } from '../representation/representation.ts'
+import type { Representation } from '../representation/representation.ts'
+import { disclosedEvents, disclosedRange } from '../../privacy/disclosure/sent.ts'
+import type { Delivered } from '../../consumers/read-ranges.ts'
+import type { Disclosure } from '../../privacy/disclosure/sent.ts'
+import { deliveredEvents, deliveredPosition } from '../../consumers/delivered.ts'
 import type { PageBody } from '../page-cache/index.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Located } from '../../events/event-log.ts'
@@ -22,7 +22,7 @@ type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
 export interface EventAsked {
   readonly key: FeedKey
   readonly eventId: string
-  readonly form: ReaderForm | undefined
+  readonly form: Representation | undefined
   /** `undefined`: any branch or none. An event of another branch is as unknown as one that does not exist. */
   readonly branches: readonly string[] | undefined
 }
@@ -57,8 +57,8 @@ const notFound = refused({ code: 'event_not_found' })
 
 interface ReadEvent {
   readonly body: PageBody
-  readonly sent: Sent | undefined
-  readonly told: Told
+  readonly sent: Disclosure | undefined
+  readonly delivered: Delivered
 }
 
 async function readStored(
@@ -66,9 +66,9 @@ async function readStored(
   { key, eventId, form, branches }: EventAsked,
 ): Promise<ReadEvent | undefined> {
   const event = await events.readEvent(key, eventId, branches)
-  const told = event && toldEvents(key, [event], 'event')
-  const sent = event && sentEvents(key, [event])
-  return event && told && { body: ownBody(formed(event.json, form)), sent, told }
+  const delivered = event && deliveredEvents(key, [event], 'event')
+  const sent = event && disclosedEvents(key, [event])
+  return event && delivered && { body: ownBody(represent(event.json, form)), sent, delivered }
 }
 
 /** Only from the feed's present epoch and revision: a segment made before an erasure must not be read (D17). */
@@ -86,8 +86,8 @@ function readSealed(
     if (known === undefined) positions.set(key, eventId, position)
     const body = pages.readSealedEvent(key, head, position, form)
     if (body === undefined) return undefined
-    const sent = sentRange({ key, view: 'all', first: position, count: 1 })
-    if (isEvent(body, eventId)) return { body, sent, told: toldPosition(key, head.epoch, position) }
+    const sent = disclosedRange({ key, view: 'all', first: position, count: 1 })
+    if (isEvent(body, eventId)) return { body, sent, delivered: deliveredPosition(key, head.epoch, position) }
     body.release()
     return undefined
   })

@@ -2,10 +2,10 @@
 import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../list.ts'
 import type { LocatedPage, PageRequest } from '../list.ts'
-import type { Told } from '../../consumers/read-ranges.ts'
-import { sentRange } from '../../privacy/disclosure/sent.ts'
-import type { ReaderForm } from '../representation/representation.ts'
-import { toldPage, toldUnchanged } from '../../consumers/delivered.ts'
+import type { Delivered } from '../../consumers/read-ranges.ts'
+import { disclosedRange } from '../../privacy/disclosure/sent.ts'
+import type { Representation } from '../representation/representation.ts'
+import { deliveredPage, nothingDelivered } from '../../consumers/delivered.ts'
 import type { ContentCoding } from '../page-cache/index.ts'
 import type { Located } from '../../events/event-log.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
@@ -24,15 +24,15 @@ interface TaggedPage {
   readonly page: LocatedPage
   readonly etag: string
   /** What the reader is told with it, and with a 304. */
-  readonly told: Told
-  readonly unchanged: Told
+  readonly delivered: Delivered
+  readonly unchanged: Delivered
 }
 
 /** A page that stays valid while the known state of its view is the same object. */
 interface KnownPage extends TaggedPage {
   readonly known: Located
   readonly coding: ContentCoding
-  readonly form: ReaderForm | undefined
+  readonly form: Representation | undefined
 }
 
 /** Reads one page: validators first, events only if they are needed. `headers`: additional headers of its answers. */
@@ -51,7 +51,7 @@ export function pageCall(
     known: Located,
     asked: PageRequest,
     coding: ContentCoding,
-    form: ReaderForm | undefined,
+    form: Representation | undefined,
   ): TaggedPage => {
     // The known state of a feed's view is one object until the feed changes, and belongs to no other feed.
     if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
@@ -65,7 +65,7 @@ export function pageCall(
     const coding = preferredCoding(request.header('accept-encoding'))
     const form = formOf(access, feed)
     const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
-    const answer = ({ page, etag, told, unchanged }: TaggedPage): Outcome | Promise<Outcome> => {
+    const answer = ({ page, etag, delivered, unchanged }: TaggedPage): Outcome | Promise<Outcome> => {
       const { head, completeUntil } = page
       if (tagMatches(request.header('if-none-match'), etag)) {
         return {
@@ -74,15 +74,15 @@ export function pageCall(
           etag,
           feed: head,
           completeUntil,
-          told: unchanged,
+          delivered: unchanged,
         }
       }
       // An empty page is too short for gzip to be worth its header.
       const coded = page.range.count === 0 ? 'identity' : coding
-      const sent = sentRange(page.range)
+      const sent = disclosedRange(page.range)
       return mapMaybePromise(pages.read(page, coded), (body) => {
         return pageAnswer(
-          { headers: bodyHeaders, etag, feed: head, completeUntil, coding: coded, sent, told },
+          { headers: bodyHeaders, etag, feed: head, completeUntil, coding: coded, sent, delivered },
           body,
           onBytes,
         )
@@ -100,10 +100,10 @@ export function pageCall(
 }
 
 function tagged(page: LocatedPage, etag: string): TaggedPage {
-  const told = toldPage(page.range, page.head.epoch)
-  return { page, etag, told, unchanged: toldUnchanged(told) }
+  const delivered = deliveredPage(page.range, page.head.epoch)
+  return { page, etag, delivered, unchanged: nothingDelivered(delivered) }
 }
 
-function inForm(page: LocatedPage, form: ReaderForm | undefined): LocatedPage {
+function inForm(page: LocatedPage, form: Representation | undefined): LocatedPage {
   return form === undefined ? page : { ...page, range: { ...page.range, form } }
 }

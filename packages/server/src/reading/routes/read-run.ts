@@ -1,9 +1,9 @@
 /** `GET /v1/property-events` and `/v1/contact-events`: events after a number (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { asSeen } from '../representation/representation.ts'
+import { filterAsShown } from '../representation/representation.ts'
 import { readRun } from '../run.ts'
-import { toldAfter } from '../../consumers/delivered.ts'
+import { deliveredAfter } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
@@ -64,12 +64,12 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
         const { wait, after, types } = reading.parameters
-        const seen = asSeen(types, context.formOf(access, feedName))
+        const seen = filterAsShown(types, context.formOf(access, feedName))
         const view = feedViewOf(access, reading.parameters.view)
         const query = { key, ...reading.parameters, view, types: seen }
         const route = wait === undefined ? 'run' : 'wait'
-        const told = toldAfter({ key, view, after, route, isPart: seen !== undefined })
-        const asked = { request, access, key, told }
+        const delivered = deliveredAfter({ key, view, after, route, isPart: seen !== undefined })
+        const asked = { request, access, key, delivered }
         if (wait !== undefined) {
           const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
           return waitForRun(context, asked, query, waitMs)

@@ -1,13 +1,13 @@
 /** `GET /v1/property-events/snapshot` and the same for contacts: the latest of every subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { formedAll } from '../representation/representation.ts'
-import type { ReaderForm } from '../representation/representation.ts'
+import { representAll } from '../representation/representation.ts'
+import type { Representation } from '../representation/representation.ts'
 import { freeEvents } from '../read-in-steps.ts'
-import { sentEvents } from '../../privacy/disclosure/sent.ts'
+import { disclosedEvents } from '../../privacy/disclosure/sent.ts'
 import { openSnapshot } from '../snapshot.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { toldThrough } from '../../consumers/delivered.ts'
+import { deliveredThrough } from '../../consumers/delivered.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
 import type { HttpContext } from '../../http/context.ts'
@@ -26,7 +26,7 @@ import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { readCursorParameters, refusalOfCursor } from './cursor-parameters.ts'
 import { cacheHeaders, gzipped } from './answers.ts'
-import type { ReadsUnderWay } from '../reads-in-progress.ts'
+import type { ReadsInProgress } from '../reads-in-progress.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
 
 const names = ['after', 'head', 'epoch', 'apiEventType'] as const
@@ -71,7 +71,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           const { keyId = '' } = access
           const onPiece = (events: readonly StoredEvent[], bytes: number): void => {
             metrics.streamed(key.tenantId, bytes)
-            const sent = sentEvents(key, events)
+            const sent = disclosedEvents(key, events)
             if (sent !== undefined) context.ledger.note(keyId, sent)
           }
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
@@ -82,7 +82,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
           const { after } = cursor
           const through = snapshot.headNumber
-          const told = toldThrough({
+          const delivered = deliveredThrough({
             key,
             view,
             after,
@@ -90,7 +90,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
             route: 'snapshot',
             isQuiet: after >= through,
           })
-          return { ...stream, headers, feed, coding, told, pieces, release }
+          return { ...stream, headers, feed, coding, delivered, pieces, release }
         } catch (error) {
           release()
           throw error
@@ -100,9 +100,9 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
   }
 }
 
-function inForm(snapshot: Snapshot, form: ReaderForm | undefined): Snapshot {
+function inForm(snapshot: Snapshot, form: Representation | undefined): Snapshot {
   async function* pieces(): AsyncGenerator<readonly StoredEvent[]> {
-    for await (const piece of snapshot.pieces()) yield formedAll(piece, form)
+    for await (const piece of snapshot.pieces()) yield representAll(piece, form)
   }
   return form === undefined ? snapshot : { ...snapshot, pieces }
 }
@@ -127,7 +127,7 @@ async function* freed(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8A
 async function* linesOf(
   snapshot: Snapshot,
   onPiece: (events: readonly StoredEvent[], bytes: number) => void,
-  reads: ReadsUnderWay,
+  reads: ReadsInProgress,
 ): AsyncGenerator<Uint8Array> {
   let count = 0
   const pieces = snapshot.pieces()

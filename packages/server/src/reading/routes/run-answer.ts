@@ -1,10 +1,10 @@
 /** Answers that are runs of events, read within the budget of bytes in flight. */
-import { formedCopies } from '../representation/representation.ts'
+import { representCopies } from '../representation/representation.ts'
 import { freeEvents } from '../read-in-steps.ts'
 import { runPieces } from '../run.ts'
-import type { CursorRefusal, EventRun, NoRoom, TakeRoom } from '../run.ts'
-import type { Told } from '../../consumers/read-ranges.ts'
-import { sentEvents } from '../../privacy/disclosure/sent.ts'
+import type { CursorRefusal, EventRun, NoRoom, TakeBytes } from '../run.ts'
+import type { Delivered } from '../../consumers/read-ranges.ts'
+import { disclosedEvents } from '../../privacy/disclosure/sent.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { HttpContext } from '../../http/context.ts'
@@ -20,7 +20,7 @@ export interface RunAsked {
   readonly request: Request
   readonly access: Access
   readonly key: FeedKey
-  readonly told: (run: EventRun) => Told
+  readonly delivered: (run: EventRun) => Delivered
 }
 
 /**
@@ -30,7 +30,7 @@ export interface RunAsked {
 export async function answerRun(
   context: Pick<HttpContext, 'inFlight' | 'formOf'>,
   asked: RunAsked,
-  read: (take: TakeRoom<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
+  read: (take: TakeBytes<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
 ): Promise<Outcome> {
   const flight = context.inFlight.begin(asked.access.keyId, 'page')
   try {
@@ -50,16 +50,16 @@ export async function answerRun(
 /** A run has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
 export function runAnswer(
   { formOf }: Pick<HttpContext, 'formOf'>,
-  { request, access, key, told }: RunAsked,
+  { request, access, key, delivered }: RunAsked,
   run: EventRun,
 ): PiecesAnswer | Promise<PiecesAnswer> {
-  const events = formedCopies(run.events, formOf(access, key.feed))
+  const events = representCopies(run.events, formOf(access, key.feed))
   const bytes = Buffer.concat(runPieces({ ...run, events }))
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
-  const sent = sentEvents(key, run.events)
+  const sent = disclosedEvents(key, run.events)
   return jsonAnswer(
-    { headers: jsonHeaders, etag: undefined, feed: run.head, sent, told: told(run) },
+    { headers: jsonHeaders, etag: undefined, feed: run.head, sent, delivered: delivered(run) },
     body,
     coding,
   )

@@ -3,7 +3,7 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { readHistory } from '../run.ts'
 import type { EventRun } from '../run.ts'
-import { toldEvents } from '../../consumers/delivered.ts'
+import { deliveredEvents } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'
 import { cursorSchemas, subjectParams } from '../../http/openapi/parameters.ts'
@@ -61,8 +61,8 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
         const key = feedKeyOf(access, feedName)
         const { branches } = access
         const query = { key, ...subject, ...reading.parameters, branches }
-        const told = ({ events: items }: EventRun) => toldEvents(key, items, 'history')
-        return answerRun(context, { request, access, key, told }, async (take) => {
+        const delivered = ({ events: items }: EventRun) => deliveredEvents(key, items, 'history')
+        return answerRun(context, { request, access, key, delivered }, async (take) => {
           const run = await readHistory(events, query, take)
           if (run.kind !== 'run' || run.events.length > 0) return run
           // There is nothing after the number: either the reader has caught up, or there is no such subject.

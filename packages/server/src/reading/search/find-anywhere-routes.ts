@@ -3,7 +3,7 @@ import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { FoundThing as ThingAnswer, FoundThings } from '@property-events/protocol/wire'
 import { findId, findText } from './find-anywhere.ts'
-import type { FoundAnywhere, FoundThing, SearchPlace } from './find-anywhere.ts'
+import type { FoundAnywhere, FoundThing, SearchCursor } from './find-anywhere.ts'
 import { searchLimits, searchText } from './find-properties.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import type { HttpContext } from '../../http/context.ts'
@@ -120,7 +120,7 @@ function readText(values: ReadonlyMap<string, string>, errors: ProblemError[]): 
   return readSearch('text', values, errors) ?? ''
 }
 
-function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): SearchPlace {
+function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): SearchCursor {
   const text = values.get('after')
   const start = { tenant: 0, before: undefined }
   if (text === undefined) return start

@@ -5,12 +5,12 @@
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore, StoredEvent } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { Tenant, TenantPlace } from '../../tenants/tenant.ts'
+import type { Tenant, TenantCursor } from '../../tenants/tenant.ts'
 import { findProperties, findProperty } from './find-properties.ts'
 import type { FoundProperty, SearchLimits } from './find-properties.ts'
 
 /** Where a search goes on: within the tenant after `tenant`, before `before`; `undefined`: from its newest property on. */
-export interface SearchPlace {
+export interface SearchCursor {
   readonly tenant: number
   readonly before: number | undefined
 }
@@ -28,7 +28,7 @@ export type FoundThing =
 export interface FoundAnywhere {
   readonly found: readonly FoundThing[]
   /** `undefined`: all tenants were looked through. */
-  readonly next: SearchPlace | undefined
+  readonly next: SearchCursor | undefined
   /** How many tenants this call has looked through to their end. */
   readonly tenants: number
   /** How many properties it has read. */
@@ -36,14 +36,14 @@ export interface FoundAnywhere {
 }
 
 export interface AnywhereQuery {
-  readonly after: SearchPlace
+  readonly after: SearchCursor
   readonly limit: number
 }
 
 export interface SearchedStore {
   readonly events: Pick<EventStore, 'readEvent' | 'readLatest' | 'readNewest'>
   /** In the order of their making. */
-  readonly tenantsAfter: (place: number, limit: number) => Promise<readonly TenantPlace[]>
+  readonly tenantsAfter: (place: number, limit: number) => Promise<readonly TenantCursor[]>
 }
 
 /** Tenants that are read together. Each of them is asked four things about an id. */

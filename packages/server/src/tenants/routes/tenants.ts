@@ -4,7 +4,7 @@ import type { ProblemError } from '@property-events/protocol'
 import { randomUUID } from 'node:crypto'
 import { withoutAccents } from '../../reading/search/find-properties.ts'
 import type { PublishedTenant } from '../../publishing/last-published.ts'
-import type { Tenant, TenantPlace } from '../tenant.ts'
+import type { Tenant, TenantCursor } from '../tenant.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Access, Outcome } from '../../http/exchange.ts'
@@ -66,7 +66,7 @@ export function listTenants(context: HttpContext): Operation {
     read: readTenantsQuery,
     async answer({ access, parameters }) {
       const reached = reachedTenants(access, 'admin:inspect')
-      const matches = ({ tenant }: TenantPlace): boolean =>
+      const matches = ({ tenant }: TenantCursor): boolean =>
         (reached === undefined || reached.includes(tenant.tenantId)) && isFound(tenant, parameters.search)
       const plain = reached === undefined && parameters.search === undefined
       if (parameters.order !== 'created') {
@@ -105,7 +105,7 @@ function readTenantsQuery(values: ReadonlyMap<string, string>, errors: ProblemEr
   return { ...readListParameters(values, errors), search, order: 'created', place: undefined }
 }
 
-function byId(found: readonly TenantPlace[]): ReadonlyMap<string, Tenant> {
+function byId(found: readonly TenantCursor[]): ReadonlyMap<string, Tenant> {
   return new Map(found.map(({ tenant }) => [tenant.tenantId, tenant]))
 }
 
@@ -131,10 +131,10 @@ async function orderedAnswer(
 async function tenantsWith(
   { tenants }: HttpContext,
   { after, limit }: ListParameters,
-  matches: ((item: TenantPlace) => boolean) | undefined,
-): Promise<readonly TenantPlace[]> {
+  matches: ((item: TenantCursor) => boolean) | undefined,
+): Promise<readonly TenantCursor[]> {
   if (matches === undefined) return tenants.tenantsAfter(after, limit + 1)
-  const found: TenantPlace[] = []
+  const found: TenantCursor[] = []
   for (let place = after; ;) {
     const step = await tenants.tenantsAfter(place, stepOfSearch)
     found.push(...step.filter(matches))

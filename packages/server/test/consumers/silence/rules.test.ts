@@ -7,15 +7,15 @@ import {
   forgottenMs,
   isOver,
   learningMs,
-  lookedAt,
-  needsStanding,
-  notedEveryMs,
+  nextPresence,
+  needsStatus,
+  savedEveryMs,
   seenAt,
   settlingMs,
   shortestLearnedMs,
   shortestPauseMs,
 } from '../../../src/consumers/silence/rules.ts'
-import type { LookFacts, Seen } from '../../../src/consumers/silence/rules.ts'
+import type { CheckFacts, Seen } from '../../../src/consumers/silence/rules.ts'
 import { newPresence } from '../../../src/consumers/silence/silence.ts'
 import type { Presence } from '../../../src/consumers/silence/silence.ts'
 
@@ -30,7 +30,7 @@ function presence(changes: Partial<Presence> = {}): Presence {
   return { ...newPresence(name), ...there, ...changes }
 }
 
-function facts(changes: Partial<LookFacts> = {}): LookFacts {
+function facts(changes: Partial<CheckFacts> = {}): CheckFacts {
   return { seen: undefined, watchedMs: nowMs - 30 * dayMs, nowMs, ...changes }
 }
 
@@ -80,22 +80,22 @@ describe('a look at a publisher or consumer', () => {
   const lateMs = nowMs + hourMs + settlingMs
 
   it('begins a silence after the interval and not before, and leaves it as it is until the end (PROTOCOL §14.7)', () => {
-    assert.equal(lookedAt(set, facts({ nowMs: lateMs }), 'active'), set)
-    const silent = lookedAt(set, facts({ nowMs: lateMs + 1 }), 'active')
-    assert.deepEqual(silent, { ...set, silentMs: nowMs, isTold: false })
-    const told = { ...silent, isTold: true }
-    assert.equal(lookedAt(told, facts({ nowMs: lateMs + dayMs }), 'active'), told)
+    assert.equal(nextPresence(set, facts({ nowMs: lateMs }), 'active'), set)
+    const silent = nextPresence(set, facts({ nowMs: lateMs + 1 }), 'active')
+    assert.deepEqual(silent, { ...set, silentMs: nowMs, isReported: false })
+    const told = { ...silent, isReported: true }
+    assert.equal(nextPresence(told, facts({ nowMs: lateMs + dayMs }), 'active'), told)
     const backMs = lateMs + dayMs
-    const back = lookedAt(told, facts({ nowMs: backMs + 5, seen: seen(backMs) }), 'active')
-    assert.deepEqual([back.silentMs, back.isTold, back.lastMs], [undefined, false, backMs])
+    const back = nextPresence(told, facts({ nowMs: backMs + 5, seen: seen(backMs) }), 'active')
+    assert.deepEqual([back.silentMs, back.isReported, back.lastMs], [undefined, false, backMs])
     assert.deepEqual(back.pauses, [{ day: 20_001, ms: backMs - nowMs }])
   })
 
   it('reports nothing for a silence that ended before it was reported (PROTOCOL §14.7)', () => {
-    const untold = lookedAt(set, facts({ nowMs: lateMs + 1 }), 'active')
-    assert.equal(untold.isTold, false)
+    const untold = nextPresence(set, facts({ nowMs: lateMs + 1 }), 'active')
+    assert.equal(untold.isReported, false)
     assert.equal(
-      lookedAt(untold, facts({ nowMs: lateMs + 9, seen: seen(lateMs + 2) }), 'active').isTold,
+      nextPresence(untold, facts({ nowMs: lateMs + 9, seen: seen(lateMs + 2) }), 'active').isReported,
       true,
     )
   })
@@ -103,44 +103,44 @@ describe('a look at a publisher or consumer', () => {
   it('gives a whole interval after a gap between looks, and after it became active again (PROTOCOL §14.7)', () => {
     const watchedMs = nowMs + dayMs
     const within = facts({ nowMs: watchedMs + hourMs + settlingMs, watchedMs })
-    assert.equal(lookedAt(set, within, 'active').silentMs, undefined)
-    assert.equal(lookedAt(set, { ...within, nowMs: within.nowMs + 1 }, 'active').silentMs, nowMs)
-    const paused = lookedAt(set, facts({ nowMs: watchedMs }), 'paused')
+    assert.equal(nextPresence(set, within, 'active').silentMs, undefined)
+    assert.equal(nextPresence(set, { ...within, nowMs: within.nowMs + 1 }, 'active').silentMs, nowMs)
+    const paused = nextPresence(set, facts({ nowMs: watchedMs }), 'paused')
     assert.equal(paused.activeMs, undefined)
-    const resumed = lookedAt(paused, facts({ nowMs: watchedMs }), 'active')
+    const resumed = nextPresence(paused, facts({ nowMs: watchedMs }), 'active')
     assert.equal(resumed.activeMs, watchedMs)
-    assert.equal(lookedAt(resumed, { ...within, watchedMs: 0 }, 'active').silentMs, undefined)
+    assert.equal(nextPresence(resumed, { ...within, watchedMs: 0 }, 'active').silentMs, undefined)
   })
 
   it('lets no gap between looks end a silence, or count as a pause (PROTOCOL §14.7)', () => {
     const silent = presence({ expectation: hourMs, silentMs: nowMs })
     const watchedMs = nowMs + dayMs
-    assert.equal(lookedAt(silent, facts({ nowMs: watchedMs + 1, watchedMs }), 'active').silentMs, nowMs)
+    assert.equal(nextPresence(silent, facts({ nowMs: watchedMs + 1, watchedMs }), 'active').silentMs, nowMs)
     const back = facts({ nowMs: watchedMs + hourMs, watchedMs, seen: seen(watchedMs + hourMs / 2) })
-    assert.deepEqual(lookedAt(presence(), back, 'active').pauses, [{ day: 20_001, ms: hourMs / 2 }])
+    assert.deepEqual(nextPresence(presence(), back, 'active').pauses, [{ day: 20_001, ms: hourMs / 2 }])
   })
 
   it('ends a silence when nothing is expected any more (PROTOCOL §14.7)', () => {
     const silent = presence({ expectation: hourMs, silentMs: nowMs })
     const later = facts({ nowMs: nowMs + 2 * hourMs })
     for (const standing of ['paused', 'ended', 'gone'] as const) {
-      assert.equal(lookedAt(silent, later, standing).silentMs, undefined, standing)
+      assert.equal(nextPresence(silent, later, standing).silentMs, undefined, standing)
     }
-    assert.equal(lookedAt({ ...silent, expectation: 'never' }, later, 'active').silentMs, undefined)
-    assert.equal(lookedAt({ ...silent, expectation: dayMs }, later, 'active').silentMs, undefined)
-    assert.equal(lookedAt(silent, later, 'active'), silent)
+    assert.equal(nextPresence({ ...silent, expectation: 'never' }, later, 'active').silentMs, undefined)
+    assert.equal(nextPresence({ ...silent, expectation: dayMs }, later, 'active').silentMs, undefined)
+    assert.equal(nextPresence(silent, later, 'active'), silent)
   })
 
   it('writes a row every five minutes while somebody is present (PROTOCOL §14.7)', () => {
-    const there = presence({ lastMs: nowMs - notedEveryMs })
-    assert.equal(lookedAt(there, facts({ seen: seen(nowMs - 1) }), 'active'), there)
-    assert.equal(lookedAt(there, facts({ seen: seen(nowMs) }), 'active').lastMs, nowMs)
+    const there = presence({ lastMs: nowMs - savedEveryMs })
+    assert.equal(nextPresence(there, facts({ seen: seen(nowMs - 1) }), 'active'), there)
+    assert.equal(nextPresence(there, facts({ seen: seen(nowMs) }), 'active').lastMs, nowMs)
   })
 
   it('forgets what is over, and never a setting (PROTOCOL §14.7)', () => {
     const old = presence({ lastMs: nowMs - forgottenMs - 1, expectation: undefined })
     assert.equal(isOver(old, facts(), 'active'), true)
-    assert.equal(needsStanding(old, facts()), true)
+    assert.equal(needsStatus(old, facts()), true)
     assert.equal(isOver({ ...old, expectation: 1 }, facts(), 'ended'), false)
     assert.equal(isOver({ ...old, expectation: 1 }, facts(), 'gone'), true)
     assert.equal(isOver(presence(), facts(), 'ended'), true)
@@ -161,8 +161,8 @@ describe('a look at a publisher or consumer', () => {
       fc.property(given, fc.option(time, { nil: undefined }), time, (row, seenMs, watchedMs) => {
         const before = presence(row)
         const around = facts({ seen: seenMs === undefined ? undefined : seen(seenMs), watchedMs })
-        const after = lookedAt(before, around, 'active')
-        if (needsStanding(before, around)) return
+        const after = nextPresence(before, around, 'active')
+        if (needsStatus(before, around)) return
         assert.equal(after.silentMs, undefined)
         assert.equal(isOver(before, around, 'active'), false)
       }),
@@ -184,12 +184,12 @@ describe('moments at which a publisher was seen', () => {
           const some = times
             .slice(from, to)
             .reduce<Seen | undefined>((one, ms) => seenAt(one, ms, 0), undefined)
-          row = lookedAt(row, facts({ seen: some, watchedMs: 0 }), 'active')
+          row = nextPresence(row, facts({ seen: some, watchedMs: 0 }), 'active')
           from = Math.max(from, to)
         }
         const learnedMs = Math.max(0, ...row.pauses.map(({ ms }) => ms))
         // What is kept of the last time may be some minutes old.
-        assert(learnedMs >= longestMs && learnedMs < Math.max(longestMs, shortestPauseMs) + notedEveryMs + 1)
+        assert(learnedMs >= longestMs && learnedMs < Math.max(longestMs, shortestPauseMs) + savedEveryMs + 1)
       }),
     )
   })

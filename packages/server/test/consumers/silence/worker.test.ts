@@ -4,11 +4,11 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { uuidV7 } from '@property-events/protocol'
 import { expectedInterval, settlingMs } from '../../../src/consumers/silence/rules.ts'
-import { silenceLook, watchSilence } from '../../../src/consumers/silence/worker.ts'
+import { silenceCheck, watchSilence } from '../../../src/consumers/silence/worker.ts'
 import type { SilenceChange } from '../../../src/consumers/silence/worker.ts'
 import { presenceText } from '../../../src/consumers/silence/silence.ts'
 import type { KeyRecord } from '../../../src/keys/key.ts'
-import type { NotedReading } from '../../../src/consumers/consumer.ts'
+import type { NewRead } from '../../../src/consumers/consumer.ts'
 import type { PresenceName, SetExpectation } from '../../../src/consumers/silence/silence.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB } from '../../store/support/drafts.ts'
@@ -60,7 +60,7 @@ async function world() {
     told.push(`${change.name.kind} ${change.change}`)
   }
   const nodeOf = (storage: StorageEngine, telling = tell): Node => ({
-    look: silenceLook(storage, { tell: telling, clock }),
+    look: silenceCheck(storage, { tell: telling, clock }),
   })
   const node = nodeOf(store)
   const self = {
@@ -75,7 +75,7 @@ async function world() {
     async ask(keyId = 'website', name = 'default', tenantId = tenantA) {
       const part = { view: 'all', space: 'ordinals', epoch: 'e1', quietMs: undefined } as const
       const answer = { askedMs: nowMs, status: 200, route: 'list', minutes: [] } as const
-      const reading: NotedReading = { key: feedKey(tenantId), keyId, name, ...part, ...answer }
+      const reading: NewRead = { key: feedKey(tenantId), keyId, name, ...part, ...answer }
       await store.consumers.add([reading])
     },
     async publish(tenantId = tenantA) {

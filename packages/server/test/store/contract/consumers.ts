@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/consumers/consumer.ts'
-import type { ConsumerResult, KeptReading, NotedReading } from '../../../src/consumers/consumer.ts'
+import type { ConsumerResult, StoredRead, NewRead } from '../../../src/consumers/consumer.ts'
 import type { NumberRange } from '../../../src/privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
@@ -13,7 +13,7 @@ import type { StoreFactory } from '../support/stores.ts'
 const properties = feedKey(tenantA, 'property')
 const part = { view: 'all', space: 'ordinals', epoch: 'e1' } as const
 
-function noted(ranges: readonly NumberRange[], changes: Partial<NotedReading> = {}): NotedReading {
+function noted(ranges: readonly NumberRange[], changes: Partial<NewRead> = {}): NewRead {
   return {
     key: properties,
     keyId: 'key',
@@ -28,7 +28,7 @@ function noted(ranges: readonly NumberRange[], changes: Partial<NotedReading> = 
   }
 }
 
-function kept(ranges: readonly NumberRange[], changes: Partial<KeptReading> = {}): KeptReading {
+function kept(ranges: readonly NumberRange[], changes: Partial<StoredRead> = {}): StoredRead {
   const { minutes: _, ...reading } = noted([])
   return { ...reading, ranges, ...changes }
 }
@@ -86,7 +86,7 @@ export function consumersContract(factory: StoreFactory): void {
 
     it('keeps tenants, feeds, keys, names, views, spaces, epochs, minutes and routes apart (D28)', async () => {
       await using store = await withTenants(await factory.create())
-      const ways: readonly Partial<NotedReading>[] = [
+      const ways: readonly Partial<NewRead>[] = [
         {},
         { key: feedKey(tenantB, 'property') },
         { key: feedKey(tenantA, 'contact') },

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { numbersPerBlock, runSilenceMs } from '../../../src/privacy/disclosure/disclosure.ts'
-import type { NumberRange, SentPiece, SentQuery } from '../../../src/privacy/disclosure/disclosure.ts'
+import type {
+  NumberRange,
+  DisclosurePiece,
+  PiecesOfKeyQuery,
+} from '../../../src/privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { publish } from '../support/read-back.ts'
@@ -10,11 +14,14 @@ import type { StoreFactory } from '../support/stores.ts'
 
 const contacts = feedKey(tenantA, 'contact')
 
-function piece(ranges: readonly NumberRange[], changes: Partial<SentPiece> = {}): SentPiece {
+function piece(ranges: readonly NumberRange[], changes: Partial<DisclosurePiece> = {}): DisclosurePiece {
   return { key: contacts, keyId: 'key', view: 'all', hour: 480_000, block: 0, ranges, ...changes }
 }
 
-async function sentTo(store: StorageEngine, changes: Partial<SentQuery> = {}): Promise<readonly SentPiece[]> {
+async function sentTo(
+  store: StorageEngine,
+  changes: Partial<PiecesOfKeyQuery> = {},
+): Promise<readonly DisclosurePiece[]> {
   return store.ledger.sent({ keyId: 'key', fromHour: 0, toHour: 1_000_000, limit: 100, ...changes })
 }
 
@@ -60,13 +67,13 @@ export function ledgerContract(factory: StoreFactory): void {
         ),
       )
       await store.ledger.add([...pieces, piece([[1, 1]], { keyId: 'other' })])
-      const read: SentPiece[] = []
+      const read: DisclosurePiece[] = []
       for (;;) {
         const next = await sentTo(store, { after: read.at(-1), limit: 5 })
         read.push(...next)
         if (next.length < 5) break
       }
-      const name = ({ key, view, hour, block, ranges }: SentPiece) =>
+      const name = ({ key, view, hour, block, ranges }: DisclosurePiece) =>
         JSON.stringify([key.tenantId, key.feed, view, hour, block, ranges])
       assert.deepEqual(read.map(name).toSorted(), pieces.map(name).toSorted())
       const within = await sentTo(store, { fromHour: 480_001, toHour: 480_006 })

@@ -34,15 +34,15 @@ export function readingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.events.readAfter({ ...query, after: 0, limit: 5, latestOnly: false }), [])
     })
 
-    it('marks every feed, with a count that rises with every change, and gives many heads at once (PROTOCOL §11)', async () => {
+    it('gives every feed a version, with a count that rises with every change, and gives many heads at once (PROTOCOL §11)', async () => {
       await using store = await withTenants(await factory.create())
       const keys = [tenantA, tenantB].flatMap((id) => [feedKey(id), feedKey(id, 'contact')])
-      const marks = async () =>
-        new Map((await store.events.versions()).map((mark) => [feedName(mark.key), mark]))
-      const before = await marks()
+      const versions = async () =>
+        new Map((await store.events.versions()).map((version) => [feedName(version.key), version]))
+      const before = await versions()
       assert.deepEqual([...before.keys()].toSorted(), keys.map(feedName).toSorted())
       await publish(store, [draft({ subject: 'a' }), draft({ subject: 'b' })])
-      const after = await marks()
+      const after = await versions()
       const moved = [...after].filter(([name, { count }]) => count !== before.get(name)?.count)
       assert.deepEqual(
         moved.map(([name]) => name),
@@ -50,7 +50,7 @@ export function readingContract(factory: StoreFactory): void {
       )
       assert.equal(after.get(feedName(feedKey()))?.count, (before.get(feedName(feedKey()))?.count ?? 0) + 2)
       await store.startEpoch(100, 'service', [feedKey()])
-      const began = (await marks()).get(feedName(feedKey()))
+      const began = (await versions()).get(feedName(feedKey()))
       assert.notEqual(began?.epoch, after.get(feedName(feedKey()))?.epoch)
       assert.ok((began?.count ?? 0) > (after.get(feedName(feedKey()))?.count ?? 0))
       const nobody = feedKey(uuid('nobody'))

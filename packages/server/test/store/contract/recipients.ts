@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { numbersPerBlock } from '../../../src/privacy/disclosure/disclosure.ts'
-import type { NumberRange, SentPiece } from '../../../src/privacy/disclosure/disclosure.ts'
+import type { NumberRange, DisclosurePiece } from '../../../src/privacy/disclosure/disclosure.ts'
 import type { PlacedEvent } from '../../../src/events/event-log.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
@@ -14,7 +14,7 @@ const contacts = feedKey(tenantA, 'contact')
 const hourMs = 3_600_000
 const hourNow = (): number => Math.floor(Date.now() / hourMs)
 
-function piece(ranges: readonly NumberRange[], changes: Partial<SentPiece> = {}): SentPiece {
+function piece(ranges: readonly NumberRange[], changes: Partial<DisclosurePiece> = {}): DisclosurePiece {
   return { key: contacts, keyId: 'key', view: 'all', hour: 480_000, block: 0, ranges, ...changes }
 }
 
@@ -41,7 +41,7 @@ export function recipientsContract(factory: StoreFactory): void {
         piece([[1, 1]], { key: feedKey(tenantB, 'contact') }),
       ]
       await store.ledger.add([...others, ...wanted])
-      const read: SentPiece[] = []
+      const read: DisclosurePiece[] = []
       const query = { key: contacts, block: 0, fromHour: 0, toHour: 1_000_000 }
       for (;;) {
         const next = await store.ledger.sentOf({ ...query, after: read.at(-1), limit: 4 })

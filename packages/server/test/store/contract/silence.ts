@@ -15,7 +15,7 @@ import type {
   PresenceName,
   SilenceTurn,
 } from '../../../src/consumers/silence/silence.ts'
-import type { NotedReading } from '../../../src/consumers/consumer.ts'
+import type { NewRead } from '../../../src/consumers/consumer.ts'
 import type { PublishedMinute } from '../../../src/publishing/history/publication.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
@@ -59,7 +59,7 @@ function key(changes: Partial<KeyRecord> = {}): KeyRecord {
   }
 }
 
-function reading(changes: Partial<NotedReading>): NotedReading {
+function reading(changes: Partial<NewRead>): NewRead {
   const part = { view: 'all', space: 'ordinals', epoch: 'e1' } as const
   const answer = { askedMs: nowMs, quietMs: undefined, status: 200, route: 'list' } as const
   return { key: feedKey(tenantA), keyId: 'key', name: 'default', ...part, ...answer, minutes: [], ...changes }
@@ -181,7 +181,7 @@ export function silenceContract(factory: StoreFactory): void {
           pauses: [{ day: 20_000, ms: 3_600_000 }],
           activeMs: 3,
           silentMs: 50,
-          isTold: false,
+          isReported: false,
         }),
         presence(publisher(tenantB, 'contact'), { lastMs: 7 }),
         presence(consumer('key', 'website'), { silentMs: 40 }),

@@ -1,7 +1,7 @@
 /** The series of segments that may be read: those of a feed's present state. */
 import { feedNames } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { ReaderForm } from '../../representation/representation.ts'
+import type { Representation } from '../../representation/representation.ts'
 import { payloadState } from '../../../events/append/reduced-event.ts'
 import type { FeedKey } from '../../../events/feed-key.ts'
 import type { FeedView } from '../../../events/branches/branch-view.ts'
@@ -11,7 +11,7 @@ import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
   /** The series of a view of the feed in the state that `head` has, as it is stored or in another form. */
-  of(key: FeedKey, head: Head, view: FeedView, form?: ReaderForm): string
+  of(key: FeedKey, head: Head, view: FeedView, form?: Representation): string
   /** Forgets the feed, as if it had never been read. */
   forget(key: FeedKey): void
   /** Whether segments exist of another state of the feed than that of `head`. */

@@ -1,7 +1,7 @@
 /** Holds the segments' bytes that are kept for the next reader, and chooses which of them make room for others. */
-import { createAskedCounts } from './request-counts.ts'
-import type { AskedCounts } from './request-counts.ts'
-import type { PageRoom, RoomPart } from '../page-buffer-pool.ts'
+import { createRequestCounts } from './request-counts.ts'
+import type { RequestCounts } from './request-counts.ts'
+import type { PageBufferPool, PooledBuffer } from '../page-buffer-pool.ts'
 import { SegmentMap } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SegmentFacts, SegmentForm } from './segment-memory.ts'
@@ -18,7 +18,7 @@ const spareShare = 1 / 8
 export interface Kept {
   readonly form: SegmentForm
   readonly id: SegmentId
-  readonly part: RoomPart
+  readonly part: PooledBuffer
   readonly bytes: Buffer
   readonly facts: SegmentFacts
   /** The number of answers that use the bytes. */
@@ -31,27 +31,27 @@ export interface Kept {
 }
 
 export interface KeptSegments {
-  readonly room: PageRoom
+  readonly room: PageBufferPool
   /** The most bytes that are kept. */
   readonly maxBytes: number
   readonly spareBytes: number
   readonly byForm: Readonly<Record<SegmentForm, SegmentMap<Kept>>>
   /** Oldest first. */
-  readonly byAge: Map<RoomPart, Kept>
+  readonly byAge: Map<PooledBuffer, Kept>
   /** How often segments that are not kept were asked for. */
-  readonly asked: Readonly<Record<SegmentForm, AskedCounts>>
+  readonly asked: Readonly<Record<SegmentForm, RequestCounts>>
   byteLength: number
   requests: number
 }
 
-export function keptSegments(room: PageRoom, maxBytes: number): KeptSegments {
+export function keptSegments(room: PageBufferPool, maxBytes: number): KeptSegments {
   return {
     room,
     maxBytes,
     spareBytes: room.byteLength * spareShare,
     byForm: { joined: new SegmentMap(), deflated: new SegmentMap() },
     byAge: new Map(),
-    asked: { joined: createAskedCounts(), deflated: createAskedCounts() },
+    asked: { joined: createRequestCounts(), deflated: createRequestCounts() },
     byteLength: 0,
     requests: 0,
   }
@@ -109,7 +109,7 @@ function* unused({ byAge }: KeptSegments): Generator<Kept> {
 }
 
 /** Takes a part of the room, for which kept segments make way. `undefined`: answers hold too much of the room. */
-export function partFor(segments: KeptSegments, byteLength: number): RoomPart | undefined {
+export function partFor(segments: KeptSegments, byteLength: number): PooledBuffer | undefined {
   const { room } = segments
   return room.take(byteLength) ?? (makeRoom(segments, byteLength) ? room.take(byteLength) : undefined)
 }

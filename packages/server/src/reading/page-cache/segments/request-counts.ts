@@ -5,7 +5,7 @@
  */
 import type { SegmentId } from './segment-id.ts'
 
-export interface AskedCounts {
+export interface RequestCounts {
   /** Adds one and returns the count: at least the number of times that the segment was asked for. */
   add(id: SegmentId): number
   /** Raises the count to at least `times`. */
@@ -19,7 +19,7 @@ export interface AskedCounts {
 const places = 2 ** 16
 const mostTimes = 2 ** 16 - 1
 
-export function createAskedCounts(): AskedCounts {
+export function createRequestCounts(): RequestCounts {
   const counts = new Uint16Array(places)
   return {
     add(id) {

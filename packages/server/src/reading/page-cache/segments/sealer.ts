@@ -2,7 +2,7 @@
 import { reported, unreported } from '../../../runtime/background-task.ts'
 import type { TaskReport } from '../../../runtime/background-task.ts'
 import type { PageRange } from '../../list.ts'
-import { formed } from '../../representation/representation.ts'
+import { represent } from '../../representation/representation.ts'
 import { freeBytes } from '../../../runtime/memory/free-bytes.ts'
 import type { EventStore } from '../../../events/event-log.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
@@ -154,7 +154,7 @@ async function readJoined(events: Pick<EventStore, 'readRange'>, range: PageRang
   const pieces = await events.readRange(range)
   const joined = Buffer.concat(pieces)
   pieces.forEach(freeBytes)
-  return formed(joined, range.form)
+  return represent(joined, range.form)
 }
 
 /** The ordinals of segment `number`. */

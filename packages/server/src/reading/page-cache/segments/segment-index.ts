@@ -3,8 +3,8 @@
  * 100,000 segments of one view; an object for each would take 75 MB and as many steps at every start.
  */
 
-import { createKnownStarts } from './segment-start-cache.ts'
-import type { KnownStarts } from './segment-start-cache.ts'
+import { createSegmentStartCache } from './segment-start-cache.ts'
+import type { SegmentStartCache } from './segment-start-cache.ts'
 import type { SegmentId } from './segment-id.ts'
 
 /** What is known of a segment in a file. */
@@ -48,7 +48,7 @@ export interface SegmentIndex {
   get(id: SegmentId): RecordFacts | undefined
   set(id: SegmentId, facts: RecordFacts): void
   /** The index of starts for the same file. */
-  readonly starts: KnownStarts
+  readonly starts: SegmentStartCache
   clear(): void
   /** Forgets the series with this prefix and returns them. */
   forget(prefix: string): readonly SegmentSeries[]
@@ -67,8 +67,8 @@ const deflatedBit = 2
 const tableBit = 4
 
 /** Where the joined bytes of each segment of a series begin, and how many bytes follow from there. */
-export function placesOf({ name, numbers }: SegmentSeries): readonly SegmentPlace[] {
-  const places: SegmentPlace[] = []
+export function placesOf({ name, numbers }: SegmentSeries): readonly SegmentAddress[] {
+  const places: SegmentAddress[] = []
   for (let number = 0; number * columns < numbers.length; number += 1) {
     const [at = 0, joinedLength = 0, deflatedLength = 0] = numbers.subarray(number * columns)
     if (at !== 0) places.push({ id: { series: name, number }, at, byteLength: joinedLength + deflatedLength })
@@ -76,7 +76,7 @@ export function placesOf({ name, numbers }: SegmentSeries): readonly SegmentPlac
   return places
 }
 
-export interface SegmentPlace {
+export interface SegmentAddress {
   readonly id: SegmentId
   readonly at: number
   readonly byteLength: number
@@ -84,7 +84,7 @@ export interface SegmentPlace {
 
 /** Starts with the result of another index's `series`. */
 export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
-  const starts = createKnownStarts()
+  const starts = createSegmentStartCache()
   const all = new Map(given.map(({ name, numbers }) => [name, numbers]))
   const watchers: SeriesWatcher[] = []
 

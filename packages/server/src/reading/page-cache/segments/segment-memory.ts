@@ -15,8 +15,8 @@ import {
   use,
 } from './kept-segments.ts'
 import type { Kept, KeptSegments } from './kept-segments.ts'
-import { createPageRoom } from '../page-buffer-pool.ts'
-import type { RoomPart } from '../page-buffer-pool.ts'
+import { createPageBufferPool } from '../page-buffer-pool.ts'
+import type { PooledBuffer } from '../page-buffer-pool.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SegmentTable, WholeText } from './segment.ts'
 
@@ -87,7 +87,7 @@ export interface SegmentMemoryLimits {
 }
 
 export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLimits): SegmentMemory {
-  const room = createPageRoom(Math.max(memoryBytes, leastBytes))
+  const room = createPageBufferPool(Math.max(memoryBytes, leastBytes))
   const kept = keptSegments(room, memoryBytes)
   let besideBytes = 0
 
@@ -164,7 +164,7 @@ function leaseOf(bytes: Buffer, done: () => void): Lease {
 }
 
 /** Memory with margins that is returned after this answer. */
-function leaseForOne({ room }: KeptSegments, part: RoomPart, byteLength: number): ReadingLease {
+function leaseForOne({ room }: KeptSegments, part: PooledBuffer, byteLength: number): ReadingLease {
   const bytes = part.bytes.subarray(marginBytes, marginBytes + byteLength)
   const { release } = leaseOf(bytes, () => room.giveBack(part))
   const withMargins = part.bytes.subarray(0, byteLength + 2 * marginBytes)
@@ -177,7 +177,7 @@ interface ToKeep extends Pick<Kept, 'form' | 'id' | 'times'> {
 
 function leaseToKeep(
   kept: KeptSegments,
-  part: RoomPart,
+  part: PooledBuffer,
   { form, id, times, byteLength }: ToKeep,
 ): ReadingLease {
   const bytes = part.bytes.subarray(0, byteLength)

@@ -5,7 +5,7 @@
 import { readBytes } from './read-bytes.ts'
 import { eventsPerSegment } from './segment.ts'
 
-export interface KnownStarts {
+export interface SegmentStartCache {
   /**
    * The place of `count` events from `index` on in the joined bytes of the segment whose table begins at `tableAt`, which is never 0. It
    * reads the file if it does not know the place; `undefined` if that fails.
@@ -24,7 +24,7 @@ export interface KnownStarts {
 const segments = 8_192
 const startsPerSegment = eventsPerSegment + 1
 
-export function createKnownStarts(): KnownStarts {
+export function createSegmentStartCache(): SegmentStartCache {
   /** The table that each row comes from; 0: none. */
   const tables = new Float64Array(segments)
   let starts: Uint32Array | undefined

@@ -5,12 +5,12 @@
 import { fdatasync, writeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { SegmentPlace } from './segment-index.ts'
+import type { SegmentAddress } from './segment-index.ts'
 import { recordSpan, wipedHead } from './segment-record.ts'
 
 export interface SegmentWiper {
   /** Adds records to wipe. No reader may be using them. */
-  add(places: readonly SegmentPlace[]): void
+  add(places: readonly SegmentAddress[]): void
   /** Wipes everything. Resolves when that is on the disk: true if anything was wiped. Rejects if the file cannot be written. */
   wipe(): Promise<boolean>
   /** Whether anything remains to be wiped. */
@@ -29,7 +29,7 @@ const zeros = Buffer.alloc(bytesAtOnce)
 const flush = promisify(fdatasync)
 
 export function createSegmentWiper(file: number): SegmentWiper {
-  const places: SegmentPlace[] = []
+  const places: SegmentAddress[] = []
   let running: Promise<boolean> = Promise.resolve(false)
   let bytes = 0
   let closed = false
