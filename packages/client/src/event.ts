@@ -1,5 +1,6 @@
 /** What an event says besides its payload: what its short code means, when it was created, and what it is about. */
 import { isObject, parseJson } from './decode.ts'
+import { eventCodes } from './wire.ts'
 import type { FeedEvent, FeedName } from './wire.ts'
 
 interface EventCode {
@@ -8,15 +9,7 @@ interface EventCode {
   readonly isGone: boolean
 }
 
-/** The short codes that every service has: nothing else in this package knows what each says (PROTOCOL §5.2). */
-const codes: ReadonlyMap<string, EventCode> = new Map([
-  ['PropertyPublished', { feed: 'property', isGone: false }],
-  ['PropertyUpdated', { feed: 'property', isGone: false }],
-  ['PropertyUnpublished', { feed: 'property', isGone: true }],
-  ['ContactCreated', { feed: 'contact', isGone: false }],
-  ['ContactUpdated', { feed: 'contact', isGone: false }],
-  ['ContactErased', { feed: 'contact', isGone: true }],
-])
+const codes: ReadonlyMap<string, EventCode> = new Map(Object.entries(eventCodes))
 
 /** `undefined`: a code of this service alone, whose events say by `published` whether their subject is there. */
 export function readEventCode(shortCode: string): EventCode | undefined {

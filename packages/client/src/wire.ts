@@ -656,6 +656,16 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
   },
 }
 
+/** The short codes that every service has: of which feed, and whether they say that the subject is gone (PROTOCOL §5.2). */
+export const eventCodes = {
+  PropertyPublished: { feed: 'property', isGone: false },
+  PropertyUpdated: { feed: 'property', isGone: false },
+  PropertyUnpublished: { feed: 'property', isGone: true },
+  ContactCreated: { feed: 'contact', isGone: false },
+  ContactUpdated: { feed: 'contact', isGone: false },
+  ContactErased: { feed: 'contact', isGone: true },
+} as const
+
 export const headsPath = '/v1/heads'
 export const erasuresPath = '/v1/erasures'
 export const holdsPath = '/v1/holds'

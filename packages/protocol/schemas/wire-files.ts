@@ -1,5 +1,5 @@
 /** The types of the wire as files: all of them for the service and the console, and what the client needs, since it is published alone. */
-import { feedNames, feeds } from '../src/plain.ts'
+import { feedNames, feeds, standardCode, standardMeanings } from '../src/plain.ts'
 import type { FeedName } from '../src/plain.ts'
 import { namedSchemas } from './named-schemas.ts'
 import { wireNames, wireTypes } from './wire-types.ts'
@@ -60,6 +60,10 @@ ${Object.keys(pathsOf('property'))
 export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
 ${feedNames.map(feedPathsText).join('')}}
 
+/** The short codes that every service has: of which feed, and whether they say that the subject is gone (PROTOCOL §5.2). */
+export const eventCodes = {
+${feedNames.map(eventCodesText).join('')}} as const
+
 export const headsPath = '/v1/heads'
 export const erasuresPath = '/v1/erasures'
 export const holdsPath = '/v1/holds'
@@ -70,6 +74,14 @@ export const restrictionsPath = '/v1/restrictions'
 function feedPathsText(feed: FeedName): string {
   const lines = Object.entries(pathsOf(feed)).map(([name, path]) => `    ${name}: '${path}',\n`)
   return `  ${feed}: {\n${lines.join('')}  },\n`
+}
+
+function eventCodesText(feed: FeedName): string {
+  return standardMeanings
+    .map(
+      (meaning) => `  ${standardCode(feed, meaning)}: { feed: '${feed}', isGone: ${meaning === 'gone'} },\n`,
+    )
+    .join('')
 }
 
 function pathsOf(feed: FeedName) {
