@@ -83,7 +83,7 @@ describe('the sources of a service', () => {
       [...code.matchAll(/(?:from|import\() ?'(pg)'/g)].map(([, name]) => ({ path, name })),
     )
     assert.ok(libraries.length > 0)
-    for (const { path } of libraries) assert.match(path, /^server\/src\/sql\/postgres\//)
+    for (const { path } of libraries) assert.match(path, /^server\/src\/(?:sql|store)\/postgres\//)
   })
 
   it('hash with SHA-256, and with SHA-1 only where the standard for UUIDs of version 5 requires it', () => {

@@ -88,15 +88,24 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     overrideClockCheck,
   })
   const note = changeNoter(db, clock)
-  const importRecords = recordImporter(db, note)
+  const importer = onFirstUse(() => recordImporter(db, note))
+  const branchViews = onFirstUse(() => branchViewWrites(db, clock))
+  const erasures = onFirstUse(() => erasureWrites(db, clock, { appending, note, line, changes }))
+  const restrictions = onFirstUse(() => restrictionWrites(db, clock, { appending, note, line, changes }))
+  const retention = onFirstUse(() => retentionWrites(db, clock, changes))
   const forgetSkippedIds = skippedIdRemover(db)
   const reservation = storedReservation(db, clock)
   return {
-    ...branchViewWrites(db, clock),
     ...featureWrites(db, clock, note, (key) => changes.raise(key)),
-    ...erasureWrites(db, clock, { appending, note, line, changes }),
-    ...restrictionWrites(db, clock, { appending, note, line, changes }),
-    ...retentionWrites(db, clock, changes),
+    beginBranchSets: (...given) => branchViews().beginBranchSets(...given),
+    stepBranchSet: (...given) => branchViews().stepBranchSet(...given),
+    beginErasure: (...given) => erasures().beginErasure(...given),
+    beginUnchangedErasure: (...given) => erasures().beginUnchangedErasure(...given),
+    reduceErased: (...given) => erasures().reduceErased(...given),
+    beginRestriction: (...given) => restrictions().beginRestriction(...given),
+    liftRestriction: (...given) => restrictions().liftRestriction(...given),
+    stepRestriction: (...given) => restrictions().stepRestriction(...given),
+    thinEvents: (...given) => retention().thinEvents(...given),
     append(messages) {
       const batches = readBatches(messages)
       const outcomes = line.commit((floor) => appending.append(batches, floor))
@@ -110,7 +119,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     },
     acceptHistory: (actor) => acceptHistory(db, note, actor),
     importRecords(records, actor) {
-      line.commit(() => importRecords(records, actor))
+      line.commit(() => importer()(records, actor))
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)
       changes.raise(undefined)
     },
@@ -129,6 +138,12 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       db.close()
     },
   }
+}
+
+/** What is used seldom, with its statements: preparing all of them took half of the time in which a store opens. */
+function onFirstUse<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 function changeNoter(db: Connection, clock: SharedClock | undefined): NoteChanges {
