@@ -15,7 +15,7 @@ export interface LiveQuery {
 }
 
 /** A subject, and the position of its latest event. */
-export interface PlacedSubject {
+interface PlacedSubject {
   /** Lower-case UUID. */
   readonly subjectId: string
   readonly position: number

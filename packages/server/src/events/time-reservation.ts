@@ -33,7 +33,7 @@ export interface TimeReservation {
   stop(): void
 }
 
-export interface TimeReservationOptions {
+interface TimeReservationOptions {
   /** Asks the store to move the reservation on; resolves once that is as durable as an acknowledged event. */
   readonly renew: () => Promise<Reserved>
   /** How long a window waits for that; without a limit, if left out. */

@@ -4,7 +4,7 @@ import { feedNumbers, rowsFrom, statement } from '../sql/database.ts'
 import type { Query } from '../sql/database.ts'
 
 /** A property, and a sequence number. */
-export interface VersionQuery {
+interface VersionQuery {
   readonly tenantId: string
   /** Lower-case UUID. */
   readonly subjectId: string

@@ -6,7 +6,7 @@ import type { AppendBatch, AppendOutcome } from './append/append-batch.ts'
 import type { FeedKey } from './feed-key.ts'
 
 /** `undefined`: perhaps any feed. */
-export type FeedListener = (key: FeedKey | undefined) => void
+type FeedListener = (key: FeedKey | undefined) => void
 
 export interface Watchers {
   /** Returns how to stop. */

@@ -7,7 +7,7 @@ export interface Worker {
   close(): Promise<void>
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly task: BackgroundTask
   /** Hears of each step: that it worked, or why it failed. */
   readonly report: TaskReport
@@ -77,7 +77,7 @@ export function removalWaitMs(startedMs: number): number {
 }
 
 /** How much a step does at a time, and how long the store is left to others after it. */
-export interface StepSizes {
+interface StepSizes {
   readonly first: number
   readonly fewest: number
   readonly most: number

@@ -6,7 +6,7 @@ import { StorageFailure } from '../sql/storage-errors.ts'
 import { createOutage } from '../runtime/log/outage.ts'
 import type { Outage, OutageState } from '../runtime/log/outage.ts'
 
-export type OutageName = 'store' | 'store_full' | 'feed_locked' | 'listen'
+type OutageName = 'store' | 'store_full' | 'feed_locked' | 'listen'
 
 const words: Readonly<Record<OutageName, { readonly what: string; readonly over: string }>> = {
   store: { what: 'the store does not answer', over: 'the store answers' },
@@ -31,7 +31,7 @@ export interface Outages extends TaskReport, FailureObserver {
   close(): void
 }
 
-export interface OutagesOptions {
+interface OutagesOptions {
   readonly log: Logger
   /** Resolves when the store answers. */
   readonly ping: () => Promise<void>

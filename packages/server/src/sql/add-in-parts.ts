@@ -5,7 +5,7 @@
 import { StorageFailure } from './storage-errors.ts'
 
 /** What has not been added, and why. */
-export interface LeftOver<Row> {
+interface LeftOver<Row> {
   readonly rows: readonly Row[]
   readonly failure: unknown
 }

@@ -13,7 +13,7 @@ import type { FeedKey } from '../events/feed-key.ts'
 export type Value = string | number | boolean | null | Uint8Array | LogId
 
 /** An event's or a subject's UUID. The tables of the log have 16 bytes for it in SQLite, and so have the tables that refer to them. */
-export interface LogId {
+interface LogId {
   readonly uuid: string
 }
 

@@ -46,7 +46,7 @@ export function storeGuard(failureOf: (error: unknown) => StorageFailure | Stora
 }
 
 /** A guard that knows which verbs are under way. */
-export interface CountedRuns {
+interface CountedRuns {
   readonly guarded: Guard
   /** Resolves when every verb that was under way at the call has ended, successfully or not. */
   readonly ended: () => Promise<void>

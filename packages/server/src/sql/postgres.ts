@@ -27,7 +27,7 @@ const lockCounter: Statement = {
 export type NoteChanges = (session: Session, changes: readonly AuditChange[], actor: Actor) => Promise<void>
 
 /** What a database's features need beside it. */
-export interface AccessParts {
+interface AccessParts {
   readonly database: Database
   /** Replaces the database's clock, for tests. */
   readonly given: () => Ticks | undefined

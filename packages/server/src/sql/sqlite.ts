@@ -63,7 +63,7 @@ export interface Written<Answer> {
 }
 
 /** One commit at a time, on the writer's thread. */
-export type RunWrite = (
+type RunWrite = (
   write: Write<readonly unknown[], unknown>,
   args: readonly unknown[],
 ) => Promise<Written<unknown>>
@@ -117,7 +117,7 @@ export function sqlOver(db: Connection, clock: SharedClock | undefined): Sql {
 }
 
 /** Runs a statement at once: also for code within a transaction of the writer that does not wait. */
-export type RunStatement = <Row extends object>(query: Query<Row>) => readonly Row[]
+type RunStatement = <Row extends object>(query: Query<Row>) => readonly Row[]
 
 export function statementRunner(db: Connection): RunStatement {
   const prepared = new Map<string, ReturnType<Connection['prepare']>>()
@@ -141,7 +141,7 @@ function boundValue(value: Value): string | number | Uint8Array | null {
 }
 
 /** One connection writes, so no row has to be locked. SQLite knows `$1` as a name. */
-export function sqliteText(text: StatementText): string {
+function sqliteText(text: StatementText): string {
   const own = typeof text === 'string' ? text : text('sqlite')
   return own.replaceAll(/\sFOR (UPDATE|NO KEY UPDATE|KEY SHARE)( SKIP LOCKED)?/g, '')
 }

@@ -28,7 +28,7 @@ import { usageStore } from '../usage/store.ts'
 import type { StoreAccess } from '../sql/database.ts'
 
 /** What features ask of the log, each engine in its own way. */
-export interface LogWork {
+interface LogWork {
   /** Of the store that the log is in: the audit says which was rewritten. */
   readonly storeId: string
   /** Whether several nodes may serve it at the same time. */

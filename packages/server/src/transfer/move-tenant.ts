@@ -16,7 +16,7 @@ import { endedEarly, movingFault, referenceFault, reopeningFault } from './refus
 import type { MoveStage } from './refusals.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 
-export interface MoveOptions {
+interface MoveOptions {
   readonly from: StorageEngine
   readonly to: StorageEngine
   /** Who moves it. */
@@ -35,7 +35,7 @@ export interface MoveOptions {
   readonly signal: AbortSignal
 }
 
-export interface MovedTenant {
+interface MovedTenant {
   readonly feeds: readonly CopiedFeed[]
   readonly keys: number
   /** How long publishing was refused; `undefined` when an earlier run had moved the tenant, or closed the source. */
@@ -258,7 +258,7 @@ function tenantCopy(
   }
 }
 
-export interface ReopenOptions {
+interface ReopenOptions {
   readonly from: StorageEngine
   /** `undefined`: the operator says that it is gone for good. */
   readonly to: StorageEngine | undefined

@@ -5,7 +5,7 @@ import type { DraftContent, EventDraft } from './append-batch.ts'
 import { sameBytes } from './subject-identity.ts'
 
 /** What was sent around a payload or a removal. */
-export type SentAround = Pick<EventDraft, 'subjectId' | 'eventTypeShortCode' | 'transactionId' | 'category'>
+type SentAround = Pick<EventDraft, 'subjectId' | 'eventTypeShortCode' | 'transactionId' | 'category'>
 
 /**
  * The payload's own hash represents its text, so that the text is hashed once. The payload names its subject; a removal does not, so the

@@ -38,7 +38,7 @@ export interface AppendDecision {
   readonly reserved: readonly ReservedId[]
 }
 
-export interface DecideContext {
+interface DecideContext {
   readonly catalogue: EventTypeCatalogue
   /** The clock, read while the feed is locked. */
   readonly now: Ticks

@@ -19,7 +19,7 @@ const checksPerFailure = 5
 /** The pause after a step is as long as the step, so that filling takes at most half of a writer's time; publishers wait for the last one. */
 const stepSizes = { first: 200, fewest: 50, most: 2_000, pausePerStep: 1 } as const
 
-export interface FillingParts {
+interface FillingParts {
   readonly storage: { readonly branchViews: BranchViewStore; readonly keys: KeyStore }
   /** Called with failures, which are retried. */
   readonly report: TaskReport

@@ -23,7 +23,7 @@ import { openWindowLocator } from './read/locate-open-window.ts'
 /** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
 const previews = 'previews'
 
-export interface DatabaseEventsParts extends LogParts {
+interface DatabaseEventsParts extends LogParts {
   readonly appendsAtOnce: number
   readonly inFeedQueues: InFeedQueues
   readonly guarded: Guard

@@ -96,7 +96,7 @@ export const raiseFloorToReservation: Statement = {
 }
 
 /** The time up to which this node has answered windows (P3). */
-export interface AnsweredTime {
+interface AnsweredTime {
   /** The latest moment at which it has answered one. */
   latestAnswered(): Ticks
   /** The store may not hold the reservation. */

@@ -13,7 +13,7 @@ export function eventChecksum(position: number, json: Uint8Array): number {
 }
 
 /** An event as it was read. */
-export interface CheckedRow {
+interface CheckedRow {
   readonly position: number
   readonly checksum: number
 }

@@ -23,7 +23,7 @@ import type { PreviewWrites } from './append/preview-through.ts'
 import type { OpenWindowLocator } from './read/locate-open-window.ts'
 import type { OnWriter } from '../../sql/sqlite.ts'
 
-export interface FileEventsParts {
+interface FileEventsParts {
   readonly db: Connection
   readonly writer: OnWriter<AppendWrites & PreviewWrites>
   readonly changes: ChangeCounts

@@ -18,7 +18,7 @@ export interface Outage {
 }
 
 /** `writing`: a publication. `asking`: any other request to the store. */
-export type OutageWork = 'asking' | 'writing'
+type OutageWork = 'asking' | 'writing'
 
 export interface OutageState {
   readonly open: boolean

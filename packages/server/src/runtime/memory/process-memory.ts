@@ -26,7 +26,7 @@ export interface AllowedMemory {
 }
 
 /** Counts that all threads share. */
-export interface MemoryCounts {
+interface MemoryCounts {
   /** Kibibytes in flight. */
   readonly units: number
   /** Resident memory above which nothing large is accepted; 0: no limit. */

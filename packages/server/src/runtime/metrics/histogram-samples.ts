@@ -1,6 +1,6 @@
 /** Samples of metrics, in the form in which prom-client gives its own. */
 /** `counts[i]`: how many values were at most bound i and more than the bound before it. The last: more than all bounds. */
-export interface HistogramSeries {
+interface HistogramSeries {
   readonly name: string
   readonly bounds: readonly number[]
   readonly counts: readonly number[]

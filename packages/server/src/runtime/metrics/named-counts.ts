@@ -7,7 +7,7 @@ export interface CountsByName {
   readonly others: readonly number[]
 }
 
-export interface NamedCounts {
+interface NamedCounts {
   /** Adds to the numbers of a name. It makes only one look-up, because it runs for each read. */
   add(name: string, first: number, second: number): void
   /** What was counted since the last call. */

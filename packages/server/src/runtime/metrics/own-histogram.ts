@@ -5,7 +5,7 @@
 import { bucketOf, histogramSamples } from './histogram-samples.ts'
 import type { MetricJson, MetricSample } from './histogram-samples.ts'
 
-export interface OwnHistogramOptions {
+interface OwnHistogramOptions {
   readonly name: string
   readonly help: string
   /** Ascending, without infinity. */
@@ -14,7 +14,7 @@ export interface OwnHistogramOptions {
   readonly label?: string
 }
 
-export interface OwnHistogram {
+interface OwnHistogram {
   /** `of`: the value of the label. */
   observe(value: number, of?: string): void
   json(): MetricJson

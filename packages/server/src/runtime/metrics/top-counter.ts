@@ -32,14 +32,14 @@ export function topCounter(
   }
 }
 
-export interface TopSums {
+interface TopSums {
   /** Adds the counts since the last call. */
   add(counts: CountsByName): void
   /** By name; the last entry is the sum of all others, as `other`. */
   shown(): readonly (readonly [name: string, sums: readonly number[]])[]
 }
 
-export interface TopSumsOptions {
+interface TopSumsOptions {
   /** The weight of a name. */
   readonly weightOf: (counts: readonly number[]) => number
   /** Default: 5 minutes. */

@@ -43,7 +43,7 @@ export interface Metrics extends RequestObserver {
   close(): void
 }
 
-export interface RenderedMetrics {
+interface RenderedMetrics {
   readonly contentType: string
   readonly text: string
 }
@@ -130,7 +130,7 @@ function outagesJson(states: ReturnType<Outages['states']>): readonly MetricJson
  * of a core at rest, two thirds of what a service without any reader took. Ten times a second is enough for what is looked for: a loop that
  * is held for half a second.
  */
-export const lagLookEveryMs = 100
+const lagLookEveryMs = 100
 
 /** All of these contain the time between two looks. The other two are a spread, and the lag of the scrape itself. */
 const withInterval = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/
@@ -141,7 +141,7 @@ interface Metric {
 }
 
 /** The metric without the time between two looks, so that 0 means that the loop was never late, however often it is looked at. */
-export function lagAlone<One extends Metric>(
+function lagAlone<One extends Metric>(
   metric: One,
 ): One | (Omit<One, 'values'> & Pick<Metric, 'values'>) {
   if (!withInterval.test(metric.name)) return metric
@@ -155,7 +155,7 @@ function lateOnly(seconds: number): number {
 }
 
 /** `state` is called at each scrape. */
-export function addInFlight(register: Registry, state: () => InFlightState): void {
+function addInFlight(register: Registry, state: () => InFlightState): void {
   const bytes: Gauge = new Gauge({
     name: 'property_events_in_flight_bytes',
     help: 'Bytes of bodies that are being received or published, and of answers that their readers have not taken.',
@@ -181,7 +181,7 @@ export function addInFlight(register: Registry, state: () => InFlightState): voi
   })
 }
 
-export interface LiveMetrics extends LiveObserver {
+interface LiveMetrics extends LiveObserver {
   /** Sets the function that returns, at each scrape, how many requests wait. */
   watchWaiting(state: () => Readonly<Record<WaitingKind, number>>): void
 }
@@ -189,7 +189,7 @@ export interface LiveMetrics extends LiveObserver {
 /** The target is half a second. A notice that gets lost costs a second. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export function liveMetrics(register: Registry): LiveMetrics {
+function liveMetrics(register: Registry): LiveMetrics {
   const delays: Histogram<'kind'> = new Histogram({
     name: 'property_events_live_delay_seconds',
     help: 'Time from the commit of an event until a reader that waited for it was sent it.',

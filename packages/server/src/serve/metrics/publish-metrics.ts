@@ -126,19 +126,19 @@ function batchLabel({ batchEvents }: SizeState): string {
   return Number.isFinite(batchEvents) ? String(batchEvents) : 'any'
 }
 
-export interface OwnCounterOptions {
+interface OwnCounterOptions {
   readonly name: string
   readonly help: string
   readonly labels: readonly [string] | readonly [string, string]
 }
 
-export interface OwnCounter {
+interface OwnCounter {
   /** `first`, `second`: the values of the labels. */
   add(count: number, first: string, second?: string): void
   json(): MetricJson
 }
 
-export function ownCounter({ name, help, labels: [firstLabel, secondLabel] }: OwnCounterOptions): OwnCounter {
+function ownCounter({ name, help, labels: [firstLabel, secondLabel] }: OwnCounterOptions): OwnCounter {
   const counts = new Map<string, Map<string, number>>()
   return {
     add(count, first, second = '') {

@@ -5,7 +5,7 @@
 import { bucketOf, histogramSamples } from '../../runtime/metrics/histogram-samples.ts'
 import type { MetricJson, MetricSample } from '../../runtime/metrics/histogram-samples.ts'
 
-export interface RequestDurations {
+interface RequestDurations {
   observe(route: string, method: string, status: number, seconds: number): void
   json(): MetricJson
 }

@@ -10,7 +10,7 @@ import type { SlowRequest } from './slowest-requests.ts'
 import type { TopCounterOptions } from '../../runtime/metrics/top-counter.ts'
 import { countWentLive } from './went-live-metrics.ts'
 
-export interface RequestMetrics {
+interface RequestMetrics {
   done(request: DoneRequest): void
   /** Adds bytes of an answer that is sent while it is made. */
   streamed(tenantId: string, bytes: number): void

@@ -13,7 +13,7 @@ export interface SlowRequest {
   readonly tenantId: string | undefined
 }
 
-export interface SlowestRequests {
+interface SlowestRequests {
   /** Whether it is among the slowest. Hardly any request is, and the others need no description. */
   isSlow(durationMs: number, nowMs: number): boolean
   note(request: SlowRequest, nowMs: number): void

@@ -14,7 +14,7 @@ const halfLifeMs = 86_400_000
 /** Until the next scrape. */
 const consumersAtMost = 2_000
 
-export interface WentLiveCounts {
+interface WentLiveCounts {
   add(keyId: string, consumer: string, seconds: number): void
   /** The counts since the last call. */
   take(): CountsByName

@@ -19,7 +19,7 @@ export type ColumnTable = Readonly<Record<string, string>>
 
 export type ColumnTexts<Columns extends ColumnTable> = { readonly [Name in keyof Columns]: string }
 
-export interface FunctionCall<Given> {
+interface FunctionCall<Given> {
   readonly statement: Statement
   /** The values of the statement. */
   valuesOf(given: Given): Value[]
@@ -42,7 +42,7 @@ export function functionCall<Given>(
 }
 
 /** A parameter that takes a list, with one element for each item of a kind. */
-export interface ListParameter<Item> {
+interface ListParameter<Item> {
   readonly type: string
   readonly encode: (items: readonly Item[]) => Buffer
 }

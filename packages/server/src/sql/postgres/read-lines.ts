@@ -6,7 +6,7 @@
  */
 import { StorageFailure } from '../storage-errors.ts'
 
-export interface ReadLines {
+interface ReadLines {
   /**
    * Runs a read at once, or when its line has its turn. Rejects with a `StorageFailure` if that takes longer than the patience:
    * `reads_waiting` if other reads have ended meanwhile, `storage_unavailable` if none has.

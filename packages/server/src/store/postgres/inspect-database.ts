@@ -86,7 +86,7 @@ export interface InspectedStore {
   readonly waitingErasures: WaitingErasures
 }
 
-export interface LostFeed {
+interface LostFeed {
   readonly tenantId: string
   readonly feed: 'property' | 'contact'
   /** The highest number a node has shown. */

@@ -60,7 +60,7 @@ const setFinished: Statement = {
   text: 'UPDATE store SET unfinished = array_remove(unfinished, $1)',
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** All steps, if left out. */
   readonly steps?: readonly Migration[]
   /** Called with a sentence for the log before it waits for another process, or begins something long. */
@@ -244,9 +244,9 @@ function notAStore(): StorageRefusal {
   )
 }
 
-export const oldestServer = 15
+const oldestServer = 15
 /** The newest version that the tests were run on. */
-export const newestServer = 18
+const newestServer = 18
 
 /** `version` as in `server_version_num`, such as 150018. Without this check an older server fails later, and with a less clear reason. */
 export function serverRefusal(version: number): StorageRefusal | undefined {

@@ -13,9 +13,9 @@ export interface Migration {
   readonly afterwards?: readonly Afterwards[]
 }
 
-export type Afterwards = NewIndex | Repeated
+type Afterwards = NewIndex | Repeated
 
-export interface NewIndex {
+interface NewIndex {
   readonly kind: 'index'
   readonly name: string
   /** The text after `CREATE INDEX name`. */

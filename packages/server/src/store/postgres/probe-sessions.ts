@@ -1,7 +1,7 @@
 /** What a pooler between a node and its database takes away: sessions that are not shared, and messages about changes. */
 import type { Client, Notification } from 'pg'
 
-export interface SessionFacts {
+interface SessionFacts {
   readonly keepsSessions: boolean
   readonly deliversMessages: boolean
 }

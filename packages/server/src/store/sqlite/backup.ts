@@ -8,7 +8,7 @@ import { connectForReading, connectForWriting, storeFileOf } from '../../sql/sql
 import { failureOf } from '../../sql/sqlite/failure.ts'
 import { metaOf } from './meta.ts'
 
-export interface BackupJob {
+interface BackupJob {
   readonly file: string
   /** An empty file. */
   readonly copy: string

@@ -14,7 +14,7 @@ export interface EventsCheck {
   readonly cutOff: string | undefined
 }
 
-export interface EventPlace {
+interface EventPlace {
   readonly tenantId: string
   readonly feed: string
   readonly position: number

@@ -4,7 +4,7 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import { feedToPublishReader, headReader } from '../../events/sqlite/feed-row.ts'
 import { metaOf } from './meta.ts'
 
-export interface EpochReads {
+interface EpochReads {
   epochNeed(): EpochNeed
   waitingFeeds(): readonly WaitingFeed[]
 }

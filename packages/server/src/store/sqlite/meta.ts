@@ -11,7 +11,7 @@ type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | '
 /** Ticks: windows may have been answered up to this time (P3). Missing if none was. */
 type ReservationName = 'reserved_until'
 
-export interface Meta {
+interface Meta {
   get(name: MetaName): string
   /** For a value that not every store has. */
   find(name: MetaName | ReservationName): string | undefined

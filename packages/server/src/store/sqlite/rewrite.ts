@@ -5,12 +5,12 @@ import { connectForWriting } from '../../sql/sqlite/connection.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'
 
-export interface RewriteJob {
+interface RewriteJob {
   readonly file: string
 }
 
 /** How the thread ends; if it could not write, it throws what SQLite throws. */
-export type RewriteEnd = 'rewritten' | 'logInUse'
+type RewriteEnd = 'rewritten' | 'logInUse'
 
 /** In a separate thread: seconds to minutes for a large store. Reading continues, and publishing waits. */
 export async function rewriteStore(file: string): Promise<void> {

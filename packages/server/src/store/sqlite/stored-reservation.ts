@@ -7,7 +7,7 @@ import type { Reserved } from '../../events/time-reservation.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { metaOf } from './meta.ts'
 
-export interface StoredReservation {
+interface StoredReservation {
   /** Moves the reservation to 10 s from now, unless 5 s are left of what was reserved here. */
   reserve(): Reserved
   /** No window was answered after this moment, nor will be here: the rest is given back, unless another process has reserved more. */

@@ -133,7 +133,7 @@ export async function appendHeld(
   return { kind: 'appended', stamped }
 }
 
-export type AppendHeld =
+type AppendHeld =
   | { readonly kind: 'appended'; readonly stamped: Stamped }
   /** Nothing was written. */
   | { readonly kind: 'refused'; readonly outcome: AppendOutcome }

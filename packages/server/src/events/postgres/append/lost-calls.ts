@@ -7,7 +7,7 @@ import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../../append/append-batch.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
-export interface LostCalls {
+interface LostCalls {
   /** For one append, from its first try to its last. */
   of(batches: readonly AppendBatch[]): LostCallsOfAppend
 }

@@ -8,7 +8,7 @@ import { locate } from './locate.ts'
 import type { Settler } from '../settle.ts'
 import type { Witness } from '../witness.ts'
 
-export interface OpenWindowParts {
+interface OpenWindowParts {
   readonly shown: ShownNumbers
   readonly history: Pick<Witness, 'check'>
   readonly settle: Settler

@@ -125,7 +125,7 @@ export async function readRangeWithin(
  * The texts with commas between them, each written straight into its place: a joined text would be in memory beside them until V8's next
  * collection of old objects. A page of 6 MB left 12 MB behind so. Consumes them: the memory of long ones is released.
  */
-export function joinedBytes(texts: readonly TextOrBytes[]): Uint8Array {
+function joinedBytes(texts: readonly TextOrBytes[]): Uint8Array {
   const [first] = texts
   if (first instanceof Uint8Array && texts.length === 1) return first
   const byteLength = texts.reduce((sum, text) => sum + lengthOf(text) + 1, -1)

@@ -12,7 +12,7 @@ import type {
 } from '../../append/append-batch.ts'
 import type { OnWriter } from '../../../sql/sqlite.ts'
 
-export type BatchMessage = readonly [
+type BatchMessage = readonly [
   tenantId: string,
   feed: FeedName,
   unchanged: AppendBatch['unchanged'],
@@ -38,7 +38,7 @@ type DraftMessage = readonly [
   hashes: string,
 ]
 
-export type OutcomeMessage = readonly EventMessage[] | Exclude<AppendOutcome, { kind: 'stored' }>
+type OutcomeMessage = readonly EventMessage[] | Exclude<AppendOutcome, { kind: 'stored' }>
 
 type EventMessage = readonly [
   index: number,

@@ -9,7 +9,7 @@ import { eventStatements } from './event-statements.ts'
  * Adds the events after one position up to another, which follow what has been added before. `onlySet`: to the views of that set,
  * whatever its state; left out: to those of all ready sets. Only within a transaction, after the events are stored.
  */
-export type EnterBranchViews = (feedNo: number, after: number, through: number, onlySet?: BranchSetId) => void
+type EnterBranchViews = (feedNo: number, after: number, through: number, onlySet?: BranchSetId) => void
 
 interface ArrivedRow {
   readonly position: bigint

@@ -12,7 +12,7 @@ import type { FeedRow } from '../feed-row.ts'
 import { keptEvents } from '../kept-events.ts'
 
 /** Call these inside a transaction only. */
-export interface InsertEvents {
+interface InsertEvents {
   /** What was decided for one batch. `now`: when the reserved ids were skipped. */
   events(
     key: FeedKey,

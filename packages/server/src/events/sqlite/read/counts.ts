@@ -45,7 +45,7 @@ function countOf({ tenant, feed, last_created: created, live_count: live }: Coun
   return { key: { tenantId: tenant, feed }, created: created ?? undefined, live: Number(live) }
 }
 
-export const newestStatements = {
+const newestStatements = {
   /** One backward run through the index of latest events, for each category. */
   newest: `SELECT ${eventColumns}, subject.published AS live
     FROM subject INDEXED BY subject_latest

@@ -19,7 +19,7 @@ const locateStatements = {
     ORDER BY created LIMIT 1`,
 } as const
 
-export interface TimeProbes {
+interface TimeProbes {
   /** The last ordinal of a view. */
   lastOf(feed: FeedRow, view: FeedView): number
   /** The first ordinal of a view at or after a time; `undefined`: there is none. */

@@ -70,7 +70,7 @@ interface StateRow extends Row, Pick<FeedState, 'closedBy'> {
   readonly last_superseded: string | null
 }
 
-export interface ThinState {
+interface ThinState {
   /** Why nothing may be removed. */
   readonly refusal: FeedRefusal | undefined
   readonly progress: ThinProgress | undefined

@@ -41,7 +41,7 @@ export const dueStatements = {
     WHERE feed_no = CAST(? AS INTEGER) AND created < CAST(? AS INTEGER) ORDER BY created DESC LIMIT 1`,
 } as const
 
-export interface DueReader {
+interface DueReader {
   ends(feedNo: number, before: Ticks, supersededBefore: Ticks): ThinProgress
   progress(feedNo: number): ThinProgress | undefined
   due(feedNo: number, step: ThinStep, nowMs: number): readonly DueRow[]

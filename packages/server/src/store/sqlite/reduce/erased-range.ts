@@ -9,7 +9,7 @@ import { activeHold, onHoldOf } from '../../../privacy/hold/store.ts'
 import { statementRunner } from '../../../sql/sqlite.ts'
 import { latestKeptReader } from '../../../events/sqlite/kept-events.ts'
 
-export interface ErasedRange {
+interface ErasedRange {
   readonly feed: FeedToPublish
   readonly firstPosition: number
   readonly lastPosition: number

@@ -160,7 +160,7 @@ function featureWrites(...given: Parameters<typeof writeRunner>): Pick<WriterVer
 }
 
 /** Removes the oldest of the ids that may go, one step's worth, in one commit; returns how many. */
-export function skippedIdRemover(db: Connection): (now: Ticks) => number {
+function skippedIdRemover(db: Connection): (now: Ticks) => number {
   const remove = db.prepare<[Ticks, number]>(
     `DELETE FROM event_id WHERE (feed_no, id) IN (
       SELECT feed_no, id FROM event_id INDEXED BY event_id_skipped WHERE skipped < ? ORDER BY skipped LIMIT ?
@@ -173,7 +173,7 @@ export function skippedIdRemover(db: Connection): (now: Ticks) => number {
  * A write of a feature waits between its statements, and nothing may happen on its connection meanwhile: an event that was appended there
  * would be part of its commit, or be lost with it. What comes in waits its turn.
  */
-export function oneAtATime<T>(answer: (given: T) => void | Promise<void>): (given: T) => void {
+function oneAtATime<T>(answer: (given: T) => void | Promise<void>): (given: T) => void {
   const waiting: T[] = []
   let isBusy = false
   const answerRest = async (first: Promise<void>): Promise<void> => {
@@ -192,7 +192,7 @@ export function oneAtATime<T>(answer: (given: T) => void | Promise<void>): (give
   }
 }
 
-export function replyTo(
+function replyTo(
   verbs: WriterVerbs,
   [id, verb, args]: WriterRequest,
   file: string,
