@@ -141,9 +141,7 @@ interface Metric {
 }
 
 /** The metric without the time between two looks, so that 0 means that the loop was never late, however often it is looked at. */
-function lagAlone<One extends Metric>(
-  metric: One,
-): One | (Omit<One, 'values'> & Pick<Metric, 'values'>) {
+function lagAlone<One extends Metric>(metric: One): One | (Omit<One, 'values'> & Pick<Metric, 'values'>) {
   if (!withInterval.test(metric.name)) return metric
   return { ...metric, values: metric.values.map((one) => ({ ...one, value: lateOnly(one.value) })) }
 }
