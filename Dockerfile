@@ -16,7 +16,8 @@ RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
   && rm -r node_modules/@property-events node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
   && mv node_modules /served
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY LICENSE CHANGELOG.md tsconfig.json ./
+COPY LICENSE README.md PROTOCOL.md SECURITY.md CHANGELOG.md tsconfig.json ./
+COPY docs docs
 COPY scripts scripts
 COPY packages packages
 RUN node packages/cli/build.ts /program && cp -R /served/. /program/node_modules/

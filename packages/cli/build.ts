@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join, relative, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import {
   compile,
   filesUnder,
@@ -25,6 +26,7 @@ import {
   writeManifest,
 } from '../../scripts/compile.ts'
 import type { Manifest, ReleaseFacts } from '../../scripts/compile.ts'
+import { joinDocuments } from '../server/src/http/openapi/text-documents.ts'
 
 const here = import.meta.dirname
 const packages = join(here, '..')
@@ -46,6 +48,11 @@ export function buildProgram(folder: string, release: ReleaseFacts = {}): void {
       cpSync(join(here, name), join(folder, name), { recursive: true })
     }
     cpSync(join(packages, 'console/built'), join(folder, 'console'), { recursive: true })
+    const documents = join(
+      folder,
+      'node_modules/@property-events/server/src/http/openapi/reference/documents.md',
+    )
+    writeFileSync(documents, joinDocuments(pathToFileURL(`${root}/`)))
     const door = join(folder, 'bin/property-events.mjs')
     writeFileSync(door, readFileSync(door, 'utf8').replace('../src/main.ts', '../src/main.js'))
     writeManifests(folder, needed, release)

@@ -9,9 +9,9 @@ import type { Operation } from './openapi.ts'
 import { remedies } from './remedies.ts'
 
 const sentAgain: Readonly<Record<Again, string>> = {
-  later: 'The same request may succeed later.',
-  operator: 'The same request succeeds once the operator has acted.',
-  never: 'The same request is refused again.',
+  later: 'Retrying later may help.',
+  operator: 'Retrying helps once the operator has acted.',
+  never: 'Retrying will not help.',
 }
 
 export function problemCodes(): readonly ProblemCode[] {

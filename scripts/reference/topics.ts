@@ -17,11 +17,11 @@ const kibibytes = (bytes: number): string => `${bytes / 1_024} KiB`
 
 export function startHtml(): string {
   return `<p>The service keeps feeds of events: one of properties and one of contacts for each agency. A publisher adds events; readers
-page through them, or keep a copy in step. Paths stand after the address of the service, and bodies are JSON in UTF-8.</p>
-<p>Set the address and your key once: every sample on this page can then be used as it stands, if the key has the scope that the operation needs.</p>
+page through them, or keep a copy up to date. Paths are relative to the service's address, and bodies are JSON in UTF-8.</p>
+<p>Set the address and your key once: then every sample on this page works as it is, if the key has the scope that the operation needs.</p>
 ${block('export PROPERTY_EVENTS_URL=https://feed.example.com PROPERTY_EVENTS_KEY=pev_…', 'Shell')}
 <p>Samples in TypeScript use the package <code>@property-events/client</code>, those in PHP use plain PHP or the file <code>PropertyFeed.php</code>. Both come with
-the service. The whole description for programs is <a href="openapi.json"><code>openapi.json</code></a>. <kbd>/</kbd> begins a search.</p>`
+the service. The whole description for programs is <a href="openapi.json"><code>openapi.json</code></a>. Press <kbd>/</kbd> to search.</p>`
 }
 
 const scopeMeanings: Readonly<Record<(typeof scopes)[number], string>> = {
@@ -41,9 +41,9 @@ export function authenticationHtml(links: Links): string {
     text: scopeMeanings[scope],
   }))
   return `<p>Send your key in the header <code>x-api-key</code>, and nowhere else: a key in the query, body or a cookie is ignored. The operator of the service
-issues keys, each for one agency and with scopes. A key is shown once, when it is made.</p>
+issues keys, each for one agency and with scopes. A key is shown once, when it is created.</p>
 <p>${prose('A key that is missing or wrong is answered with 401 `unauthorized`. A valid key that may not do this gets a more specific code: `key_expired`, `key_revoked`, `key_disabled`, `key_scope`, or 403 `missing_scope`.', links)}
-Keys that are revoked or expire stop working within two seconds.</p>
+A revoked or expired key is refused within two seconds.</p>
 <p>Keep the key on your server. A page in a browser reads the feed only on the same origin as the service, and shows its key to every visitor.</p>
 ${rows(list)}`
 }
@@ -80,7 +80,7 @@ export function orderingHtml(links: Links): string {
     ],
     [
       'epoch',
-      'A new `x-feed-epoch` says that numbers continue after a gap, as after a restore: make the copy again from a snapshot.',
+      'A new `x-feed-epoch` says that numbers continue after a gap, as after a restore: rebuild the copy from a snapshot.',
     ],
     [
       'revision',
@@ -105,10 +105,10 @@ export function copyHtml(): string {
     params: {},
     body: undefined,
   }
-  return `<div><p>Read ${link('readPropertySnapshot', 'the snapshot')}: the latest event of every property. Then read ${link('readPropertyEvents', 'the events after its head')} and go on
+  return `<div><p>Read ${link('readPropertySnapshot', 'the snapshot')}: the latest event of every property. Then read ${link('readPropertyEvents', 'the events after its head')} and continue
 with <code>after</code> = <code>next</code>, every few seconds or every few minutes. Keep the number with the copy, in one transaction. The client and <code>PropertyFeed.php</code>
-do all this, begin again where they must, and stop before a publisher's mistake empties your site.</p>
-<p>A program that knows nothing but the list pages through it once, and later asks <code>from</code> the <code>createdDate</code> it saw last.</p></div>
+do all this, start again where they must, and stop before a publisher's mistake empties your site.</p>
+<p>A program that knows only the list pages through it once, and later requests events <code>from</code> the <code>createdDate</code> it saw last.</p></div>
 <div class="samples">
 ${block(curlSample(request), 'curl', 'curl')}
 ${block(typescriptSample(request), 'TypeScript', 'typescript')}
@@ -160,7 +160,7 @@ export function limitsHtml(links: Links): string {
     ],
     [
       'Bytes under way, of a key',
-      `${mebibytes(defaultLimits.inFlightBytesPerKey)} of bodies and of answers that are not read yet → 503 \`overloaded\``,
+      `${mebibytes(defaultLimits.inFlightBytesPerKey)} of bodies and of responses not yet read by the client → 503 \`overloaded\``,
     ],
   ]
   const list = lines.map(
@@ -180,7 +180,7 @@ export function headersHtml(document: OpenApi, links: Links): string {
     kind: '',
     text: prose(description, links),
   }))
-  return `<p>Answers of the feeds carry <code>cache-control: private, no-cache</code>: ask again with <code>If-None-Match</code>, and an unchanged page costs an empty 304.
+  return `<p>Answers of the feeds carry <code>cache-control: private, no-cache</code>: send <code>If-None-Match</code> with the next request, and an unchanged page costs an empty 304.
 With <code>Accept-Encoding: gzip</code> answers are compressed.</p>
 ${rows(list)}`
 }

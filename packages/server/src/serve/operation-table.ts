@@ -32,6 +32,7 @@ import { readReductions } from '../privacy/retention/routes.ts'
 import { readSnapshot } from '../reading/routes/read-snapshot.ts'
 import { streamEvents } from '../live/stream-routes.ts'
 import { madeOnce, staticDocument } from '../http/openapi/static-document.ts'
+import { textDocuments } from '../http/openapi/text-documents.ts'
 import { endRestriction, restrictContact } from '../privacy/restriction/restrict-route.ts'
 import { getRestriction, listRestrictions } from '../privacy/restriction/routes.ts'
 import { subjectHistory } from '../reading/routes/subject-history.ts'
@@ -92,9 +93,10 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     docs(context, page),
   ]
   const operations = rows.map((operation) => withDeprecation(operation, deprecations))
-  // Not in the document, because neither is part of the contract.
+  // Not in the document, because none is part of the contract.
   return [
     ...operations,
+    ...textDocuments(context),
     ...(pictures === undefined ? [] : [getPicture(context, pictures)]),
     ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures !== undefined)),
   ]

@@ -24,7 +24,7 @@ export function acknowledgeReading(context: HttpContext, feedName: FeedName): Op
     access: { scope: feeds[feedName].readScope, refusal: 'own' },
     schema: () => ({
       operationId: `acknowledge${capital(feedName)}Events`,
-      summary: `Say that ${feedName} events have been applied`,
+      summary: `Acknowledge ${feedName} events`,
       description:
         'Everything up to `sequenceNumber` has been applied by the consumer. It only goes forward within an epoch: a smaller number changes nothing. It is on disk within 35 s. A crash of the node can lose a younger one, so a consumer sends it again with its next events.',
       tags: ['Copying'],
