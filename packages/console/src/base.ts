@@ -1,4 +1,5 @@
 /** The path of the console, and the addresses in it. Each state of a view is an address. */
+import type { FeedName } from '@property-events/protocol/wire'
 
 /** The values of a query. Undefined and empty ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -42,7 +43,7 @@ export const paths = {
   operatorKeys: (query?: Query) => withQuery('/keys', query),
 } as const
 
-export type FeedName = 'property' | 'contact'
+export type { FeedName }
 
 export function isFeedName(text: string | undefined): text is FeedName {
   return text === 'property' || text === 'contact'
