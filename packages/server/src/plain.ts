@@ -2,8 +2,8 @@
  * What commands need that open no store: names of log levels, folders, locks of files, files written whole, ids of names. They start 60 ms sooner
  * than with all of the server, measured manually.
  */
-export { logLevels } from './runtime/log/log-levels.ts'
-export type { LogLevel } from './runtime/log/log-levels.ts'
+export { logLevels } from './runtime/log/log-text.ts'
+export type { LogLevel } from './runtime/log/log-text.ts'
 export { takeFileLock, makeFolder } from './sql/sqlite/file-lock.ts'
 export type { FileLock } from './sql/sqlite/file-lock.ts'
 export { uuidV5 } from './runtime/hashes.ts'

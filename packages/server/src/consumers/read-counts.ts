@@ -6,13 +6,13 @@
 import { mostSentRows } from './consumer.ts'
 import type { Acknowledgement, ConsumerName, ConsumerStore } from './consumer.ts'
 import { addInParts } from '../sql/add-in-parts.ts'
-import type { Notes } from '../runtime/flushing.ts'
+import type { WriteBuffer } from '../runtime/write-buffer.ts'
 import { consumerText, minuteMs, readRanges, newReadOf } from './read-ranges.ts'
 import type { Delivered } from './read-ranges.ts'
 import { refusalCounts } from './refusal-counts.ts'
 import type { RefusedRequest } from './refusal-counts.ts'
 
-export interface ReadCounts extends Notes {
+export interface ReadCounts extends WriteBuffer {
   /** Called when the last byte of an answer has been taken. */
   note(keyId: string, name: string, delivered: Delivered, status: number): void
   noteRefusal(refused: RefusedRequest): void

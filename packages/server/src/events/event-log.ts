@@ -166,12 +166,12 @@ export interface LatestEvent extends StoredEvent {
 }
 
 /** The place of an event in its feed. */
-export interface PlacedEvent {
+export interface EventPosition {
   readonly position: number
   readonly sequenceNumber: number
 }
 
-export interface PlacesQuery {
+export interface SubjectPositionsQuery {
   readonly key: FeedKey
   /** Lower-case UUID. */
   readonly subjectId: string
@@ -259,7 +259,7 @@ export interface EventStore {
    */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The places of the events of one subject, ascending, at most `limit`. No event is read. */
-  placesOf(query: PlacesQuery): Promise<readonly PlacedEvent[]>
+  subjectPositions(query: SubjectPositionsQuery): Promise<readonly EventPosition[]>
   /** The subjects of a range of events, ascending; numbers without an event are left out. At most `numbersPerBlock` numbers (privacy/disclosure). */
   subjectsIn(query: SubjectsQuery): Promise<readonly NumberedSubject[]>
   /** The feed's head; `undefined`: no such tenant. */

@@ -1,7 +1,7 @@
 import { addInParts } from '../sql/add-in-parts.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
-import { startFlushing } from '../runtime/flushing.ts'
-import type { Flushing } from '../runtime/flushing.ts'
+import { startFlushing } from '../runtime/write-buffer.ts'
+import type { Flushing } from '../runtime/write-buffer.ts'
 import type { KeyStore } from './key.ts'
 
 /** Whoever changes a key waits for as many rows at most. */

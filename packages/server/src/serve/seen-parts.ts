@@ -29,7 +29,7 @@ export function seenParts(
     // With a limit to some branches, a property of another branch does not exist.
     hasSubject: async (key, subjectId, branches) =>
       branches === undefined
-        ? (await storage.events.placesOf({ key, subjectId, after: 0, limit: 1 })).length > 0
+        ? (await storage.events.subjectPositions({ key, subjectId, after: 0, limit: 1 })).length > 0
         : (await storage.events.readLatest(key, subjectId, branches)) !== undefined,
   }
 }

@@ -4,7 +4,7 @@ import type { Leaving } from '../tenants/leaving/leaving.ts'
 import type { DisclosurePiece } from '../privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../store/storage.ts'
 import { copyConsumers } from './copy-consumers.ts'
-import { copyExpected } from './copy-expected.ts'
+import { copyExpectations } from './copy-expectations.ts'
 
 /**
  * What nodes have recorded about requests, and the intervals expected of consumers and publishers. Call it after the keys have been copied. It can be repeated. `actor` makes the copy. `tenantId`: copies only
@@ -18,7 +18,7 @@ export async function copyRecords(
 ): Promise<void> {
   await copySent(from, to, tenantId)
   await copyConsumers(from, to, tenantId)
-  await copyExpected(from, to, actor, tenantId)
+  await copyExpectations(from, to, actor, tenantId)
 }
 
 const piecesAtOnce = 500

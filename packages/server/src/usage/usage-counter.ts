@@ -4,11 +4,11 @@
  * first request of their kind, and reused as long as such requests come.
  */
 import { addInParts } from '../sql/add-in-parts.ts'
-import type { Notes } from '../runtime/flushing.ts'
+import type { WriteBuffer } from '../runtime/write-buffer.ts'
 import { usagePerCommit } from './usage.ts'
 import type { UsageCount, UsageStore } from './usage.ts'
 
-export interface UsageCounts extends Notes {
+export interface UsageCounts extends WriteBuffer {
   /** One answer. `operation`: its `operationId`. */
   count(keyId: string, operation: string, status: number, bytes: number): void
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
 import { catalogues } from '@property-events/protocol'
-import type { Notes } from '../../src/runtime/flushing.ts'
+import type { WriteBuffer } from '../../src/runtime/write-buffer.ts'
 import { createPublishHistory } from '../../src/publishing/history/publish-history.ts'
 import { createReadCounts } from '../../src/consumers/read-counts.ts'
 import { countUsage } from '../../src/usage/usage-counter.ts'
@@ -30,7 +30,7 @@ const held = ids[700] ?? ''
 interface Part {
   readonly table: string
   readonly note: (keyId: string) => void
-  readonly notes: Notes
+  readonly notes: WriteBuffer
   /** Of one key, in the store. */
   readonly sum: (keyId: string) => Promise<number>
 }

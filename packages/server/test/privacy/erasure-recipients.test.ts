@@ -6,7 +6,7 @@ import { erasureRecipients } from '../../src/privacy/erasure/erasure-recipients.
 import { piecesOf, placesOf } from '../../src/privacy/disclosure/recipients.ts'
 import type { SharedClock } from '../../src/runtime/clock.ts'
 import type { KeyRecord } from '../../src/keys/key.ts'
-import type { PlacesQuery } from '../../src/events/event-log.ts'
+import type { SubjectPositionsQuery } from '../../src/events/event-log.ts'
 import type { PiecesOfBlockQuery, DisclosurePiece } from '../../src/privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../store/support/drafts.ts'
@@ -217,7 +217,7 @@ describe('recipients of erased events', () => {
           : [],
     }
     const events = {
-      placesOf: async ({ after, limit }: PlacesQuery) =>
+      subjectPositions: async ({ after, limit }: SubjectPositionsQuery) =>
         after < 20 * limit
           ? Array.from({ length: limit }, (_, n) => ({
               position: after + n + 1,

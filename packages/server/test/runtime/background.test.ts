@@ -6,7 +6,7 @@ import type { BackgroundTask, TaskReport } from '../../src/runtime/background-ta
 import { carryOutErasures } from '../../src/privacy/erasure/worker.ts'
 import { startAgeing } from '../../src/usage/worker.ts'
 import { watchSilence } from '../../src/consumers/silence/worker.ts'
-import { flushEveryHalfMinute } from '../../src/runtime/flushing.ts'
+import { flushEveryHalfMinute } from '../../src/runtime/write-buffer.ts'
 import { forgetSkippedIds } from '../../src/events/skipped-ids.ts'
 import { reportExpiredHolds } from '../../src/privacy/hold/worker.ts'
 import { fillBranchViews } from '../../src/events/branches/branch-view-worker.ts'

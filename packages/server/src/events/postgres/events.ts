@@ -17,7 +17,7 @@ import { readAfter } from './read/read-after.ts'
 import { readEvent } from './read/read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read/read-range.ts'
 import { readLatest, readSubject } from './read/read-subject.ts'
-import { readPlaces, readSubjects } from './read/subject-positions.ts'
+import { readSubjectPositions, readSubjects } from './read/subject-positions.ts'
 import { openWindowLocator } from './read/locate-open-window.ts'
 
 /** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
@@ -71,7 +71,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
         return outcome
       }),
     ...reads,
-    placesOf: (query) => guarded(() => readPlaces(of(query.key), query)),
+    subjectPositions: (query) => guarded(() => readSubjectPositions(of(query.key), query)),
     subjectsIn: (query) => guarded(() => readSubjects(of(query.key), query)),
     tally: (query) => guarded(() => tally(of(query.key), query)),
     readRange: (range) => guarded(() => readRange(of(range.key), range)),

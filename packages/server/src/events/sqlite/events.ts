@@ -15,11 +15,11 @@ import { afterReader } from './read/read-after.ts'
 import { eventReader, positionReader } from './read/read-event.ts'
 import { rangeMeasurer, rangeReader } from './read/read-range.ts'
 import { latestReader, subjectReader } from './read/read-subject.ts'
-import { placesReader, subjectsReader } from './read/subject-positions.ts'
+import { subjectPositionsReader, subjectsReader } from './read/subject-positions.ts'
 import { appendThrough } from './append/append-messages.ts'
 import type { AppendWrites } from './append/append-messages.ts'
-import { previewThrough } from './append/preview-through.ts'
-import type { PreviewWrites } from './append/preview-through.ts'
+import { previewer } from './append/preview.ts'
+import type { PreviewWrites } from './append/preview.ts'
 import type { OpenWindowLocator } from './read/locate-open-window.ts'
 import type { OnWriter } from '../../sql/sqlite.ts'
 
@@ -45,10 +45,10 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const versions = versionsReader(db)
   const versionsTotal = versionsTotalReader(db)
   const tally = tallier(db)
-  const placesOf = placesReader(db)
+  const subjectPositions = subjectPositionsReader(db)
   const subjectsIn = subjectsReader(db)
   const counts = countsReader(db)
-  const preview = previewThrough(writer)
+  const preview = previewer(writer)
   return {
     appendsAtOnce: 1,
     append: (batches) =>
@@ -64,7 +64,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
         return outcome
       }),
     ...recordedReads(showingReads(parts), shown),
-    placesOf: (query) => guarded(() => placesOf(query)),
+    subjectPositions: (query) => guarded(() => subjectPositions(query)),
     subjectsIn: (query) => guarded(() => subjectsIn(query)),
     tally: (query) => guarded(() => tally(query)),
     readRange: (range) => guarded(() => readRange(range)),

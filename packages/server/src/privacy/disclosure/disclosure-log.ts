@@ -12,7 +12,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { DisclosureStore, NumberRange, DisclosurePiece, DisclosureView } from './disclosure.ts'
 import { addInParts } from '../../sql/add-in-parts.ts'
 import { unreported } from '../../runtime/background-task.ts'
-import { startFlushing } from '../../runtime/flushing.ts'
+import { startFlushing } from '../../runtime/write-buffer.ts'
 import type { Disclosure } from './sent.ts'
 
 export interface DisclosureLog {

@@ -4,7 +4,7 @@ import { numberRanges } from '../../runtime/number-ranges.ts'
 import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
+import type { EventPosition, EventStore } from '../../events/event-log.ts'
 import type { DisclosurePiece, DisclosureStore } from './disclosure.ts'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { hourMs } from './disclosure-log.ts'
@@ -31,7 +31,7 @@ const lastHour = 2 ** 31 - 1
 export async function recipientsOf(
   { keys, ledger }: { readonly keys: KeyStore; readonly ledger: DisclosureStore },
   feed: FeedKey,
-  events: readonly PlacedEvent[],
+  events: readonly EventPosition[],
 ): Promise<readonly Recipient[]> {
   const gathered = gatherDisclosures(events)
   for await (const piece of piecesOf(ledger, feed, events)) gathered.add(piece)
@@ -40,14 +40,14 @@ export async function recipientsOf(
 
 /** The places of all events of a subject. Gives others a turn after each piece, because the SQLite engine answers without one. */
 export async function placesOf(
-  { events }: { readonly events: Pick<EventStore, 'placesOf'> },
+  { events }: { readonly events: Pick<EventStore, 'subjectPositions'> },
   key: FeedKey,
   subjectId: string,
-): Promise<readonly PlacedEvent[]> {
-  const places: PlacedEvent[] = []
+): Promise<readonly EventPosition[]> {
+  const places: EventPosition[] = []
   for (;;) {
     const after = places.at(-1)?.position ?? 0
-    const found = await events.placesOf({ key, subjectId, after, limit: placesAtOnce })
+    const found = await events.subjectPositions({ key, subjectId, after, limit: placesAtOnce })
     for (const place of found) places.push(place)
     if (found.length < placesAtOnce) return places
     await yieldForStep()
@@ -64,7 +64,7 @@ export interface Hours {
 export async function* piecesOf(
   ledger: Pick<DisclosureStore, 'sentOf'>,
   key: FeedKey,
-  events: readonly PlacedEvent[],
+  events: readonly EventPosition[],
   { fromHour = 0, toHour = lastHour }: Hours = {},
 ): AsyncGenerator<DisclosurePiece> {
   const blocks = new Set<number>()
@@ -97,7 +97,7 @@ export interface GatheredDisclosures {
 }
 
 /** `events`: in the order of their positions, which is that of their numbers. */
-export function gatherDisclosures(events: readonly PlacedEvent[]): GatheredDisclosures {
+export function gatherDisclosures(events: readonly EventPosition[]): GatheredDisclosures {
   const positions = events.map(({ position }) => position)
   const sequenceNumbers = events.map(({ sequenceNumber }) => sequenceNumber)
   const byKey = new Map<string, DisclosedToKey>()

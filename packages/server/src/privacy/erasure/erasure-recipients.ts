@@ -5,7 +5,7 @@ import { parseEventJson } from '../../events/event-json.ts'
 import { runSilenceMs } from '../disclosure/disclosure.ts'
 import type { Erasure, EarlierDisclosures, ErasureStore } from './erasure.ts'
 import type { KeyRecord, KeyStore } from '../../keys/key.ts'
-import type { PlacedEvent, EventStore } from '../../events/event-log.ts'
+import type { EventPosition, EventStore } from '../../events/event-log.ts'
 import { acknowledgedBy } from './erasure-acknowledged.ts'
 import type { AcknowledgedConsumer } from './erasure-acknowledged.ts'
 import type { TimeSpan } from '../disclosure/disclosures.ts'
@@ -76,9 +76,9 @@ export async function erasureRecipients(
 }
 
 interface ErasedEvents {
-  readonly erased: readonly PlacedEvent[]
+  readonly erased: readonly EventPosition[]
   /** The event that closed the subject, if there is one. */
-  readonly closing: readonly PlacedEvent[]
+  readonly closing: readonly EventPosition[]
 }
 
 async function eventsOf(store: RecipientStore, { key, target, closing }: Erasure): Promise<ErasedEvents> {
@@ -99,7 +99,7 @@ async function eventsOf(store: RecipientStore, { key, target, closing }: Erasure
 async function sentOf(
   { ledger }: RecipientStore,
   { key, unreachableMs }: Erasure,
-  erased: readonly PlacedEvent[],
+  erased: readonly EventPosition[],
   before: EarlierDisclosures | undefined,
 ): Promise<GatheredDisclosures> {
   const sent = gatherDisclosures(erased)

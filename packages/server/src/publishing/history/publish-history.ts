@@ -5,7 +5,7 @@
 import { knownFieldNames } from '@property-events/protocol'
 import type { FeedName, ProblemError, PublishReceipt } from '@property-events/protocol'
 import { addInParts } from '../../sql/add-in-parts.ts'
-import type { Notes } from '../../runtime/flushing.ts'
+import type { WriteBuffer } from '../../runtime/write-buffer.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import {
   hourOfMinute,
@@ -23,7 +23,7 @@ import type {
   WarningPlaces,
 } from './publication.ts'
 
-export interface PublishHistory extends Notes {
+export interface PublishHistory extends WriteBuffer {
   /** An accepted request that was not a dry run. */
   taken(keyId: string, key: FeedKey, receipt: PublishReceipt): void
   refused(keyId: string, key: FeedKey, refusal: RefusedRequestFacts): void

@@ -1,5 +1,5 @@
 /** A log line for a person at a terminal: short, the reason first, in colours where the terminal has them. */
-import { plainText } from '@property-events/protocol'
+import { plainText } from '@property-events/protocol/plain'
 
 /** Pino's numbers. */
 const levels: Readonly<Record<number, readonly [word: string, colour: number]>> = {
@@ -84,3 +84,7 @@ function parsed(json: string): Members | undefined {
     return undefined
   }
 }
+
+/** From the least output to the most, and `silent`. */
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
-import type { LogLevel } from './log-levels.ts'
+import type { LogLevel } from './log-text.ts'
 import { logText } from './log-text.ts'
 
 /** JSON lines for machines; short lines for a person, with or without colours. */

@@ -90,7 +90,7 @@ function engineOver(
   }
   return {
     settings,
-    ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => tellChanged(parts, keys) }, guarded), {
+    ...featureStores(postgresAccess({ ...parts, onChanged: (keys) => notifyChanged(parts, keys) }, guarded), {
       storeId: settings.storeId,
       isShared: true,
       exporting: {
@@ -132,7 +132,7 @@ function engineOver(
 }
 
 /** Here, and on the other nodes. */
-function tellChanged({ feedStates, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
+function notifyChanged({ feedStates, changes, watching }: EngineParts, keys: readonly FeedKey[]): void {
   feedStates.forget(keys)
   changes.send(keys)
   for (const key of keys) watching.notify(key)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { numbersPerBlock } from '../../../src/privacy/disclosure/disclosure.ts'
 import type { NumberRange, DisclosurePiece } from '../../../src/privacy/disclosure/disclosure.ts'
-import type { PlacedEvent } from '../../../src/events/event-log.ts'
+import type { EventPosition } from '../../../src/events/event-log.ts'
 import type { StorageEngine } from '../../../src/store/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { begin, reduceAll, subject } from '../support/erasing.ts'
@@ -70,8 +70,8 @@ export function recipientsContract(factory: StoreFactory): void {
       await store.startEpoch(100, 'cli:test')
       await publish(store, [draft({ subject: 'p', text: '3' })])
       const placesOf = (name: string, after: number, limit: number) =>
-        store.events.placesOf({ key: feedKey(), subjectId: uuid(name), after, limit })
-      const places: readonly PlacedEvent[] = [
+        store.events.subjectPositions({ key: feedKey(), subjectId: uuid(name), after, limit })
+      const places: readonly EventPosition[] = [
         { position: 1, sequenceNumber: 1 },
         { position: 3, sequenceNumber: 3 },
         { position: 4, sequenceNumber: 101 },
@@ -81,7 +81,7 @@ export function recipientsContract(factory: StoreFactory): void {
       assert.deepEqual(await placesOf('p', 3, 10), places.slice(2))
       assert.deepEqual(await placesOf('nobody', 0, 10), [])
       const nowhere = { key: feedKey(uuid('nobody')), subjectId: uuid('p'), after: 0, limit: 1 }
-      assert.deepEqual(await store.events.placesOf(nowhere), [])
+      assert.deepEqual(await store.events.subjectPositions(nowhere), [])
     })
 
     it('are noted with an erasure when it is unreachable, so that later reads do not count (D17, D28)', async () => {

@@ -1,5 +1,5 @@
 /** Where the events of a subject are, and whose the events of a range are, without reading an event. */
-import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../event-log.ts'
+import type { NumberedSubject, EventPosition, SubjectPositionsQuery, SubjectsQuery } from '../../event-log.ts'
 import type { Reads } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
 import { feedNumbers } from '../../../sql/database.ts'
@@ -22,10 +22,10 @@ const selectSubjectsByNumber: Statement = {
     ORDER BY tenant, feed, position`,
 }
 
-export async function readPlaces(
+export async function readSubjectPositions(
   database: Reads,
-  { key, subjectId, after, limit }: PlacesQuery,
-): Promise<readonly PlacedEvent[]> {
+  { key, subjectId, after, limit }: SubjectPositionsQuery,
+): Promise<readonly EventPosition[]> {
   const values = [key.tenantId, feedNumbers[key.feed], subjectId, after, limit]
   const rows = await database.read<{ position: string; sequence: string }>(placesOfStatement, values)
   return rows.map(({ position, sequence }) => ({

@@ -1,6 +1,6 @@
 /** Where the events of a subject are, and whose the events of a range are, without reading an event. */
 import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
-import type { NumberedSubject, PlacedEvent, PlacesQuery, SubjectsQuery } from '../../event-log.ts'
+import type { NumberedSubject, EventPosition, SubjectPositionsQuery, SubjectsQuery } from '../../event-log.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { feedReader } from '../feed-row.ts'
 import { positionFinder } from './read-after.ts'
@@ -8,9 +8,11 @@ import { positionFinder } from './read-after.ts'
 export const placesOfStatement = `SELECT place & 0xffffffffff AS position, sequence AS sequenceNumber FROM event INDEXED BY event_subject
   WHERE feed_no = @feedNo AND subject = @subject AND place > (@feedNo << 40) | @after ORDER BY place LIMIT @limit`
 
-export function placesReader(db: Connection): (query: PlacesQuery) => readonly PlacedEvent[] {
+export function subjectPositionsReader(
+  db: Connection,
+): (query: SubjectPositionsQuery) => readonly EventPosition[] {
   const feedOf = feedReader(db)
-  const select = db.prepare<[object], PlacedEvent>(placesOfStatement)
+  const select = db.prepare<[object], EventPosition>(placesOfStatement)
   return ({ key, subjectId, after, limit }) => {
     const feedNo = feedOf(key)?.feedNo
     return feedNo === undefined ? [] : select.all({ feedNo, subject: bytesOfUuid(subjectId), after, limit })

@@ -14,7 +14,7 @@ import type { StorageEngine } from '../store/storage.ts'
  * For a key that also opens other tenants, in either store, a tenant brings the intervals of consumers that have read it, and replaces no
  * others. `tenantId`: only of this tenant.
  */
-export async function copyExpected(
+export async function copyExpectations(
   from: StorageEngine,
   to: StorageEngine,
   actor: Actor,

@@ -1,15 +1,15 @@
 /**
- * What a thread notes in memory, and adds to the store every half minute in one rhythm. A crash loses one interval at most.
+ * What a thread counts and records in memory, and adds to the store every half minute in one rhythm. A crash loses one interval at most.
  */
 import { reported, unreported } from './background-task.ts'
 import type { BackgroundTask, TaskReport } from './background-task.ts'
 import { pause, startWorker } from './worker-loop.ts'
 
-/** Notes that are kept in memory until they are added. */
-export interface Notes {
+/** What is kept in memory until it is added to the store. */
+export interface WriteBuffer {
   /**
-   * Adds all notes, a few hundred rows with each statement, and calls `rest` between two statements. Notes that could not be added stay,
-   * and it rejects.
+   * Adds all of it, a few hundred rows with each statement, and calls `rest` between two statements. What could not be added stays, and it
+   * rejects.
    */
   flush(rest: () => Promise<void>): Promise<void>
 }
@@ -61,12 +61,15 @@ export function startFlushing(
   }
 }
 
-/** Adds all of these notes in one rhythm. */
-export function flushEveryHalfMinute(notes: readonly Notes[], report: TaskReport = unreported): Flushing {
+/** Adds all of these in one rhythm. */
+export function flushEveryHalfMinute(
+  buffers: readonly WriteBuffer[],
+  report: TaskReport = unreported,
+): Flushing {
   return startFlushing('add_notes', report, async (hurry) => {
     const failures: unknown[] = []
-    for (const one of notes) {
-      await one.flush(resting(hurry)).catch((error: unknown) => failures.push(error))
+    for (const buffer of buffers) {
+      await buffer.flush(resting(hurry)).catch((error: unknown) => failures.push(error))
     }
     if (failures.length > 0) throw failures[0]
   })

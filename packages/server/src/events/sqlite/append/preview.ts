@@ -11,9 +11,7 @@ export interface PreviewWrites {
  * Any number of previews may wait for the writer, and 16 MB of text would be copied for each. So texts are left out, and sent only if a
  * payload may be the stored one in another spelling (D14): of one preview at a time.
  */
-export function previewThrough(
-  writer: OnWriter<PreviewWrites>,
-): (batch: AppendBatch) => Promise<AppendOutcome> {
+export function previewer(writer: OnWriter<PreviewWrites>): (batch: AppendBatch) => Promise<AppendOutcome> {
   let last: Promise<unknown> = Promise.resolve()
   return async (batch) => {
     const outcome = await writer.preview(withoutTexts(batch))
