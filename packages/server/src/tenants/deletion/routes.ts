@@ -35,7 +35,7 @@ export function deleteTenant(context: HttpContext): Operation {
     operationId: 'deleteTenant',
     summary: 'Delete a tenant with all it owns',
     description:
-      'Of a tenant that is suspended or has left. It is exported first, closed at once, and deleted in steps: ask for the certificate in `Location` until its state is `deleted`. Disclosure again, it answers the same certificate.',
+      'Of a tenant that is suspended or has left. It is exported first, closed at once, and deleted in steps: ask for the certificate in `Location` until its state is `deleted`. Sent again, it answers the same certificate.',
     query: {
       dryRun: {
         type: 'boolean',
