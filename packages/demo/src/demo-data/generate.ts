@@ -1,7 +1,7 @@
 import { uuidV5 } from '@property-events/server/plain'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
-import { type ListingSize, defaultSize } from './listing.ts'
+import { type ListingSize, defaultSize } from './listing-text.ts'
 import { marketData, type SoldHome } from './load-data.ts'
 import type { PropertyBody } from './market-event.ts'
 import { exampleMediaUrl } from './media.ts'

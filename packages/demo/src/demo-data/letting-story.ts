@@ -3,7 +3,6 @@ import type { Area } from './load-data.ts'
 import {
   type Edit,
   type LettingTerms,
-  type ListingSize,
   moveBranch,
   newListing,
   replacePhotographs,
@@ -13,6 +12,7 @@ import {
   statuses,
   unpublish,
 } from './listing.ts'
+import type { ListingSize } from './listing-text.ts'
 import { removalReasons } from './market-event.ts'
 import type { Random } from './random.ts'
 import type { StoryStep } from './story.ts'

@@ -1,6 +1,5 @@
 /** The texts of a listing. */
 import type { Home } from './home.ts'
-import type { ListingSize } from './listing.ts'
 import { marketData } from './load-data.ts'
 import { phrase, phrases } from './phrases.ts'
 import type { Random } from './random.ts'
@@ -42,13 +41,13 @@ export function writeListingText(
 }
 
 /** The same texts with a line of news at the top, which replaces an earlier one. */
-export function writeNews(random: Random, home: Home, copy: ListingText): ListingText {
+export function writeNews(random: Random, home: Home, texts: ListingText): ListingText {
   const { paragraphBreak } = home.tenant
   const newsLines = marketData().words['news'] ?? []
-  const body = newsLines.some((line) => copy.description.startsWith(line))
-    ? copy.description.slice(copy.description.indexOf(paragraphBreak) + paragraphBreak.length)
-    : copy.description
-  return { ...copy, description: `${phrase(random, 'news', home.facts)}${paragraphBreak}${body}` }
+  const body = newsLines.some((line) => texts.description.startsWith(line))
+    ? texts.description.slice(texts.description.indexOf(paragraphBreak) + paragraphBreak.length)
+    : texts.description
+  return { ...texts, description: `${phrase(random, 'news', home.facts)}${paragraphBreak}${body}` }
 }
 
 function describe(random: Random, home: Home, length: number, purpose: Purpose): string {
@@ -109,4 +108,23 @@ function metres(random: Random, least: number, most: number): number {
 function feet(length: number): string {
   const inches = Math.round(length / 0.0254)
   return `${Math.floor(inches / 12)}'${inches % 12}`
+}
+
+/** How much a payload holds. The usual is 2–6 kB of JSON. */
+export interface ListingSize {
+  /** Characters of the description: least and most. */
+  readonly description: readonly [number, number]
+  /** Photographs, plans and the like when it is listed: least and most. */
+  readonly firstMedia: readonly [number, number]
+  /** How many there may be in the end. */
+  readonly mostMedia: number
+  /** Only what every consumer needs, without media: about 480 bytes and the description. */
+  readonly bare: boolean
+}
+
+export const defaultSize: ListingSize = {
+  description: [1100, 2200],
+  firstMedia: [4, 7],
+  mostMedia: 12,
+  bare: false,
 }

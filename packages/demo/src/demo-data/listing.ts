@@ -1,7 +1,9 @@
 /** What an agency shows of a home at one moment, and the ways it changes. Every change makes a new listing. */
-import { type ListingText, writeListingText, writeNews } from './listing-text.ts'
 import type { Home } from './home.ts'
-import { addPhotographs, type MediaItem } from './media.ts'
+import { writeListingText, writeNews } from './listing-text.ts'
+import type { ListingSize, ListingText } from './listing-text.ts'
+import { addPhotographs } from './media.ts'
+import type { MediaItem } from './media.ts'
 import type { Random } from './random.ts'
 
 export const statuses = { available: 1, sstc: 2, underOffer: 4, letAgreed: 6 } as const
@@ -37,31 +39,12 @@ export interface Listing {
   /** Pounds; of a letting, per payment. */
   readonly price: number
   readonly branchId: string
-  readonly copy: ListingText
+  readonly texts: ListingText
   readonly media: readonly MediaItem[]
   /** Some agencies' software forgets it. */
   readonly createdMs: number | null
   readonly updatedMs: number
   readonly terms: Terms
-}
-
-/** How much a payload holds. The usual is 2–6 kB of JSON. */
-export interface ListingSize {
-  /** Characters of the description: least and most. */
-  readonly description: readonly [number, number]
-  /** Photographs, plans and the like when it is listed: least and most. */
-  readonly firstMedia: readonly [number, number]
-  /** How many there may be in the end. */
-  readonly mostMedia: number
-  /** Only what every consumer needs, without media: about 480 bytes and the description. */
-  readonly bare: boolean
-}
-
-export const defaultSize: ListingSize = {
-  description: [1100, 2200],
-  firstMedia: [4, 7],
-  mostMedia: 12,
-  bare: false,
 }
 
 const statusTexts: Readonly<Record<Status, readonly string[]>> = {
@@ -89,7 +72,7 @@ export function newListing(
     statusText: terms.category === 'lettings' ? 'Available' : random.pick(statusTexts[1]),
     price,
     branchId: home.place.branch,
-    copy: writeListingText(random, home, size, terms.category),
+    texts: writeListingText(random, home, size, terms.category),
     media: size.bare ? [] : addPhotographs(random, home, [], photographs, atMs),
     createdMs: random.chance(0.06) ? null : atMs,
     updatedMs: atMs,
@@ -127,10 +110,10 @@ export function replacePhotographs(random: Random, home: Home, size: ListingSize
 export function rewriteTexts(random: Random, home: Home, size: ListingSize): Edit {
   return (listing, atMs) => ({
     ...listing,
-    copy:
+    texts:
       random.chance(0.3) || size.bare
         ? writeListingText(random, home, size, listing.terms.category)
-        : writeNews(random, home, listing.copy),
+        : writeNews(random, home, listing.texts),
     updatedMs: atMs,
   })
 }

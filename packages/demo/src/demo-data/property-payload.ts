@@ -14,7 +14,7 @@ const qualifierTexts: Readonly<Record<number, string>> = {
 }
 
 export function propertyPayload(home: Home, listing: Listing): PropertyPayload {
-  const { copy, terms } = listing
+  const { texts, terms } = listing
   return {
     branch_id: listing.branchId,
     agent_ref: home.agentRef,
@@ -32,9 +32,9 @@ export function propertyPayload(home: Home, listing: Listing): PropertyPayload {
         ? lettingPrice(listing.price, terms.letting)
         : salePrice(home, listing.price, terms.sale),
     details: {
-      summary: copy.summary,
-      description: copy.description,
-      features: copy.features,
+      summary: texts.summary,
+      description: texts.description,
+      features: texts.features,
       bedrooms: home.bedrooms,
       bathrooms: home.bathrooms,
       reception_rooms: home.receptionRooms,
@@ -50,7 +50,7 @@ export function propertyPayload(home: Home, listing: Listing): PropertyPayload {
     },
     media: listing.media,
     risks: home.risks,
-    ...(copy.directions === undefined ? {} : { directions: copy.directions }),
+    ...(texts.directions === undefined ? {} : { directions: texts.directions }),
     service_reference: home.serviceReference,
     reference: home.reference,
   }
@@ -74,8 +74,8 @@ export function barePropertyPayload(home: Home, listing: Listing): PropertyPaylo
         ? { price: listing.price, rent_frequency: terms.letting.rentFrequency }
         : { price: listing.price },
     details: {
-      summary: listing.copy.summary,
-      description: listing.copy.description,
+      summary: listing.texts.summary,
+      description: listing.texts.description,
       bedrooms: home.bedrooms,
     },
   }

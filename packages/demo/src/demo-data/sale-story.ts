@@ -1,7 +1,6 @@
 import type { Home } from './home.ts'
 import {
   type Edit,
-  type ListingSize,
   moveBranch,
   newListing,
   replacePhotographs,
@@ -12,6 +11,7 @@ import {
   statuses,
   unpublish,
 } from './listing.ts'
+import type { ListingSize } from './listing-text.ts'
 import { removalReasons } from './market-event.ts'
 import type { Random } from './random.ts'
 import type { StoryStep } from './story.ts'

@@ -5,7 +5,7 @@
 import { uuidV5 } from '@property-events/server/plain'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
-import { defaultSize } from './listing.ts'
+import { defaultSize } from './listing-text.ts'
 import { marketData } from './load-data.ts'
 import type { PropertyBody } from './market-event.ts'
 import { randomOf } from './random.ts'

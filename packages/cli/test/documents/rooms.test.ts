@@ -9,7 +9,7 @@ import {
   folderSizes,
   importsOf,
   picturesOf,
-} from '../../../scripts/rooms.ts'
+} from '../../../../scripts/rooms.ts'
 
 const filesAtMost = 25
 const imports = importsOf()
