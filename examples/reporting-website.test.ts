@@ -148,7 +148,7 @@ describe('a website that tells what became of properties', () => {
     const args = ['sync', join(market.folder, 'copy'), '--consumer', 'website', '--results', '-']
     const { code, stdout, stderr } = await run(args, { environment, input: `${JSON.stringify(again)}\n` })
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /^1 result taken\n/)
+    assert.match(stdout, /^1 result accepted\n/)
     assert.deepEqual((await wentLive()).get(consumer), before)
     const text = await (await fetch(market.metricsUrl)).text()
     const lines = text.split('\n').filter((line) => line.startsWith('property_events_publish_to_live'))

@@ -10,7 +10,7 @@ if (carried === undefined) {
 } else {
   const fault = faultOfCarried(carried, { again: true })
   if (fault === undefined)
-    process.stdout.write(`${carried.path} is the Node ${carried.version} that is known.\n`)
+    process.stdout.write(`${carried.path} is Node ${carried.version}; its checksum matches.\n`)
   else {
     process.stderr.write(`${fault.detail} ${fault.remedy}\n`)
     process.exitCode = 1

@@ -47,7 +47,7 @@ export function findCarried() {
 export function faultOfCarried({ path, version, known, stamp }, { again = false } = {}) {
   if (version !== known.version) {
     return {
-      detail: `${path} is Node ${version}, and the checksums that are kept are those of ${known.version}.`,
+      detail: `${path} is Node ${version}, but the checksums are those of Node ${known.version}.`,
       remedy:
         'Install what package-lock.json names: npm ci --ignore-scripts. If the version was raised on purpose: npm run node:renew.',
     }
@@ -57,7 +57,7 @@ export function faultOfCarried({ path, version, known, stamp }, { again = false 
   const sha256 = sha256Of(path)
   if (sha256 !== known.sha256) {
     return {
-      detail: `${path} is not the Node ${known.version} that is known: its SHA-256 is ${sha256}, and ${known.sha256} is kept.`,
+      detail: `${path} is not the expected Node ${known.version}: its SHA-256 is ${sha256}, and should be ${known.sha256}.`,
       remedy:
         'Do not start it. Delete node_modules and install again: npm ci --ignore-scripts. If the new one is no other, report it (SECURITY.md).',
     }

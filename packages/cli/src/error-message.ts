@@ -35,7 +35,7 @@ function refusalSentence({ message, status, code, requestId }: ServiceError): st
 }
 
 function unexpected(message: string): string {
-  return `Something unexpected happened: ${plainText(message, { multiline: true })}. With --debug the program shows where.`
+  return `Something unexpected happened: ${plainText(message, { multiline: true })}. Run it with --debug to see where.`
 }
 
 function failureSentence(error: Error, dataFolder: string | undefined): string {
@@ -53,7 +53,7 @@ function failureSentence(error: Error, dataFolder: string | undefined): string {
         const sentence = systemSentence(error.cause, dataFolder)
         if (sentence !== undefined) return sentence
       }
-      return `The store cannot be used${cause}. \`${commandLine('doctor')}\`, with the same --data or --database, looks for the reason.`
+      return `The store cannot be used${cause}. \`${commandLine('doctor')}\`, with the same --data or --database, finds the cause.`
   }
 }
 
@@ -75,7 +75,7 @@ function systemSentence(error: Error, dataFolder: string | undefined): string | 
     case 'EADDRNOTAVAIL':
       return 'This machine does not have the address to listen on. Choose another with --host, such as 127.0.0.1.'
     case 'ENOTFOUND':
-      return 'The host name to listen on is not known. Choose an address with --host, such as 127.0.0.1.'
+      return 'The host name to listen on is unknown. Choose an address with --host, such as 127.0.0.1.'
     case 'EACCES':
     case 'EPERM':
       return 'port' in error

@@ -49,7 +49,7 @@ export async function withStore<Result>(
     if (database !== undefined) throw error
     if (error instanceof Error && 'code' in error && error.code === 'not_a_store') {
       throw new Refusal(
-        `There is no store in ${folder}. Check --data, or start \`${commandLine('serve', storeFlags({}, folder))}\` once to make one.`,
+        `There is no store in ${folder}. Check --data, or start \`${commandLine('serve', storeFlags({}, folder))}\` once to create one.`,
       )
     }
     throw error

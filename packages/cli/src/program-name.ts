@@ -25,4 +25,4 @@ export function epochCommand(store: string): string {
 }
 
 /** The placeholder of N in it. */
-export const epochNumber = 'N is the highest number that any consumer was ever shown'
+export const epochNumber = 'N is the highest sequence number that any consumer has received'

@@ -22,7 +22,7 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
   const key = reader.value(settings.key)
   if (key === undefined) {
     reader.fault(
-      `No API key is given: set PROPERTY_EVENTS_KEY, or use --key. \`${commandLine('keys create')}\` makes one.`,
+      `No API key is given: set PROPERTY_EVENTS_KEY, or use --key. \`${commandLine('keys create')}\` creates one.`,
     )
   }
   const tenant = reader.value(settings.keyTenant)

@@ -44,7 +44,7 @@ export async function runLive(parts: LiveParts): Promise<void> {
       if (left === 0) left = mostEvents - (await countEvents(parts.storage.events))
       if (left <= 0) {
         return say(
-          `The market stands still from now on: the store has ${mostEvents.toLocaleString('en')} events, the most that a demo keeps. Start a new one in another folder (--data).`,
+          `The market stops changing now: the store has ${mostEvents.toLocaleString('en')} events, the most that a demo keeps. Start a new one in another folder (--data).`,
         )
       }
       // Making the stories again takes some processor time, so it waits until the first answers have gone out.

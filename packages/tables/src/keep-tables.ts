@@ -5,7 +5,7 @@ import type { ListingRow, MediaRow, RemovedRow } from './listing-rows.ts'
 import type { ListingTables, TenantState } from './listing-tables.ts'
 
 /** `caught_up_at` is not written more often, since a feed is asked every few seconds. */
-const notePauseMs = 60_000
+const recordEveryMs = 60_000
 
 export interface TenantTables {
   readonly tables: ListingTables
@@ -21,7 +21,7 @@ export interface TenantTables {
 export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }: TenantTables): CopyKeeper {
   const counts = { changes: 0, removals: 0, removed: 0 }
   const copy = viewOf(tables, tenant)
-  let notedMs = -Infinity
+  let recordedMs = -Infinity
   return {
     copy,
     held: () => tables.held(tenant),
@@ -37,8 +37,10 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
       const rows = batchRows(batch, { tenant, category })
       if (rows.skipped > 0) onSkipped(rows.skipped)
       const { listings, media, removed } = rows
-      const gone = batch.changes.filter(({ kind }) => kind === 'remove').map(({ subjectId }) => subjectId)
-      const held = gone.length === 0 ? 0 : await copy.holds(gone)
+      const removedIds = batch.changes
+        .filter(({ kind }) => kind === 'remove')
+        .map(({ subjectId }) => subjectId)
+      const held = removedIds.length === 0 ? 0 : await copy.holds(removedIds)
       const nowMs = Date.now()
       await tables.write({
         tenant,
@@ -55,9 +57,9 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
     },
     async keep(finished) {
       const nowMs = Date.now()
-      if (finished || nowMs - notedMs < notePauseMs) return
-      await tables.noteCaughtUp(tenant, nowMs)
-      notedMs = nowMs
+      if (finished || nowMs - recordedMs < recordEveryMs) return
+      await tables.recordCaughtUp(tenant, nowMs)
+      recordedMs = nowMs
     },
     // Rows and checkpoint were committed by each `apply`.
     isStored: () => true,
@@ -81,7 +83,7 @@ function checkpointOf({ checkpoint, ...state }: TenantState, onReadAgain: (reaso
   }
   if (state.rowsVersion >= rowsVersion || typeof checkpoint !== 'object') return checkpoint
   // Existing rows stay until they are written again, as after a change of the epoch.
-  onReadAgain('this version shows listings in another way')
+  onReadAgain('this version shows listings differently')
   return { ...checkpoint, reading: { kind: 'start' }, opens: true }
 }
 

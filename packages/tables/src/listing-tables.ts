@@ -34,7 +34,7 @@ export interface ListingTables {
   load(tenant: string): Promise<TenantState | undefined>
   write(batch: TableBatch): Promise<void>
   /** Records that the tenant's listings are what its feed says. */
-  noteCaughtUp(tenant: string, nowMs: number): Promise<void>
+  recordCaughtUp(tenant: string, nowMs: number): Promise<void>
   count(tenant: string): Promise<number>
   /** How many of these references are listings of the tenant. */
   holds(tenant: string, references: readonly string[]): Promise<number>

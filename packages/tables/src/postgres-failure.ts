@@ -34,11 +34,11 @@ function remedyOf(code: string): string | undefined {
     case '28000':
       return 'Check user and password in the address, or in PGUSER and PGPASSWORD.'
     case '3D000':
-      return 'Make the database first (createdb), or name another one.'
+      return 'Create the database first (createdb), or name another one.'
     case '3F000':
-      return 'Make the schema first, or name another one with --schema.'
+      return 'Create the schema first, or name another one with --schema.'
     case '42501':
-      return 'The user needs the rights to make tables in the schema, once, and owns them then: GRANT USAGE, CREATE ON SCHEMA … TO …;'
+      return 'The user needs the right to create tables in the schema, once, and then owns them: GRANT USAGE, CREATE ON SCHEMA … TO …;'
     default:
       return undefined
   }

@@ -6,24 +6,24 @@ import { lockedByAnother } from './listing-tables.ts'
 import { postgresError } from './postgres-failure.ts'
 
 /** How long the session of a sync that was killed may still hold it. */
-const patienceMs = 3_000
+const retryForMs = 3_000
 const pauseMs = 100
 
 export interface SessionLock {
   /** Takes the lock unless this process has it. Throws a `TablesRefusal` if another one does. */
-  hold(): Promise<void>
+  acquire(): Promise<void>
   release(): Promise<void>
 }
 
 /**
- * An advisory lock on a separate connection, so it ends with the process, however that ends. When the connection is lost, the next `hold`
+ * An advisory lock on a separate connection, so it ends with the process, however that ends. When the connection is lost, the next `acquire`
  * takes it again; what another sync wrote in between is noticed by its number (`writtenByAnother`).
  */
 export function sessionLock(config: ClientConfig, name: string, shown: string): SessionLock {
   let holder: Client | undefined
-  let taking: Promise<void> | undefined
+  let acquiring: Promise<void> | undefined
 
-  async function take(): Promise<void> {
+  async function connect(): Promise<void> {
     const client = new Client(config)
     const drop = (): void => {
       if (holder === client) holder = undefined
@@ -36,7 +36,7 @@ export function sessionLock(config: ClientConfig, name: string, shown: string): 
       await client.query(
         'SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3',
       )
-      if (!(await isTaken(client, name))) throw lockedByAnother(shown)
+      if (!(await tryLock(client, name))) throw lockedByAnother(shown)
       holder = client
     } catch (error) {
       await client.end().catch(() => undefined)
@@ -45,10 +45,10 @@ export function sessionLock(config: ClientConfig, name: string, shown: string): 
   }
 
   return {
-    async hold() {
+    async acquire() {
       if (holder !== undefined) return
-      taking ??= take().finally(() => (taking = undefined))
-      await taking
+      acquiring ??= connect().finally(() => (acquiring = undefined))
+      await acquiring
     },
     async release() {
       await holder?.end()
@@ -56,8 +56,8 @@ export function sessionLock(config: ClientConfig, name: string, shown: string): 
   }
 }
 
-async function isTaken(client: Client, name: string): Promise<boolean> {
-  for (const endsAt = Date.now() + patienceMs; ; await delay(pauseMs)) {
+async function tryLock(client: Client, name: string): Promise<boolean> {
+  for (const endsAt = Date.now() + retryForMs; ; await delay(pauseMs)) {
     const { rows } = await client.query<{ taken: boolean }>(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken',
       [name],

@@ -36,7 +36,7 @@ export async function openPostgresTables({
   try {
     const names = tableNames(prefix, await schemaOf(session, schema))
     const lock = sessionLock(config, `property-events sync ${names.listings}`, shown)
-    await lock.hold()
+    await lock.acquire()
     try {
       await prepareTables(schemaSession(session, names), names, postgresDialect)
       return tablesOf(session, names, lock)
@@ -60,7 +60,7 @@ function tablesOf(
   const { listings, sync } = names
   return {
     async load(tenant) {
-      await lock.hold()
+      await lock.acquire()
       const { rows } = await session.query(
         `SELECT checkpoint, writes, rows_version,
           NOT is_empty AND NOT EXISTS (SELECT FROM ${listings} WHERE tenant = $1) AS is_lost
@@ -77,12 +77,12 @@ function tablesOf(
       }
     },
     async write(batch) {
-      await lock.hold()
+      await lock.acquire()
       const before = writes.get(batch.tenant) ?? 0
       await session.transaction((query) => writeBatch(query, names, batch, before))
       writes.set(batch.tenant, before + 1)
     },
-    async noteCaughtUp(tenant, nowMs) {
+    async recordCaughtUp(tenant, nowMs) {
       await session.query(`UPDATE ${sync} SET caught_up_at = $2 WHERE tenant = $1`, [
         tenant,
         new Date(nowMs).toISOString(),

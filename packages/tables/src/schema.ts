@@ -151,7 +151,7 @@ export function versionQuery(names: TableNames): string {
 
 function notOurs(table: string): TablesRefusal {
   return new TablesRefusal(
-    `The database has "${plainText(table)}", which sync did not make, and sync never changes such tables. ` +
+    `The database has "${plainText(table)}", which sync did not create, and sync never changes such tables. ` +
       'Choose other names, such as --prefix feed_ for feed_listings.',
   )
 }
@@ -166,6 +166,6 @@ function otherVersion(found: number): TablesRefusal {
 function incomplete(missing: readonly string[], { prefix }: TableNames): TablesRefusal {
   return new TablesRefusal(
     `${missing.map((name) => `"${name}"`).join(', ')} ${missing.length === 1 ? 'is' : 'are'} gone, and a copy cannot continue without ${missing.length === 1 ? 'it' : 'them'}. ` +
-      `Restore the tables from a backup; or drop "${prefix}listing_version" and all others that sync made, and run it again: it reads the whole feed.`,
+      `Restore the tables from a backup; or drop "${prefix}listing_version" and all others that sync created, and run it again: it reads the whole feed.`,
   )
 }

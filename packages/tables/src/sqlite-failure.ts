@@ -25,7 +25,7 @@ const refused: Readonly<Record<string, string>> = {
   READONLY: 'cannot be written: it, or its folder, is read-only for this user.',
   CORRUPT: 'is damaged. Restore it from a backup, or name a new file.',
   CANTOPEN: 'cannot be opened. Its folder must exist, and this user needs rights to it and to the folder.',
-  NOTADB: 'is no SQLite database. Name another file.',
+  NOTADB: 'is not an SQLite database. Name another file.',
 }
 
 export function sqliteError(file: string, error: unknown): unknown {

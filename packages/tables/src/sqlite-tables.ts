@@ -53,7 +53,7 @@ function tablesOf(db: Database.Database, names: TableNames, file: string, lock: 
         // Erased data stays in the log until the log is written into the file and emptied.
         if (batch.removed.some(({ is_erased: isErased }) => isErased === true)) emptyLog(db)
       }),
-    noteCaughtUp: (tenant, nowMs) =>
+    recordCaughtUp: (tenant, nowMs) =>
       guarded(file, () => void statements.caughtUp.run(new Date(nowMs).toISOString(), tenant)),
     count: (tenant) => guarded(file, () => numberOf(statements.count.get(tenant))),
     holds: (tenant, references) =>

@@ -17,7 +17,7 @@ import { plainText, tableText } from '../terminal-text.ts'
 import { timestampJson, timestampText, pastTimeHelp, readPastTimestamp } from '../timestamp-option.ts'
 
 export function addAudit(program: Command, context: CommandContext): void {
-  const audit = program.command('audit').description('who changed what: keys, tenants, epochs, settings')
+  const audit = program.command('audit').description('show who changed what: keys, tenants, epochs, settings')
   addList(audit, context)
   addExport(audit, context)
   addPrune(audit, context)
@@ -148,9 +148,7 @@ function addPrune(audit: Command, context: CommandContext): void {
     return withStore(reader, flags, async ({ storage, actor }) => {
       const removed = await storage.audit.prune(before.getTime(), actor)
       if (output.json) return output.writeJson({ before: before.toISOString(), removed })
-      return output.write(
-        `${removed} rows from before ${timestampText(before.getTime())} UTC were removed.\n`,
-      )
+      return output.write(`Removed ${removed} rows from before ${timestampText(before.getTime())} UTC.\n`)
     })
   })
 }
@@ -194,7 +192,7 @@ function addNames(audit: Command, context: CommandContext): void {
 function addName(audit: Command, context: CommandContext): void {
   const command = audit
     .command('name')
-    .description('say who an actor is: `audit list` then shows the name')
+    .description('give an actor a name, which `audit list` then shows')
     .argument('<actor>', actorWords)
     .argument('<name>', 'for people')
   addNote(command, 'The name is kept apart from the rows, which never change; `audit forget` erases it.')
@@ -213,7 +211,7 @@ function addName(audit: Command, context: CommandContext): void {
 function addForget(audit: Command, context: CommandContext): void {
   const command = audit
     .command('forget')
-    .description('erase the name of an actor; what it did stays on record')
+    .description('erase the name of an actor; its actions stay on record')
     .argument('<actor>', actorWords)
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [actor = '']) => {
@@ -221,7 +219,7 @@ function addForget(audit: Command, context: CommandContext): void {
     return withStore(reader, flags, async ({ storage, actor: by }) => {
       if ((await storage.names.erase(actor, by)) === 'unknown') throw new Refusal(`${actor} has no name.`)
       if (output.json) return output.writeJson({ actor, name: null })
-      return output.write(`The name of ${actor} is erased. Earlier backups still have it.\n`)
+      return output.write(`Erased the name of ${actor}. Earlier backups still contain it.\n`)
     })
   })
 }

@@ -31,8 +31,8 @@ export function addConsole(program: Command, context: CommandContext): void {
     .description('print a link that signs you in to the console, once; works while the service runs')
   addNote(
     command,
-    'The link works for 10 minutes, in one browser. Without --key or its variable it signs in with a new operator key, which has every scope and ends in 12 hours. ' +
-      'Its address is that of a running service of the store whose console is on; --url names another.',
+    'The link works for 10 minutes, in one browser. Without --key or its variable it signs in with a new operator key, which has every scope and expires in 12 hours. ' +
+      'It points to a running service of the store that has its console on; --url sets another address.',
   )
   addSettings(command, [...changeSettings, ...pepperSettings, settings.key, settings.url])
   addAction(command, context, printLink)
@@ -50,13 +50,13 @@ async function printLink({ output, settings: reader, flags }: Invocation): Promi
     const running = isUrlGiven ? url : await runningAt(store)
     if (running === undefined) {
       output.say(
-        `No service of this store runs with its console on, so the link is for ${url}. Start one: ${commandLine('serve --console', store.flags)}`,
+        `No running service of this store has its console on, so the link points to ${url}. Start one: ${commandLine('serve --console', store.flags)}`,
       )
     }
     const link = await consoleLink(store.storage, keyId, running ?? url)
     if (output.json)
       return output.writeJson({ url: link.url, expiresAt: timestampJson(link.expiresMs), keyId })
-    if (text !== undefined) output.say(`It signs in with the key of ${keySource}, ${keyId}.`)
+    if (text !== undefined) output.say(`It signs in with the key from ${keySource}, ${keyId}.`)
     output.say('Open this in a browser, within 10 minutes. It works once:')
     return output.write(`${link.url}\n`)
   })
@@ -98,9 +98,11 @@ async function existingKey(
     const verdict = await verifier.verify(text)
     if (verdict.kind === 'valid') return verdict.key.keyId
     const why =
-      verdict.kind === 'unknown' ? 'is not a key of this store' : 'has ended, or its tenant is suspended'
+      verdict.kind === 'unknown'
+        ? 'is not a key of this store'
+        : 'has expired or was revoked, or its tenant is suspended'
     throw new Refusal(
-      `The key of ${source} ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without one the command makes an operator key.`,
+      `The key from ${source} ${why}. \`${commandLine('keys list', store.flags)}\` lists the keys; without --key the command creates an operator key.`,
     )
   } finally {
     await verifier.close()

@@ -14,15 +14,15 @@ import { plainText, tableText } from '../terminal-text.ts'
 export function addConsumers(program: Command, context: CommandContext): void {
   const consumers = program
     .command('consumers')
-    .description('show who reads a feed of a running service, and how far each has got')
+    .description('show the consumers of a feed, and how far behind each is')
   const list = consumers
     .command('list')
-    .description('list the keys that may read a feed, and the consumer names they use')
+    .description('list the keys that can read a feed, and the consumer names they use')
     .option('--feed <feed>', 'property or contact', 'property')
   addNote(
     list,
-    'Needs a key with tenant:inspect, or an operator key and --key-tenant. "lacks" counts events of the view that the consumer has not ' +
-      'been sent, and how long ago the first of them was published.',
+    'Needs a key with tenant:inspect, or an operator key and --key-tenant. "behind by" counts the events of the view that the ' +
+      'consumer has not been sent, and shows the age of the oldest.',
   )
   addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listConsumers)
@@ -36,7 +36,7 @@ async function listConsumers({ output, settings: reader, flags }: Invocation): P
     throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error
   })
   if (output.json) return output.writeJson(found)
-  const head = ['key', 'name', 'last asked (UTC)', 'view', 'through', 'lacks', 'has applied', '']
+  const head = ['key', 'name', 'last request (UTC)', 'view', 'through', 'behind by', 'acknowledged', '']
   return output.write(
     `${publisherText(found.publisher)}\n${tableText(head, found.consumers.flatMap(rowsOf))}`,
   )
@@ -45,7 +45,7 @@ async function listConsumers({ output, settings: reader, flags }: Invocation): P
 function publisherText(publisher: Publisher): string {
   const { lastHeardAt } = publisher
   const last =
-    lastHeardAt === null ? 'Nothing was published yet' : `Last published ${timeText(lastHeardAt)} (UTC)`
+    lastHeardAt === null ? 'Nothing has been published yet' : `Last published ${timeText(lastHeardAt)} (UTC)`
   const silence = silenceText(publisher)
   return silence === '' ? `${last}.` : `${last}: ${silence}.`
 }
@@ -70,7 +70,10 @@ function rowsOf(consumer: Consumer): readonly (readonly string[])[] {
   const last = [acknowledged === null ? '' : String(acknowledged.sequenceNumber), stateOf(consumer)]
   if (views.length === 0) return [[...first, '', '', '', ...last]]
   return views.map(({ view, through, lagEvents, lagSeconds }, index) => {
-    const behind = lagEvents === 0 ? '' : `${lagEvents} for ${durationText(lagSeconds)}`
+    const behind =
+      lagEvents === 0
+        ? ''
+        : `${lagEvents} ${lagEvents === 1 ? 'event' : 'events'}, ${durationText(lagSeconds)}`
     const own =
       index === 0
         ? [first, last]
@@ -89,7 +92,7 @@ function stateOf(consumer: Consumer): string {
   const stopped =
     stoppedAfter === null
       ? ''
-      : `stops after ${stoppedAfter}: if it knows only event types 0 and 1, make it a key with --reader wordpress-importer`
+      : `stops after ${stoppedAfter}: if it knows only event types 0 and 1, create a key for it with --reader wordpress-importer`
   return [silenceText(consumer), refusal, stopped].filter(Boolean).join('; ')
 }
 

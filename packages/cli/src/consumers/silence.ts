@@ -19,13 +19,13 @@ import { Refusal } from '../refusal.ts'
 
 const intervalWords = 'a time such as 30m, 12h or 7d; or learned; or never, if nothing is expected'
 const note =
-  'After that time without a sign, the log says so once, and once more when it is over; metrics and `consumers list` show it. If no ' +
+  'After that time without activity, the log says so once, and again when activity resumes; metrics and `consumers list` show it. If no ' +
   'interval is set, it is learned after 7 days: 1.5 times the longest pause of the last 14 days, and at least 15 minutes.'
 
 export function addExpectConsumer(keys: Command, context: CommandContext): void {
   const command = keys
     .command('expect')
-    .description('set how long a consumer may go without asking before it is reported as stalled')
+    .description('set how long a consumer may go without a request before it is reported as stalled')
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<interval>', intervalWords)
     .option('--consumer <name>', 'what the key is used for, as in x-feed-consumer (default: the key itself)')
@@ -89,9 +89,9 @@ async function expect(
     const seconds = expectation === 'never' ? 0 : expectation === undefined ? null : expectation / 1_000
     return output.writeJson({ of: kind, ...rest, seconds })
   }
-  if (expectation === undefined) return output.write(`The interval expected of ${words} is learned.\n`)
+  if (expectation === undefined) return output.write(`The expected interval of ${words} is learned.\n`)
   if (expectation === 'never') return output.write(`Nothing is expected of ${words}.\n`)
-  return output.write(`A sign of ${words} is expected every ${lengthText(expectation)}.\n`)
+  return output.write(`Activity of ${words} is expected every ${lengthText(expectation)}.\n`)
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -17,7 +17,7 @@ export function addWhy(program: Command, context: CommandContext): void {
   const command = program
     .command('why')
     .description(
-      'say why a site shows a property as it does: who was sent its latest version, and what they say',
+      'explain why a site shows a property as it does: who was sent its latest version, and with what result',
     )
     .argument('<agent-ref>', 'reference of the property, a UUID')
   addNote(
@@ -33,7 +33,7 @@ async function why({ output, settings: reader }: Invocation, [given = '']: reado
   const agentRef = parseUuid(given)
   if (agentRef === undefined) {
     reader.fault(
-      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` makes one from a reference of your own.`,
+      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` creates one from a reference of your own.`,
     )
   }
   const client = createClient(addressFromSettings(reader))
@@ -52,7 +52,7 @@ function whyText({ event, feed, consumers }: PropertyConsumers): string {
   const { silentSince } = feed
   const silence = silentSince === null ? '' : ` ${silentPublisherSentence(silentSince, new Date())}`
   const head = plainText(`${latest}${published}${silence}`)
-  if (consumers.length === 0) return `${head} No key may read it.\n`
+  if (consumers.length === 0) return `${head} No key can read it.\n`
   const names = consumers.map(({ label, keyId, name }) => {
     const key = label === '' ? keyId : label
     return plainText(name === 'default' ? key : `${key} ${name}`)

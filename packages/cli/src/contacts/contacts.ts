@@ -23,7 +23,7 @@ function addExpiring(contacts: Command, context: CommandContext): void {
     .requiredOption('--tenant <tenant>', 'id or name of the tenant')
   addNote(
     command,
-    'Give the rule that `serve` was started with; a rule set for the tenant is in the store. A contact is on the list for the 30 days before it is erased. Anything published about it takes it off the list, and so does `contacts keep`.',
+    'Pass the same rule as `serve`; a rule set for the tenant is in the store. A contact is on the list for the 30 days before it is erased. Anything published about it takes it off the list, and so does `contacts keep`.',
   )
   addSettings(command, [...changeSettings, settings.expireContacts])
   addAction(command, context, ({ output, settings: reader, flags }) => {
@@ -81,7 +81,7 @@ function addKeep(contacts: Command, context: CommandContext): void {
         )
       }
       if (output.json) return output.writeJson({ tenantId, contactRef, kept: true })
-      return output.write(`Contact ${contactRef} is kept, for as long as if it had changed today.\n`)
+      return output.write(`Contact ${contactRef} is kept, as if it had changed today.\n`)
     })
   })
 }
@@ -89,7 +89,7 @@ function addKeep(contacts: Command, context: CommandContext): void {
 export function addContacts(program: Command, context: CommandContext): void {
   const contacts = program
     .command('contacts')
-    .description('find a contact of a tenant, export all that is held about it, restrict or erase it')
+    .description('find contacts of a tenant, export everything stored about one, restrict or erase it')
   addFind(contacts, context)
   addExport(contacts, context)
   addEraseSubject(contacts, context, 'contact')

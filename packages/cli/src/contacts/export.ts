@@ -132,7 +132,7 @@ export function addExport(contacts: Command, context: CommandContext): void {
   const command = contacts
     .command('export')
     .description(
-      'print all that is held about one contact: its events, who was sent them, and its rows of the audit',
+      'print everything stored about one contact: its events, who received them, and its audit rows',
     )
     .argument('<contact-ref>', 'reference of the contact, a UUID')
     .requiredOption('--tenant <tenant>', 'id or name of its tenant')
@@ -216,17 +216,15 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
     `Events: ${events.length}\n`,
     ...versions,
     sent.length === 0
-      ? 'There is no record that any key was sent it.\n'
+      ? 'No key is on record as having received it.\n'
       : `Sent to:\n${tableText(['key', 'label', 'events', 'from (UTC)', 'until'], sent)}`,
     erased.length === 0
-      ? 'It has not been erased.\n'
-      : `Erasures:\n${tableText(['begun (UTC)', 'receipt', 'reason', 'state'], erased)}`,
+      ? 'No erasures.\n'
+      : `Erasures:\n${tableText(['started (UTC)', 'receipt', 'reason', 'state'], erased)}`,
     ...(held.length === 0 ? [] : [`Holds:\n${tableText(['added (UTC)', 'hold', 'ground', 'until'], held)}`]),
     ...(restricted.length === 0
       ? []
-      : [`Restrictions:\n${tableText(['begun (UTC)', 'restriction', 'reason', 'state'], restricted)}`]),
-    rows.length === 0
-      ? 'No row of the audit names it.\n'
-      : `Audit:\n${tableText(['at (UTC)', 'actor', 'action'], rows)}`,
+      : [`Restrictions:\n${tableText(['started (UTC)', 'restriction', 'reason', 'state'], restricted)}`]),
+    rows.length === 0 ? 'No audit rows.\n' : `Audit:\n${tableText(['at (UTC)', 'actor', 'action'], rows)}`,
   ].join('\n')
 }

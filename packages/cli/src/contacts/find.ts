@@ -199,11 +199,11 @@ export function addFind(contacts: Command, context: CommandContext): void {
         store.actor,
       )
       if (output.json) return output.writeJson({ found, searched })
-      if (found.length === 0) return output.write(`None of ${searched} contacts matches.\n`)
+      if (found.length === 0) return output.write(`No match among ${searched} contacts.\n`)
       const rows = found.map(({ contactRef, sequenceNumber, createdDate }) => {
         return [contactRef, String(sequenceNumber), createdDate.slice(0, 19).replace('T', ' ')]
       })
-      return output.write(tableText(['contact', 'latest event', 'of (UTC)'], rows))
+      return output.write(tableText(['contact', 'latest event', 'published (UTC)'], rows))
     })
   })
 }
@@ -215,11 +215,11 @@ function readWanted({ flags, settings: reader }: Invocation): {
   const given = searchKinds.filter((kind) => flagText(flags, kind) !== undefined)
   const [kind = 'email'] = given
   const matches = contactMatch(kind, flagText(flags, kind) ?? '')
-  if (given.length !== 1) reader.fault('Say what to search for: one of --email, --phone and --name.')
+  if (given.length !== 1) reader.fault('Specify what to search for: one of --email, --phone and --name.')
   // The search text identifies a person, so it is not shown.
   else if (matches === undefined) {
     const format = { email: 'an e-mail address', phone: 'a telephone number', name: 'a name' }[kind]
-    reader.fault(`What was given with --${kind} is not ${format}.`)
+    reader.fault(`The value of --${kind} is not ${format}.`)
   }
   return { kind, matches: matches ?? (() => false) }
 }

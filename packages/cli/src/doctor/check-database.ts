@@ -65,7 +65,7 @@ function unreachable(url: string, code: string, reason: string): Finding {
     '28P01': 'Check user and password in --database.',
     '28000': 'Check the user in --database, and that pg_hba.conf lets it in from this machine.',
     '3D000': 'Check the name of the database in --database, or create it.',
-    '53300': 'Raise max_connections, or end the programs that hold its connections.',
+    '53300': 'Raise max_connections, or end the programs that use its connections.',
     '08P01': 'A pooler in between may refuse what it is sent: leave `options` out of --database.',
     '42501':
       'Give the role the right to use the schema, as the owner: GRANT USAGE ON SCHEMA (its name) TO (the role).',
@@ -147,12 +147,12 @@ function checkMessages({ deliversMessages }: ReachedDatabase): Finding {
 const connectionsPerNode = 17
 
 function checkConnections({ freeConnections }: ReachedDatabase): Finding {
-  const detail = `${freeConnections} free; a node takes up to ${connectionsPerNode}`
+  const detail = `${freeConnections} free; a node uses up to ${connectionsPerNode}`
   if (freeConnections >= connectionsPerNode) return ok('connections', detail)
   return warn(
     'connections',
     detail,
-    'Raise max_connections, or end the programs that hold them. Running nodes are counted in.',
+    'Raise max_connections, or end the programs that use them. Running nodes are included.',
   )
 }
 
@@ -177,12 +177,12 @@ function checkNoStore(database: ReachedDatabase, storeFlags: string): readonly F
       warn(
         'store',
         `none in the schema ${schema} yet`,
-        `Start \`${commandLine('serve', storeFlags)}\` once to make it, or check --database.`,
+        `Start \`${commandLine('serve', storeFlags)}\` once to create it, or check --database.`,
       ),
     ]
   }
   const remedy = `Start once as the owner of the schema, or as its owner: GRANT CREATE, USAGE ON SCHEMA ${schema} TO ${user}.`
-  return [fail('store', `none in the schema ${schema}, and ${user} may not make one`, remedy)]
+  return [fail('store', `none in the schema ${schema}, and ${user} may not create one`, remedy)]
 }
 
 function checkStoreIn(
@@ -227,7 +227,7 @@ function checkEpoch(
         commandFor(shownNumber, ` --tenant ${tenantId} --feed ${feed}`),
       )
   const rest = commands.length > 3 ? ' and so on' : ''
-  const remedy = `Run ${commands.slice(0, 3).join(', ')}${rest}, with a higher number if any consumer was shown one.`
+  const remedy = `Run ${commands.slice(0, 3).join(', ')}${rest}, with a higher number if any consumer has received one.`
   return [fail('epoch', detail, remedy)]
 }
 
@@ -264,7 +264,7 @@ function checkCompression({ hasLz4 }: ReachedDatabase, { usesLz4 }: InspectedSto
   return hasLz4
     ? warn(
         'compression',
-        'none, though this server has lz4: the store was made on one without it',
+        'none, although this server has lz4: the store was created on one without it',
         'For new events: ALTER TABLE event ALTER COLUMN json SET COMPRESSION lz4, RESET (toast_tuple_target).',
       )
     : warn(

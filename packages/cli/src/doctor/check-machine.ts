@@ -77,7 +77,7 @@ const megabyte = 1e6
 export function checkDiskSpace(folder: string): Finding {
   const free = freeBytes(folder)
   const detail = `${(free / 1e9).toFixed(1)} GB free`
-  const remedy = 'Free some space: when the disk is full, publishing is refused and reading goes on.'
+  const remedy = 'Free some space: when the disk is full, publishing is refused and reading continues.'
   if (free < 100 * megabyte) return fail('disk space', detail, remedy)
   return free < 1000 * megabyte ? warn('disk space', detail, remedy) : ok('disk space', detail)
 }
@@ -85,12 +85,12 @@ export function checkDiskSpace(folder: string): Finding {
 /** With a database, a node keeps only ready-made pages in its folder. */
 export function checkPageSpace(folder: string): Finding {
   const free = freeBytes(folder)
-  const detail = `${(free / 1e9).toFixed(1)} GB free for ready-made pages in ${folder}`
+  const detail = `${(free / 1e9).toFixed(1)} GB free for cached pages in ${folder}`
   if (free >= 1000 * megabyte) return ok('disk space', detail)
   return warn(
     'disk space',
     detail,
-    'Free some space, or set --page-file-bytes 0: without room, pages are made from the database each time.',
+    'Free some space, or set --page-file-bytes 0: without room, pages are read from the database each time.',
   )
 }
 

@@ -28,10 +28,7 @@ export function checkNode(
     return fail('node', `v${version} at ${path} is too old`, remedy)
   }
   if (carried === undefined || realpathSync(carried.path) !== realpathSync(path)) {
-    return ok(
-      'node',
-      `v${version} at ${path}, of this machine: it did not come with the packages, and is not compared`,
-    )
+    return ok('node', `v${version} at ${path}, from this machine: its checksum is not verified`)
   }
   const fault = faultOfCarried(carried, { again })
   if (fault !== undefined) return fail('node', fault.detail, fault.remedy)
@@ -42,9 +39,9 @@ export function checkNode(
 }
 
 const provenances = {
-  here: (file) => `its SHA-256 is that of ${file} as nodejs.org publishes it`,
+  here: (file) => `SHA-256 matches the checksum of ${file} published by nodejs.org`,
   elsewhere: (file) =>
-    `its SHA-256 is the one that others published of ${file} of nodejs.org (docs/supply-chain.md)`,
+    `SHA-256 matches the published checksum of ${file}, as others have it from nodejs.org (docs/supply-chain.md)`,
   nowhere: (file) =>
-    `its SHA-256 is that of the package, which nobody has compared with ${file} of nodejs.org (docs/supply-chain.md)`,
+    `SHA-256 matches the package, which nobody has compared with ${file} of nodejs.org (docs/supply-chain.md)`,
 } as const satisfies Record<KnownNode['compared'], (file: string) => string>

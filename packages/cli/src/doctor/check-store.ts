@@ -30,7 +30,7 @@ export function checkStore(
       warn(
         'store',
         `none in ${folder} yet`,
-        `Start \`${commandLine('serve', storeFlags)}\` once to make it, or check --data.`,
+        `Start \`${commandLine('serve', storeFlags)}\` once to create it, or check --data.`,
       ),
       checkClock(undefined, nowMs),
       checkPepper(folder, givenPepper, []),
@@ -110,7 +110,7 @@ export function epochFinding(
   storeFlags: string,
   detail = 'the store is a restored copy, and publishing waits',
 ): Finding {
-  const remedy = `Run \`${epochCommand(storeFlags)}\`; ${epochNumber}.`
+  const remedy = `Run \`${epochCommand(storeFlags)}\`. ${epochNumber}.`
   return fail('epoch', detail, remedy)
 }
 
@@ -173,7 +173,7 @@ export function checkPepper(
   const path = join(folder, pepperFileName)
   if (given === undefined && !existsSync(path)) {
     return pepperIds.length === 0
-      ? ok('pepper', 'made on the first start')
+      ? ok('pepper', 'created at the first start')
       : fail(
           'pepper',
           `${path} is missing, and no key works without it`,
@@ -190,8 +190,8 @@ export function checkPepper(
   if (fit === 'none') {
     return fail(
       'pepper',
-      'no key of this store was made with this pepper',
-      'Put back the one the keys were made with.',
+      'no key of this store was created with this pepper',
+      'Put back the one with which the keys were created.',
     )
   }
   const mode = given === undefined ? statSync(path).mode & 0o777 : 0
@@ -206,13 +206,13 @@ export function checkPepper(
   if (fit === 'all') return ok('pepper', source)
   return warn(
     'pepper',
-    `${source}; some keys of this store were made with another one, and do not work`,
-    'Make a new key for each client that is refused with 401, and revoke its old one.',
+    `${source}; some keys of this store were created with another one, and do not work`,
+    'Create a new key for each client that is refused with 401, and revoke its old one.',
   )
 }
 
 const remedy =
-  'Stop the service, keep the folder as it is, restore the last backup into an empty one, and have the disk looked at.'
+  'Stop the service, keep the folder as it is, restore the last backup into an empty one, and have the disk checked.'
 
 /** The store in the folder exists and can be opened: `checkStore` has checked that. */
 export function checkEveryEvent(folder: string, output: Output): Finding {

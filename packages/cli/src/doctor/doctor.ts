@@ -19,7 +19,7 @@ import type { Finding } from './finding.ts'
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program
     .command('doctor')
-    .description('find out what is wrong, and what to do about it')
+    .description('check the store and this machine, and say what to do about problems')
     .option(
       '--deep',
       'also read every event and compare it with its checksum (data folders only; minutes if large)',
@@ -109,8 +109,8 @@ function readersFinding(stopped: readonly StoppedReader[]): readonly Finding[] {
   return [
     warn(
       'readers',
-      `these keys ask for the first page of the list alone, although there is more, so their readers probably stop at an event type that they do not know: ${named.join(', ')}${rest}`,
-      'If a reader knows only event types 0 and 1, as the public property importer for WordPress does, give it a new key, made with `keys create --reader wordpress-importer`, and revoke the old one. `consumers list` shows what each lacks.',
+      `these keys request only the first page of the list, although there is more, so their readers probably stop at an unknown event type: ${named.join(', ')}${rest}`,
+      'If a reader knows only event types 0 and 1, as the public property importer for WordPress does, give it a new key, created with `keys create --reader wordpress-importer`, and revoke the old one. `consumers list` shows how far behind each is.',
     ),
   ]
 }

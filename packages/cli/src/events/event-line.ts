@@ -93,8 +93,8 @@ function changesOf(now: Listing | undefined, before: EarlierState): readonly str
   if (before.kind === 'unknown') return now.removalReason === null ? [] : [now.removalReason]
   if (before.kind === 'none') return ['new']
   const changes = [
-    ...(now.published === false ? [now.removalReason ?? 'taken off'] : []),
-    ...(before.listing.published === false && now.published === true ? ['back'] : []),
+    ...(now.published === false ? [now.removalReason ?? 'off the market'] : []),
+    ...(before.listing.published === false && now.published === true ? ['back on the market'] : []),
     ...listingChanges(before.listing, now),
   ]
   return changes.length === 0 ? ['details'] : changes

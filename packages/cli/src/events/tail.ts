@@ -26,12 +26,12 @@ export function addTail(events: Command, context: CommandContext): void {
     .description('show the latest events, then new ones as they come; stop with Ctrl+C')
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
-    .option('--last <number>', 'begin this many numbers before the last one', '10')
+    .option('--last <number>', 'start this many numbers before the last one', '10')
     .option('--no-follow', 'stop after the last event, without waiting for new ones')
   addNote(
     command,
     'A line has the number, the time (UTC), the type, the address, the price and what changed; on a narrow terminal what changed ' +
-      'is on the line below. To find it, the command asks the service for the version before, unless more than 50 events come in a ' +
+      'is on the line below. To find that, the command requests the version before, unless more than 50 events come in a ' +
       'second. Nothing personal is shown of contacts. --json has whole events, with address, price and changes of properties in "shown".',
   )
   addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])
@@ -66,7 +66,7 @@ async function tail(invocation: Invocation): Promise<void> {
       return
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
-      say('The numbers of the feed mean other events now, as after a restore. New events from now on:')
+      say('The feed has started a new epoch, as after a restore. New events from here on:')
       after = 'head'
       epoch = undefined
     }

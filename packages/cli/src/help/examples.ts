@@ -19,7 +19,7 @@ const database = '--database postgres://feed@db.example.com/feed'
 export const examples: Readonly<Record<string, readonly Example[]>> = {
   '': [
     ['a service with an invented market, a console link, keys and a ready-made curl command', 'demo'],
-    ['a JSON file for each property, kept in step', 'sync ./properties --follow'],
+    ['a JSON file for each property, kept up to date', 'sync ./properties --follow'],
     ['what a command does, and its options', 'help sync'],
   ],
   serve: [
@@ -30,7 +30,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   demo: [
     ['a market that changes every few seconds', 'demo'],
-    ['one that stands still', 'demo --no-live'],
+    ['one that does not change', 'demo --no-live'],
     ['beside a service on the usual port', 'demo --data ./demo --port 0'],
   ],
   env: [
@@ -43,7 +43,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   migrate: [['as the owner of the tables, before a new version is started', `migrate ${database}`]],
   doctor: [
-    ['look over a store and the machine it is on', 'doctor'],
+    ['check a store and the machine it is on', 'doctor'],
     ['for a monitor', 'doctor --json'],
   ],
   'config print': [['what serve would start with, and from where', 'config print']],
@@ -60,13 +60,13 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['one that publishes when it likes', 'tenants expect "Hill & Co" never'],
   ],
   'tenants delete': [
-    ['what would go', 'tenants delete "Hill & Co" --dry-run'],
+    ['what would be deleted', 'tenants delete "Hill & Co" --dry-run'],
     ['one that has left, exported first', 'tenants delete "Hill & Co" --export hill.db'],
   ],
   'tenants deletions': [['certificates, as JSON', 'tenants deletions --json']],
-  'tenants resume': [['take them again', 'tenants resume "Hill & Co"']],
+  'tenants resume': [['let its keys work again', 'tenants resume "Hill & Co"']],
   'keys create': [
-    ['for whoever runs the service', 'keys create --operator --scope admin:inspect --label desk'],
+    ['for the operator of the service', 'keys create --operator --scope admin:inspect --label desk'],
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],
     [
       'for the website of one office',
@@ -89,7 +89,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'keys rotate': [['with a week for the change', `keys rotate ${keyId} --overlap 7d`]],
   'keys list': [['of one tenant', 'keys list --tenant "Hill & Co"']],
-  'keys revoke': [['at once and for good', `keys revoke ${keyId}`]],
+  'keys revoke': [['for good', `keys revoke ${keyId}`]],
   'keys expire': [['in a week, when the new one is in use', `keys expire ${keyId} 7d`]],
   'keys rate': [
     ['20 requests a second', `keys rate ${keyId} 20`],
@@ -107,21 +107,21 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['of a year', `keys usage ${keyId} --days 365`],
   ],
   'keys expect': [
-    ['a website that asks every five minutes', `keys expect ${keyId} 30m --consumer website`],
-    ['as it was before', `keys expect ${keyId} learned`],
+    ['a website that polls every five minutes', `keys expect ${keyId} 30m --consumer website`],
+    ['with a learned interval again', `keys expect ${keyId} learned`],
   ],
   'pepper status': [['how many keys each pepper still has', 'pepper status']],
   'pepper finish': [['when every node knows the new one', 'pepper finish']],
   'audit list': [
     ['keys that were revoked since new year', 'audit list --action key.revoked --from 2026-01-01'],
   ],
-  'audit export': [['to storage that is written once', 'audit export --follow']],
-  'audit name': [['who a key is used by', 'audit name key:ab12cd34ef56 "Front office"']],
-  'audit forget': [['somebody who has left', 'audit forget key:ab12cd34ef56']],
-  'audit prune': [['what is older than seven years', 'audit prune --keep 7y']],
+  'audit export': [['to write-once storage', 'audit export --follow']],
+  'audit name': [['who uses a key', 'audit name key:ab12cd34ef56 "Front office"']],
+  'audit forget': [['when somebody has left', 'audit forget key:ab12cd34ef56']],
+  'audit prune': [['rows older than seven years', 'audit prune --keep 7y']],
   publish: [
-    ['what has changed since the last file', 'publish listings.ndjson'],
-    ['what would be refused', 'publish listings.ndjson --dry-run'],
+    ['the changes since the last file', 'publish listings.ndjson'],
+    ['check a file without publishing it', 'publish listings.ndjson --dry-run'],
     ['from another program', 'publish -'],
   ],
   publications: [
@@ -150,12 +150,12 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'properties find': [['by a part of its address', 'properties find "mill lane" --tenant "Hill & Co"']],
   'properties erase': [['how much it would erase', `properties erase ${homeReference} --dry-run`]],
   sync: [
-    ['a JSON file for each property; again, for what is new', 'sync ./properties'],
+    ['a JSON file for each property; run again for changes', 'sync ./properties'],
     ['sales alone, as one file', 'sync ./sales.ndjson --type salesproperty'],
-    ['and stay in step', 'sync ./properties --follow'],
+    ['and keep it up to date', 'sync ./properties --follow'],
     ['and list where the copy differs from the feed', 'sync ./properties --verify'],
     ['one of several copies with one key', 'sync ./properties --consumer website'],
-    ['and tell publishers what became of their properties', 'sync ./properties --results results.ndjson'],
+    ['and report results for the publishers', 'sync ./properties --results results.ndjson'],
     ['tables that a website reads', 'sync sqlite:website.db'],
     [
       'of many tenants, in one database',
@@ -164,15 +164,17 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   why: [['which version of a property each site has', `why ${homeReference}`]],
   'consumers list': [
-    ['who lags, and by how much', 'consumers list'],
+    ['who is behind, and by how much', 'consumers list'],
     ['of an agency, with an operator key', `consumers list --key-tenant ${tenantId}`],
   ],
   'contacts find': [['by an address', 'contacts find --tenant "Hill & Co" --email jane@example.com']],
   'contacts export': [
-    ['everything that is held about a person', `contacts export ${contactReference} --tenant "Hill & Co"`],
+    ['everything stored about a person', `contacts export ${contactReference} --tenant "Hill & Co"`],
   ],
   'contacts expiring': [['before they are erased', 'contacts expiring --tenant "Hill & Co"']],
-  'contacts keep': [['for as long again', `contacts keep ${contactReference} --tenant "Hill & Co"`]],
+  'contacts keep': [
+    ['keep one that would be erased', `contacts keep ${contactReference} --tenant "Hill & Co"`],
+  ],
   'contacts erase': [
     [
       'with the case it belongs to',
@@ -183,20 +185,20 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'erasures show': [['how far it is', `erasures show ${eventId}`]],
   'contacts restrict': [
     [
-      'while its accuracy is looked into',
+      'while its accuracy is checked',
       `contacts restrict ${contactReference} --reason accuracy_contested --case DSR-12`,
     ],
   ],
   'contacts unrestrict': [['when that is settled', `contacts unrestrict ${contactReference}`]],
-  'contacts restrictions': [['ended ones included', 'contacts restrictions']],
+  'contacts restrictions': [['including ended ones', 'contacts restrictions']],
   'holds add': [
     [
       'while a claim is open',
       `holds add ${contactReference} --ground legal_claim --until 2027-12-31 --case CLAIM-7`,
     ],
   ],
-  'holds list': [['expired ones included', 'holds list']],
-  'holds end': [['when the ground no longer holds', `holds end ${eventId}`]],
+  'holds list': [['including expired ones', 'holds list']],
+  'holds end': [['when the ground no longer applies', `holds end ${eventId}`]],
   'retention list': [['the rules of every tenant', 'retention list']],
   'retention set': [
     ['of one agency', 'retention set "Hill & Co" --retain-contacts 400d --expire-contacts off'],
@@ -215,7 +217,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'epoch heads': [['before a move', 'epoch heads']],
   'epoch accept': [['after a move that lost nothing', 'epoch accept --heads heads.json']],
   'maintenance on': [['refuse publications, and say when to try again', 'maintenance on --retry-after 300']],
-  'maintenance off': [['take them again', 'maintenance off']],
+  'maintenance off': [['accept them again', 'maintenance off']],
   'maintenance status': [['whether it is on', 'maintenance status']],
   completion: [
     ['for bash, in ~/.bashrc: source <(property-events completion bash)', 'completion bash'],

@@ -34,9 +34,9 @@ import {
 export function addCreate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('create')
-    .description('make a key; it is shown once')
+    .description('create a key; it is shown once')
     .option('--tenant <tenant>', 'id or name of the tenant it is for; repeat for several', collectValues)
-    .option('--operator', 'make an operator key, which manages all tenants through /v1/admin')
+    .option('--operator', 'create an operator key, which manages all tenants through /v1/admin')
     .option(
       '--scope <scopes>',
       `${grantScopes.join(', ')}; read and publish mean both feeds; with --operator ${adminScopes.join(', ')}`,
@@ -50,7 +50,7 @@ export function addCreate(keys: Command, context: CommandContext): void {
     .option('--test', 'for the sandbox of a service with test keys; replaces --tenant and --scope')
     .option(
       '--network <network>',
-      'the only address or network it may be used from; repeat for several',
+      'an address or network from which alone it can be used; repeat for several',
       collectWords,
     )
     .option('--label <text>', 'what the key is for')
@@ -90,13 +90,14 @@ export function addCreate(keys: Command, context: CommandContext): void {
         rate,
         reading,
       })
-      if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
+      if (issued.kind === 'unknownTenant')
+        throw new Refusal('The tenant no longer exists. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
       if (grants.length > 1)
         output.say('The key covers several tenants: name one in the header x-tenant, or with --key-tenant.')
       const proposal = scopes.includes('property:read') ? proposalFor(label, reading) : undefined
       if (proposal !== undefined) output.say(proposal)
-      output.say('This is the key. It is shown once and cannot be read back:')
+      output.say('This is the key. It is shown only this once:')
       return output.write(`${issued.text}\n`)
     })
   })
@@ -137,7 +138,9 @@ function refuseMixedKinds(reader: SettingReader, kind: KeyKind): void {
     if (tenants.length > 0 || scopes.length === 0)
       reader.fault('An operator key has scopes and no tenant, such as --operator --scope admin:inspect.')
   } else if (tenants.length === 0 || scopes.length === 0) {
-    reader.fault('Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.')
+    reader.fault(
+      'Specify what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.',
+    )
   }
   if (branches !== undefined && tenants.length !== 1 && !isTest)
     reader.fault('--branch goes with one --tenant: branches of different agencies have nothing in common.')
@@ -217,7 +220,7 @@ function readBranches(
   }
   const unlimited = unlimitedScope(scopes)
   if (unlimited !== undefined) {
-    reader.fault(`--branch limits ${branchScopes.join(' and ')} alone. Make another key for ${unlimited}.`)
+    reader.fault(`--branch limits ${branchScopes.join(' and ')} alone. Create another key for ${unlimited}.`)
   }
   return branches
 }

@@ -25,7 +25,7 @@ export function addKeys(program: Command, context: CommandContext): void {
   const keys = program
     .command('keys')
     .description(
-      'make, list, rotate, revoke and expire API keys, and show their use; works while the service runs',
+      'create, list, rotate, revoke and expire API keys, and show their use; works while the service runs',
     )
   addCreate(keys, context)
   addList(keys, context)
@@ -80,11 +80,11 @@ function addList(keys: Command, context: CommandContext): void {
 function addRotate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('rotate')
-    .description('make a key to replace another one, which keeps working for a while')
+    .description('replace a key with a new one; the old one keeps working for a while')
     .argument('<key>', 'id of the key, or the key itself')
     .option(
       '--overlap <time>',
-      `for how long the old key keeps working: ${durationHelp}; 0 to end it at once`,
+      `for how long the old key keeps working: ${durationHelp}; 0 to expire it at once`,
       '24h',
     )
   addSettings(command, [...changeSettings, ...pepperSettings])
@@ -105,7 +105,7 @@ function addRotate(keys: Command, context: CommandContext): void {
       })
       if (rotated.kind === 'unknownKey') throw unknownKey(keyId, store.flags)
       if (rotated.kind !== 'rotated') {
-        throw new Refusal(`Key ${keyId} was revoked or has expired. Make a new one: keys create.`)
+        throw new Refusal(`Key ${keyId} was revoked or has expired. Create a new one: keys create.`)
       }
       const { old, record, text } = rotated
       if (output.json) {
@@ -113,7 +113,7 @@ function addRotate(keys: Command, context: CommandContext): void {
         return output.writeJson({ key: text, ...keyJson(record), replaced })
       }
       output.say(
-        `Key ${keyId} ends at ${timestampText(old.expiresMs)} UTC. This is the key that replaces it. It is shown once:`,
+        `Key ${keyId} expires at ${timestampText(old.expiresMs)} UTC. This is its replacement. It is shown only this once:`,
       )
       return output.write(`${text}\n`)
     })
@@ -125,7 +125,7 @@ const longestOverlapMs = 30 * 86_400_000
 function addRevoke(keys: Command, context: CommandContext): void {
   const command = keys
     .command('revoke')
-    .description('refuse a key for ever, within 2 seconds')
+    .description('revoke a key for good, within 2 seconds')
     .argument('<key>', 'id of the key, or the key itself')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [written = '']) =>
@@ -134,7 +134,7 @@ function addRevoke(keys: Command, context: CommandContext): void {
       if ((await storage.keys.revokeKey(keyId, Date.now(), actor)) === 'unknownKey')
         throw unknownKey(keyId, store)
       if (output.json) return output.writeJson({ keyId, revoked: true })
-      return output.write(`Key ${keyId} is revoked.\n`)
+      return output.write(`Revoked key ${keyId}.\n`)
     }),
   )
 }
@@ -142,7 +142,7 @@ function addRevoke(keys: Command, context: CommandContext): void {
 function addExpire(keys: Command, context: CommandContext): void {
   const command = keys
     .command('expire')
-    .description('change when a key ends')
+    .description('set when a key expires')
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<when>', `${futureTimeHelp}; now, or never`)
   addSettings(command, changeSettings)
@@ -160,8 +160,8 @@ function addExpire(keys: Command, context: CommandContext): void {
       if (output.json) return output.writeJson({ keyId, expires: timestampJson(expiresMs) })
       return output.write(
         expiresMs === undefined
-          ? `Key ${keyId} never ends.\n`
-          : `Key ${keyId} ends at ${timestampText(expiresMs)} UTC.\n`,
+          ? `Key ${keyId} never expires.\n`
+          : `Key ${keyId} expires at ${timestampText(expiresMs)} UTC.\n`,
       )
     })
   })
@@ -170,7 +170,7 @@ function addExpire(keys: Command, context: CommandContext): void {
 function addRate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('rate')
-    .description('give a key its own rate, within 2 seconds')
+    .description('set the rate of one key, within 2 seconds')
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<rate>', 'requests a second; or default, for the rate of serve --rate-limit')
     .argument('[burst]', 'requests at once; ten times the rate if left out')

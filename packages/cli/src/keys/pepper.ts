@@ -39,7 +39,7 @@ export function addPepper(program: Command, context: CommandContext): void {
         String(keys),
         isCurrent ? 'yes' : '',
       ])
-      await output.write(tableText(['pepper', 'is', 'keys in use', 'named by `pepper finish`'], rows))
+      await output.write(tableText(['pepper', 'which', 'keys in use', 'current'], rows))
       const nodes = found.nodes.map(({ place, knows }) => [place, knows.join(' ')])
       return output.write(`\n${tableText(['node', 'knows'], nodes)}`)
     })
@@ -48,7 +48,7 @@ export function addPepper(program: Command, context: CommandContext): void {
   addNote(
     finish,
     'Refused while a node that serves does not know the new pepper. Old keys are hashed anew when they are next used; ' +
-      'keep the old pepper until `pepper status` shows no key that was made with it.',
+      'keep the old pepper until `pepper status` shows no key that uses it.',
   )
   addSettings(finish, [...changeSettings, ...pepperSettings])
   addAction(finish, context, ({ output, settings: reader, flags }) => {
@@ -67,8 +67,8 @@ export function addPepper(program: Command, context: CommandContext): void {
       return output.write(
         `From now on keys are hashed with the pepper ${current.pepperId}. ` +
           (keys === 0
-            ? 'No key depends on another one.\n'
-            : `${keys} in use were made with another one, and are hashed anew when they are next used: keep the old pepper until then.\n`),
+            ? 'No key needs another one.\n'
+            : `${keys} in use still need another one, and are hashed anew when they are next used: keep the old pepper until then.\n`),
       )
     })
   })
@@ -143,22 +143,22 @@ export async function pepperForNewKey(
   const isMissing = given === undefined && !existsSync(join(folder, pepperFileName))
   if (isMissing && database !== undefined) {
     throw new Refusal(
-      `${folder} holds no pepper, and no node would know a key made with a new one. Name the data folder of a node with --data, or set PROPERTY_EVENTS_KEY_PEPPER as for the nodes.`,
+      `${folder} has no pepper, and no node would know a key created with a new one. Name the data folder of a node with --data, or set PROPERTY_EVENTS_KEY_PEPPER as for the nodes.`,
     )
   }
   if (isMissing && use.inUse.length > 0) {
     throw new Refusal(
-      `${folder} holds no pepper, and no key of this store would work with a new one. Put the file ${pepperFileName} back from where it was kept, or set PROPERTY_EVENTS_KEY_PEPPER to its text. ${ifLost}`,
+      `${folder} has no pepper, and no key of this store would work with a new one. Put the file ${pepperFileName} back from where it was kept, or set PROPERTY_EVENTS_KEY_PEPPER to its text. ${ifLost}`,
     )
   }
   const peppers = loadPeppers({ folder, given, old })
   const pepper = pepperForNew(peppers, use)
   if (pepper === undefined || pepperFit(peppers, use) === 'none') {
     throw new Refusal(
-      `No key of this store was made with this pepper, so a service that knows the others would not know a new one. Put the right one back, or name it with --data or PROPERTY_EVENTS_KEY_PEPPER. ${ifLost}`,
+      `No key of this store was created with this pepper, so a service that knows the others would not know a new one. Put the right one back, or name it with --data or PROPERTY_EVENTS_KEY_PEPPER. ${ifLost}`,
     )
   }
   return pepper
 }
 
-const ifLost = 'If it is lost for good, revoke every key, then make new ones.'
+const ifLost = 'If it is lost for good, revoke every key, then create new ones.'

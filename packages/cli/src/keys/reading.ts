@@ -20,7 +20,7 @@ export function addReadingOptions(command: Command): Command {
   return command
     .option(
       '--event-types <name>',
-      `which numbers event types have in what the key reads: ${numberingNames.join(' or ')}`,
+      `the numbers of event types in what the key reads: ${numberingNames.join(' or ')}`,
     )
     .option(
       '--current',
@@ -87,7 +87,7 @@ export function proposalFor(label: string, reading: KeyReading | undefined): str
   )
     return undefined
   return (
-    'If this key is for the public property importer for WordPress, make it with --reader wordpress-importer: ' +
+    'If this key is for the public property importer for WordPress, create it with --reader wordpress-importer: ' +
     'the importer stops at event types other than 0 and 1, and removes nothing whose transactionId is not its reference. ' +
     'Our own plugin needs neither.'
   )
@@ -100,7 +100,7 @@ export function refuseUnknownTypes(catalogue: EventTypeCatalogue, reading: KeyRe
   const unknown = feedNames.flatMap((feed) => unknownCodes(catalogue, feed, name))
   if (unknown.length === 0) return
   throw new Refusal(
-    `This store has its own event types, for which ${name} has no number: ${unknown.join(', ')}. Make the key without --event-types.`,
+    `This store has its own event types, for which ${name} has no number: ${unknown.join(', ')}. Create the key without --event-types.`,
   )
 }
 

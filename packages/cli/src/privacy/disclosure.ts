@@ -19,7 +19,7 @@ import { writeWhole } from '@property-events/server/plain'
 
 const help = `
 Writes a file for each tenant, DIR/TENANT.json: the references of the contacts, each with the hours (UTC) in which its events were
-first and last sent. "sent" is recorded when an answer is handed to the connection, so a reader that broke off counts; "possibly"
+first and last sent. "sent" is recorded when an answer is handed to the connection, so a reader that disconnected counts; "possibly"
 means that only a part of that hour was asked for. Nodes record every half minute what they have sent. If a node has not yet done
 so, or crashed before it could, unknownTimes says from when to when: any contact that the key could read may have been sent then.
 Run the command again a minute later to include what was still to be recorded.`
@@ -27,11 +27,11 @@ Run the command again a minute later to include what was still to be recorded.`
 export function addExposure(program: Command, context: CommandContext): void {
   const command = program
     .command('exposure')
-    .description('list the contacts that a key was sent, a file for each tenant')
+    .description('list the contacts that a key was sent, in one file per tenant')
     .requiredOption('--key <id>', 'id of the key, or the key itself')
     .requiredOption('--from <time>', pastTimeHelp)
     .option('--to <time>', 'up to and including this time, in the same forms (default: now)')
-    .option('--out <folder>', 'folder for the files; made if it does not exist', 'exposure')
+    .option('--out <folder>', 'folder for the files; created if missing', 'exposure')
   addNote(command, help)
   addSettings(command, changeSettings)
   addAction(command, context, writeExposure)
@@ -73,7 +73,7 @@ async function writeExposure({ output, settings: reader, flags }: Invocation): P
     await output.write(tableText(['tenant', 'contacts', 'file'], rows))
     for (const span of unknown) {
       await output.write(
-        `Between ${timestampText(span.fromMs)} and ${timestampText(span.toMs)} UTC a node has not reported what it sent: possibly any contact.\n`,
+        `Between ${timestampText(span.fromMs)} and ${timestampText(span.toMs)} UTC a node has not reported what it sent: any contact is possible.\n`,
       )
     }
   })

@@ -34,8 +34,8 @@ export async function openServedErasureList(
   await list.close()
   const storeFlag = database === undefined ? ` --data ${shellWord(data)}` : ' --database ADDRESS'
   throw new Refusal(
-    `This store is an older copy: it holds again what ${missing} of the erasures in ${plainText(path)} had erased, so it is not served. First run:\n` +
-      `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, storeFlag)}\nThere ${epochNumber}.`,
+    `This store is an older copy: it contains again what ${missing} of the erasures in ${plainText(path)} had erased, so it is not served. First run:\n` +
+      `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, storeFlag)}\n${epochNumber}.`,
   )
 }
 

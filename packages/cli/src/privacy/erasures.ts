@@ -52,7 +52,7 @@ function addErasureAction(
     .option('--reason <reason>', `why: ${erasureReasons.join(', ')}`, erasureReasons[0])
     .option('--case <reference>', 'your reference for the case: A-Z, a-z, 0-9 and -, never a person’s name')
     .option('--received-on <day>', 'when the request was received, such as 2026-01-31')
-    .option('--dry-run', 'count the events, and change nothing')
+    .option('--dry-run', 'count the events without changing anything')
     .option('--no-wait', 'print the receipt at once, without waiting until the payloads are unreachable')
   addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, action)
@@ -93,7 +93,7 @@ async function eraseTarget(invocation: Invocation, feed: FeedName, target: Targe
     return output.write(`${counted.events} events would lose their payloads. Nothing was changed.\n`)
   }
   const begun = await send(client.erase(request))
-  output.say(`Erasure ${begun.id} has begun.`)
+  output.say(`Started erasure ${begun.id}.`)
   const receipt = flags['wait'] === false ? begun : await waitUntilUnreachable(invocation, client, begun)
   await writeReceipt(invocation, receipt)
 }
@@ -123,7 +123,7 @@ async function listReceipts(invocation: Invocation): Promise<void> {
   const rows = receipts.map(({ id, begunAt, feed, state, reduced, events, reason, caseRef }) => {
     return [id, begunAt, feed, state, `${reduced} of ${events}`, reason, caseRef ?? '']
   })
-  await output.write(tableText(['id', 'begun (UTC)', 'feed', 'state', 'events', 'reason', 'case'], rows))
+  await output.write(tableText(['id', 'started (UTC)', 'feed', 'state', 'events', 'reason', 'case'], rows))
 }
 
 async function showReceipt(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
@@ -145,11 +145,11 @@ export function openClient({ settings: reader }: Invocation, feed: FeedName) {
 }
 
 const stateWords: Readonly<Record<string, string>> = {
-  reducing: 'under way: earlier events still have their payloads',
+  reducing: 'in progress: earlier events still have their payloads',
   reduced:
-    'no row of the store has a payload; nodes may still have earlier pages (a killed node is waited for, for a minute)',
-  unreachable: 'no row, page or answer of the service has a payload any more',
-  overwritten: 'neither any answer nor the free space of the store has a payload any more',
+    'the store has no payload any more; nodes may still have cached pages (a crashed node counts for one minute)',
+  unreachable: 'no row, page or response of the service has a payload any more',
+  overwritten: 'neither a response nor the free space of the store has a payload any more',
 }
 
 async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<void> {
@@ -163,10 +163,10 @@ async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<v
     ['reason', reason],
     ['case', caseRef],
     ['received on', receivedOn],
-    ['state', `${state} (${stateWords[state] ?? 'this version does not know this state'})`],
-    ['events', `${reduced} of ${events} have no payload any more`],
+    ['state', `${state} (${stateWords[state] ?? 'unknown to this version'})`],
+    ['events', `${reduced} of ${events} without their payloads`],
     ['closed by', closing === null ? undefined : `${closing.id}, number ${closing.sequenceNumber}`],
-    ['begun', begunAt],
+    ['started', begunAt],
     ['unreachable', unreachableAt],
     ['overwritten', overwrittenAt],
   ]
@@ -187,13 +187,21 @@ async function writeRecipients(
 ): Promise<void> {
   if (recipients === undefined) return
   if (recipients === null) {
-    await output.write('recipients   not known: reads of this feed are not recorded\n')
+    await output.write('recipients   unknown: reads of this feed are not recorded\n')
     return
   }
   await output.write(`recipients${recipients.length === 0 ? '   none' : ''}\n`)
   if (recipients.length > 0) {
     const rows = recipients.map((one) => rowOf(one, closing !== null))
-    const head = ['  key', 'label', 'events', 'first sent (UTC)', 'last sent (UTC)', 'told', 'acknowledged']
+    const head = [
+      '  key',
+      'label',
+      'events',
+      'first sent (UTC)',
+      'last sent (UTC)',
+      'notified',
+      'acknowledged',
+    ]
     await output.write(tableText(head, rows))
   }
   for (const { from, to } of unknownTimes ?? []) {

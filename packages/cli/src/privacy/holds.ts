@@ -13,7 +13,7 @@ import { openClient, uuidOperand } from './erasures.ts'
 export function addHolds(program: Command, context: CommandContext): void {
   const holds = program
     .command('holds')
-    .description('keep properties and contacts from being erased until a day')
+    .description('protect properties and contacts from erasure until a day')
   const add = holds
     .command('add')
     .description('put a contact or property on hold')
@@ -61,7 +61,7 @@ async function listHolds(invocation: Invocation): Promise<void> {
   const rows = holds.map(({ id, feed, subjectId, ground, until, state, caseRef }) => {
     return [id, feed, subjectId, ground, until, state, caseRef ?? '']
   })
-  await output.write(tableText(['id', 'feed', 'of', 'ground', 'until (UTC)', 'state', 'case'], rows))
+  await output.write(tableText(['id', 'feed', 'subject', 'ground', 'until (UTC)', 'state', 'case'], rows))
 }
 
 async function endHold(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {

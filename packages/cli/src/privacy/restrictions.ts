@@ -17,7 +17,7 @@ const pollIntervalMs = 250
 export function addRestrictionCommands(contacts: Command, context: CommandContext): void {
   const restrict = contacts
     .command('restrict')
-    .description('keep a contact but show it to nobody, until the restriction is ended')
+    .description('keep a contact without showing it to anybody, until the restriction ends')
     .argument('<ref>', 'reference of the contact, a UUID')
     .option('--reason <code>', `why: ${restrictionReasons.join(', ')}`, restrictionReasons[0])
     .option('--case <reference>', 'your reference for the case: A-Z, a-z, 0-9 and -, never a person’s name')
@@ -75,7 +75,7 @@ async function writeWhenDone(
   }
   if (output.json) return output.writeJson(restriction)
   const { id, subjectId, state } = restriction
-  const words = stateWords[state] ?? 'in a state that this version does not know'
+  const words = stateWords[state] ?? 'in a state unknown to this version'
   await output.write(`${plainText(`The contact ${subjectId} is ${words}. Restriction ${id}.`)}\n`)
 }
 
@@ -96,5 +96,5 @@ async function listRestrictions(invocation: Invocation): Promise<void> {
   const rows = restrictions.map(({ id, begunAt, subjectId, reason, state, caseRef }) => {
     return [id, begunAt, subjectId, reason, state, caseRef ?? '']
   })
-  await output.write(tableText(['id', 'begun (UTC)', 'contact', 'reason', 'state', 'case'], rows))
+  await output.write(tableText(['id', 'started (UTC)', 'contact', 'reason', 'state', 'case'], rows))
 }

@@ -81,7 +81,9 @@ function readWanted({ flags, settings: reader }: Invocation): readonly WantedRul
     return [{ rule, days }]
   })
   if (wanted.length === 0) {
-    reader.fault(`Say what to set: one or more of ${ruleSettings.map(({ name }) => `--${name}`).join(', ')}.`)
+    reader.fault(
+      `Specify what to set: one or more of ${ruleSettings.map(({ name }) => `--${name}`).join(', ')}.`,
+    )
   }
   return wanted
 }
@@ -129,11 +131,11 @@ function rulesJson(own: readonly { readonly rule: RetentionRule; readonly days: 
 function addRun(retention: Command, context: CommandContext): void {
   const command = retention
     .command('run')
-    .description('carry out today’s retention now, as the service does by itself once a day')
-    .option('--dry-run', 'count the events that would lose their payloads, and change nothing')
+    .description('apply the retention rules now, as the service does once a day')
+    .option('--dry-run', 'count the events that would lose their payloads, without changing anything')
   addNote(
     command,
-    'Give the rules that `serve` was started with; rules set for single tenants are in the store. Ids, numbers and times stay, and so does the latest event of each property and contact. Only a backup can bring the payloads back.',
+    'Pass the same rules as `serve`; rules set for single tenants are in the store. Ids, numbers and times stay, and so does the latest event of each property and contact. Only a backup can bring the payloads back.',
   )
   addSettings(command, [...changeSettings, ...thinningSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {

@@ -21,9 +21,7 @@ import { jsonText, plainText, tableText } from '../terminal-text.ts'
 const maxValueLength = 100
 
 export function addProperties(program: Command, context: CommandContext): void {
-  const properties = program
-    .command('properties')
-    .description('look one property up in a running service, find one in the store, or erase it')
+  const properties = program.command('properties').description('show, find or erase a property')
   const get = properties
     .command('get')
     .description('show a property as it is now')
@@ -66,7 +64,7 @@ function open({ settings: reader }: Invocation, [given = '']: readonly string[])
   const agentRef = parseUuid(given)
   if (agentRef === undefined) {
     reader.fault(
-      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` makes one from a reference of your own.`,
+      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` creates one from a reference of your own.`,
     )
   }
   const client: Client = createClient(addressFromSettings(reader))
@@ -152,7 +150,7 @@ function addFind(properties: Command, context: CommandContext): void {
   const command = properties
     .command('find')
     .description('find properties by a part of an address, postcode or reference')
-    .argument('<text>', 'what to look for; or the agent_ref of a property, a UUID')
+    .argument('<text>', 'text to search for; or the agent_ref of a property, a UUID')
     .requiredOption('--tenant <tenant>', 'id or name of the tenant whose properties are searched')
   addNote(
     command,
@@ -162,7 +160,7 @@ function addFind(properties: Command, context: CommandContext): void {
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [given = '']) => {
     const text = searchText(given)
-    if (text === '') reader.fault('The text to look for must contain a letter or a digit.')
+    if (text === '') reader.fault('The text to search for must contain a letter or a digit.')
     return withStore(reader, flags, async (store) => {
       const { tenantId } = await findTenant(store, flagText(flags, 'tenant') ?? '')
       const progress = createProgress(output, 'properties searched')
@@ -204,7 +202,7 @@ async function find(
 }
 
 function resultText({ found, searched, more }: PropertySearch): string {
-  if (found.length === 0) return `None of ${searched} properties matches.\n`
+  if (found.length === 0) return `No match among ${searched} properties.\n`
   const rows = found.map(
     ({ agentRef, address, postcode, reference, serviceReference, live, createdDate }) => [
       agentRef,
@@ -216,5 +214,5 @@ function resultText({ found, searched, more }: PropertySearch): string {
     ],
   )
   const table = tableText(['property', 'address', 'postcode', 'reference', '', 'changed (UTC)'], rows)
-  return more ? `${table}There may be more: look for a longer text.\n` : table
+  return more ? `${table}There may be more: search for a longer text.\n` : table
 }

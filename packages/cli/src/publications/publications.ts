@@ -112,7 +112,7 @@ function cellsOf(minute: KeptMinute): readonly string[] {
 function warningText({ warningPlaces, keyId, minute }: KeptMinute): string {
   const lines = Object.entries(warningPlaces).map(([code, places]) => `  ${code}: ${places.join(', ')}\n`)
   if (lines.length === 0) return ''
-  return `\nWarned ${keyId} at ${minuteText(minute)}, for example in:\n${lines.join('')}`
+  return `\nWarnings for ${keyId} at ${minuteText(minute)}, for example in:\n${lines.join('')}`
 }
 
 function minuteText(minute: number): string {
@@ -129,7 +129,7 @@ function refusalText({ refusals, refused, keyId, minute }: KeptMinute): string {
   })
   const further = refused - refusals.length
   if (further > 0) lines.push(`  and ${further.toLocaleString('en-GB')} more\n`)
-  return `\nRefused ${keyId} at ${minuteText(minute)}:\n${lines.join('')}`
+  return `\nRefusals for ${keyId} at ${minuteText(minute)}:\n${lines.join('')}`
 }
 
 function minuteJson(kept: KeptMinute) {

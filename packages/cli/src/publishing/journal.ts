@@ -1,5 +1,5 @@
 /**
- * The notes of a run of `publish`, so that it can be continued after it was cut off: one small file for each run,
+ * The notes of a run of `publish`, so that it can be continued after it was interrupted: one small file for each run,
  * locked for as long as the run lives, and removed when the run has ended.
  */
 import { readFileSync, rmSync } from 'node:fs'

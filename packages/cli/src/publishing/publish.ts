@@ -31,9 +31,9 @@ const keySaysTenant =
   'publish takes no --tenant: events go to the tenant of the key, in PROPERTY_EVENTS_KEY or --key. Leave --tenant out, and make sure ' +
   'that the key belongs to that tenant.'
 const restored =
-  'The feed has begun another epoch while the file was published, as after a restore from a backup: it may have lost the first part of ' +
-  'the file. Run the same command again, which begins a new run.'
-const stoppedEarly = 'stopped before anything was sent; the same command begins again.'
+  'The feed started a new epoch while the file was being published, as after a restore from a backup: it may have lost the first part ' +
+  'of the file. Run the same command again; it starts a new run.'
+const stoppedEarly = 'stopped before anything was sent; the same command starts again.'
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
 
@@ -48,11 +48,11 @@ export function addPublish(program: Command, context: CommandContext): void {
     .option('--format <ndjson|json>', 'format of the file (default: recognised by its beginning)')
     // It used to affect ids: scripts that still give it get a sentence about what decides now.
     .addOption(new Option('--tenant <id>').hideHelp())
-    .option('--new-run', 'begin a new run, even if one of the same file was cut off')
+    .option('--new-run', 'start a new run, even if one of the same file was interrupted')
   addNote(
     command,
     'Every run publishes: a file equal to an earlier one is published again, and what has not changed since is skipped. If a ' +
-      'run of a file is cut off, the same command continues it within 12 hours, and says so. A run from standard input ' +
+      'run of a file is interrupted, the same command continues it within 12 hours, and says so. A run from standard input ' +
       'cannot be continued: send the input again, and what is stored already is skipped as unchanged. ' +
       'Events may carry an id of their own; then the same id with the same content counts only once, over all runs.',
   )

@@ -36,7 +36,7 @@ const maxLength = 200
 export function addReference(program: Command, context: CommandContext): void {
   const command = program
     .command('reference')
-    .description('make the agent_ref of properties whose references are not UUIDs')
+    .description('create the agent_ref of properties whose references are not UUIDs')
     .argument('<reference...>', 'your own references; - to read them from standard input, one a line')
     .requiredOption('--tenant <id>', 'id of the tenant, a UUID')
     .requiredOption('--channel <channel>', categories.join(' or '))

@@ -41,11 +41,11 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
     before === 0
       ? []
       : [
-          `Of the ${run.unit}s that were answered before the run was cut off, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
+          `Of the ${run.unit}s that were answered before the run was interrupted, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
         ]
   const count = sumOf(totals)
   if (count === 0 || totals.repeated < count) return remarks
-  // In a run that continues, these are the events that were stored when it was cut off.
+  // In a run that continues, these are the events that were stored when it was interrupted.
   if (run.isContinued) return remarks
   const each =
     count === 1

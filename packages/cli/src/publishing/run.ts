@@ -1,4 +1,4 @@
-/** Begins a run of a file, or continues one that was cut off. */
+/** Begins a run of a file, or continues one that was interrupted. */
 import { createHash, randomUUID } from 'node:crypto'
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ export interface Run {
   /** The totals of those events. */
   readonly totals: Totals
   readonly unit: RunRecord['unit']
-  /** It was cut off, and this is a later part of it. */
+  /** It was interrupted, and this is a later part of it. */
   readonly isContinued: boolean
   /** It can be continued after it is stopped. */
   readonly isKept: boolean
@@ -69,8 +69,8 @@ export async function openRun(target: RunTarget, options: RunOptions): Promise<R
     return recordedRun({ journal, record }, false, options)
   } catch (error) {
     say(
-      `The progress of this run cannot be noted in ${plainText(folder)} (${reasonOf(error)}), so it cannot be continued ` +
-        'if it is cut off: the same command then begins a new run. XDG_STATE_HOME names another folder.',
+      `The progress of this run cannot be saved in ${plainText(folder)} (${reasonOf(error)}), so it cannot be continued ` +
+        'if it is interrupted: the same command then starts a new run. XDG_STATE_HOME sets another folder.',
     )
     return unrecordedRun(target.unit)
   }
@@ -100,7 +100,7 @@ function recordedRun({ journal, record }: LockedRun, isContinued: boolean, { fol
       } catch (error) {
         // The earlier notes stay true: later lines would come back as repeats.
         if (!hasWarned)
-          say(`The progress of this run cannot be noted in ${plainText(folder)} (${reasonOf(error)}).`)
+          say(`The progress of this run cannot be saved in ${plainText(folder)} (${reasonOf(error)}).`)
         hasWarned = true
       }
     },
@@ -159,7 +159,7 @@ interface LockedRun {
 }
 
 /**
- * The youngest run of this target that was cut off, to continue; the user is told its progress. Others of the same
+ * The youngest run of this target that was interrupted, to continue; the user is told its progress. Others of the same
  * target end. `undefined`: there is none, none can be read, or it was too long ago.
  */
 function findInterrupted(target: RunTarget, { folder, say, nowMs }: RunOptions): LockedRun | undefined {
@@ -178,10 +178,10 @@ function findInterrupted(target: RunTarget, { folder, say, nowMs }: RunOptions):
     const file = plainText(target.file)
     say(
       isRestored
-        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${progressText(record)}. The feed has begun another epoch since, as after a restore from a backup, and may have lost what it acknowledged then: a new run begins.`
+        ? `A run of ${file} was interrupted ${ageOf(record, nowMs)} ${progressText(record)}. The feed has started a new epoch since, as after a restore from a backup, and may have lost what it acknowledged then: starting a new run.`
         : isReadable
-          ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${progressText(record)}. That is too long ago to continue it: a new run begins.`
-          : `The notes of a run of ${file} that was cut off cannot be read: a new run begins.`,
+          ? `A run of ${file} was interrupted ${ageOf(record, nowMs)} ${progressText(record)}. That is too long ago to continue it: starting a new run.`
+          : `The saved progress of an interrupted run of ${file} cannot be read: starting a new run.`,
     )
   }
   // Of several interrupted runs of one file, continuing the youngest publishes the rest of all of them.
@@ -191,8 +191,8 @@ function findInterrupted(target: RunTarget, { folder, say, nowMs }: RunOptions):
   const { record } = youngest
   const before = record.acknowledged === 0 ? '' : ` Until then: ${totalsText(record.totals)}.`
   say(
-    `Continuing the run of ${plainText(target.file)} that was cut off ${ageOf(record, nowMs)} ${progressText(record)}.${before} ` +
-      '--new-run begins a new one.',
+    `Continuing the run of ${plainText(target.file)} that was interrupted ${ageOf(record, nowMs)} ${progressText(record)}.${before} ` +
+      '--new-run starts a new one.',
   )
   return youngest
 }
@@ -214,8 +214,8 @@ function discardInterrupted(
     const isSamePath = file !== undefined && record.file === resolve(file)
     say(
       isSamePath
-        ? `${plainText(file)} has changed since a run of it was cut off ${ageOf(record, nowMs)} ${progressText(record)}: a new run begins.`
-        : `A run of ${plainText(record.file)} was cut off ${ageOf(record, nowMs)} ${progressText(record)}, and this one begins after it: ` +
+        ? `${plainText(file)} has changed since a run of it was interrupted ${ageOf(record, nowMs)} ${progressText(record)}: starting a new run.`
+        : `A run of ${plainText(record.file)} was interrupted ${ageOf(record, nowMs)} ${progressText(record)}, and this one starts after it: ` +
             'publish that file again if the rest of it is still valid.',
     )
   }

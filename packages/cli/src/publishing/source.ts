@@ -145,7 +145,8 @@ interface OtherFormat {
 
 const convert =
   'Turn each property into a line such as {"payload": {"agent_ref": "…", "published": true}} (docs/publishing.md)'
-const references = () => `\`${commandLine('reference')}\` makes the agent_ref of references that are no UUIDs`
+const references = () =>
+  `\`${commandLine('reference')}\` creates the agent_ref of references that are not UUIDs`
 
 /** First bytes of files that are not text. */
 const signatures: readonly (readonly [bytes: readonly number[], format: OtherFormat])[] = [
@@ -220,7 +221,7 @@ function textFormatOf(text: string): OtherFormat | undefined {
   }
   // A guess from two lines, unlike the others.
   if (isTable(text)) {
-    const remedy = `${convert}; ${references()}. If it is NDJSON all the same, say --format ndjson`
+    const remedy = `${convert}; ${references()}. If it really is NDJSON, pass --format ndjson`
     return { name: 'CSV', remedy }
   }
   return undefined

@@ -98,7 +98,7 @@ export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       if (isWhiteSpaceByte(byte)) continue
       if (state.ended)
         throw new Refusal(
-          `Line ${state.line}: the JSON document has ended, and more text follows. Is it NDJSON? Then say --format ndjson.`,
+          `Line ${state.line}: the JSON document has ended, and more text follows. If it is NDJSON, pass --format ndjson.`,
         )
       if (!started) {
         started = true
@@ -109,7 +109,7 @@ export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<
         }
         if (byte !== 0x7b)
           throw new Refusal(
-            'A JSON file of events begins with [ or {. Is it NDJSON? Then say --format ndjson.',
+            'A JSON file of events begins with [ or {. If it is NDJSON, pass --format ndjson.',
           )
       }
       const outer = state.isArray ? 1 : 0

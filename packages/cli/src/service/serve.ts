@@ -34,7 +34,7 @@ export function addDemo(program: Command, context: CommandContext): void {
       '--live',
       'keep the market changing, and read by consumers: a change every few seconds (the default)',
     )
-    .option('--no-live', 'a market that stands still, and that nobody reads')
+    .option('--no-live', 'a market without changes and without consumers')
   addSettings(command, demoSettings)
   addAction(command, context, (invocation) => run(invocation, demo, { isDemo: true }))
 }
@@ -134,8 +134,8 @@ const serve: ServeStage = async ({ service, storage }, { output, flags }, option
 /** Outside the frame, so that it can be copied. */
 function epochHint(store: string): string {
   return (
-    'This store is a restored copy, or has lost events that were published to it. It can be read. Before publishing to it:\n' +
-    `${epochCommand(store)}\nThere ${epochNumber}.\n`
+    'This store is a restored copy, or has lost published events. It can be read. Before anything is published, run:\n' +
+    `${epochCommand(store)}\n${epochNumber}.\n`
   )
 }
 
@@ -144,7 +144,7 @@ function firstSteps(store: string): string {
   const key = (scope: string, label: string) =>
     commandLine(`keys create --tenant "Hill & Co" --scope ${scope} --label ${label}`, store)
   const lines = [
-    'Make a tenant, and keys for publishing and for reading:',
+    'Create a tenant, and keys for publishing and for reading:',
     commandLine('tenants create "Hill & Co"', store),
     key('publish', 'CRM'),
     key('read', 'website'),

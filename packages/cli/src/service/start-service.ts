@@ -142,9 +142,9 @@ async function peppersForServing(options: ServeOptions, storage: StorageEngine):
   if (use.inUse.length === 0) return found ?? loadPeppers(location)
   const wrong =
     found === undefined
-      ? `There is no key pepper in ${options.data}, and keys of this store were made with one`
+      ? `There is no key pepper in ${options.data}, and keys of this store were created with one`
       : use.pepperId === undefined
-        ? 'No key of this store was made with this pepper'
+        ? 'No key of this store was created with this pepper'
         : 'This pepper is not the one that `pepper finish` has recorded'
   const remedy = 'put the right one back, or set PROPERTY_EVENTS_KEY_PEPPER, and start again'
   const log = loggerOf(options)

@@ -17,8 +17,8 @@ export const clientSettings = {
     {
       name: 'actor',
       argument: 'id',
-      description: 'whom the audit names for what a command changes: an id, not a person’s name',
-      fallbackWords: 'an id made of the machine and the account',
+      description: 'who the audit says made a change: an id, not a person’s name',
+      fallbackWords: 'an id derived from machine and account',
       variableOnly: true,
       expected: '1 to 40 letters, digits and hyphens',
     },

@@ -86,7 +86,7 @@ function secretIn(file: string, variable: string): string {
       (statSync(file).mode & 0o004) !== 0 &&
       !file.startsWith('/run/secrets/')
     )
-      warn(`${plainText(file)} holds a secret, and every user of this machine can read it: chmod 600 it.`)
+      warn(`${plainText(file)} contains a secret, and every user of this machine can read it: chmod 600 it.`)
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
@@ -105,7 +105,7 @@ function warn(sentence: string): void {
 }
 
 function shown(setting: Setting<unknown>, written: string): string {
-  if (setting.secret) return `not usable (${written.length} characters, not shown)`
+  if (setting.secret) return `invalid (${written.length} characters, not shown)`
   return `"${plainText(withoutPassword(written).slice(0, 100))}"`
 }
 

@@ -25,7 +25,7 @@ export const connectionSettings = {
     {
       name: 'cors-origins',
       argument: 'origins',
-      description: 'origins whose web pages may ask the service in a browser, with commas between them',
+      description: 'origins whose web pages may call the service in a browser, with commas between them',
       fallbackWords: 'none',
       expected: 'origins such as https://www.example.com, with commas between them; not *',
     },
@@ -117,7 +117,7 @@ export const memorySettings = {
     {
       name: 'in-flight-bytes',
       description:
-        'bodies being received and answers not yet read that are held at once; more is refused with 503',
+        'bytes of bodies being received and responses not yet read by clients; more is refused with 503',
     },
     { from: 128 * 2 ** 20, to: 2 ** 40 },
     256 * 2 ** 20,

@@ -137,7 +137,7 @@ export const settings = {
   ),
   ...connectionSettings,
   ...consoleSettings,
-  logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr holds' }, logLevels, 'info'),
+  logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr contains' }, logLevels, 'info'),
   catalogue: text(
     {
       name: 'catalogue',
@@ -152,7 +152,7 @@ export const settings = {
   startSequence: wholeNumber(
     {
       name: 'start-sequence',
-      description: 'numbers of a new store begin after this one',
+      description: 'the first event of a new store gets the number after this one',
       fallbackWords: '0',
     },
     { from: 0, to: 2 ** 52 },
@@ -162,7 +162,7 @@ export const settings = {
     {
       name: 'key-pepper',
       description: 'secret with which keys are hashed',
-      fallbackWords: 'the content of the file "pepper" in the data folder, made on the first start',
+      fallbackWords: 'the content of the file "pepper" in the data folder, created at the first start',
       secret: true,
       variableOnly: true,
       expected: 'at least 16 random characters',
@@ -173,7 +173,7 @@ export const settings = {
   oldKeyPepper: text(
     {
       name: 'old-key-pepper',
-      description: 'the previous pepper, while keys made with it are still in use',
+      description: 'the previous pepper, while keys that need it are still in use',
       fallbackWords: 'the content of the file "pepper.old" in the data folder, if there is one',
       secret: true,
       variableOnly: true,
@@ -192,12 +192,12 @@ export const settings = {
     undefined,
   ),
   pageMemoryBytes: wholeNumber(
-    { name: 'page-memory-bytes', description: 'ready-made pages kept in memory' },
+    { name: 'page-memory-bytes', description: 'bytes of cached pages in memory' },
     { from: 0, to: 2 ** 40 },
     64 * 2 ** 20,
   ),
   pageFileBytes: wholeNumber(
-    { name: 'page-file-bytes', description: 'ready-made pages kept in a file beside the store; 0 for none' },
+    { name: 'page-file-bytes', description: 'bytes of cached pages in a file beside the store; 0 for none' },
     { from: 0, to: 2 ** 44 },
     8 * 2 ** 30,
   ),

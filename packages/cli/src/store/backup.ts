@@ -35,11 +35,11 @@ export function addBackup(program: Command, context: CommandContext): void {
       const { size: bytes } = statSync(path)
       if (output.json) return output.writeJson({ file: path, bytes })
       return output.write(
-        `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
-          `Keep a copy of the key pepper too, in another place (${pepperSource(folder)}): without it no key works.\n` +
-          'To restore: put it into an empty data folder as property-events.db. Before you serve it:\n' +
+        `Backed up the whole store to ${path} (${(bytes / 1e6).toFixed(1)} MB).\n` +
+          `Keep a copy of the key pepper as well, somewhere else (${pepperSource(folder)}): without it no key works.\n` +
+          'To restore it, copy it into an empty data folder as property-events.db. Before you serve that folder, run:\n' +
           `${epochCommand(' --data FOLDER')}\n` +
-          `There ${epochNumber}.\n`,
+          `${epochNumber}.\n`,
       )
     })
   })
@@ -50,10 +50,10 @@ function databaseRefusal(path: string): Refusal {
   return new Refusal(
     '`backup` copies a store in a data folder. PostgreSQL copies a database itself, as the role that owns the store:\n' +
       `pg_dump --format=custom --file=${shellWord(path)} ADDRESS\n` +
-      'To restore, with the address of an empty database, before you serve it:\n' +
+      'To restore it, with the address of an empty database, before you serve it:\n' +
       `pg_restore --no-owner --dbname=ADDRESS ${shellWord(path)}\n` +
       `${epochCommand(' --database ADDRESS')}\n` +
-      `There ${epochNumber}.`,
+      `${epochNumber}.`,
   )
 }
 

@@ -20,7 +20,7 @@ import { plainText } from '../terminal-text.ts'
 export function addCompact(program: Command, context: CommandContext): void {
   const command = program
     .command('compact')
-    .description('rewrite the store, so that its free space holds no erased data')
+    .description('rewrite the store, so that its free space contains no erased data')
     .option('--always', 'rewrite the store even if no erasure is waiting for it')
     .option(
       '--schedule <time>',
@@ -28,7 +28,7 @@ export function addCompact(program: Command, context: CommandContext): void {
     )
   addNote(
     command,
-    'Works while nodes serve. Publishing waits meanwhile, and on PostgreSQL so does reading, except of ready-made pages: ' +
+    'Works while nodes are serving. Publishing waits until it is done, and on PostgreSQL so does reading, except for cached pages: ' +
       'about a second for each 50 MB. A data folder needs free space for two more copies of the store, a database for one. ' +
       'On a database, the role must own the tables and the database. Backups, archives of the write-ahead log and ' +
       'lagging standbys keep what they have.',
@@ -50,7 +50,7 @@ export function addCompact(program: Command, context: CommandContext): void {
     }
     // Its faults and a missing store end the command at once, and not at night.
     await withStore(reader, flags, async () => undefined)
-    output.say(`The store is rewritten every day at ${written} UTC, if erasures are waiting for it.`)
+    output.say(`The store will be rewritten every day at ${written} UTC if erasures are waiting.`)
     await runDaily(time, stopSignal(), async () => {
       try {
         await report(invocation, await compactOnce(invocation, false))
@@ -126,11 +126,11 @@ async function report(
   const named = foreignFiles.slice(0, 10).map((name) => plainText(name))
   const rest = foreignFiles.length > named.length ? ` and ${foreignFiles.length - named.length} more` : ''
   await output.write(
-    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} overwritten now: the free space of the store holds no erased data.\n` +
-      'Backups and other copies still have it: the receipts (`erasures show`) name them.\n' +
+    `Rewrote the store in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} now overwritten: the free space of the store contains no erased data.\n` +
+      'Backups and other copies still contain it; the receipts (`erasures show`) list them.\n' +
       (named.length === 0
         ? ''
-        : `Other files in the data folder were left as they are: ${named.join(', ')}${rest}.\n`),
+        : `Other files in the data folder were not touched: ${named.join(', ')}${rest}.\n`),
   )
 }
 

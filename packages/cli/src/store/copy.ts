@@ -32,20 +32,17 @@ With --tenant it moves one tenant into a store that may hold others, while both 
 number, time and byte, and its keys. The source takes publications for the tenant until nearly everything is copied, and
 answers 503 tenant_moving while the rest is copied. Then the target takes them: send the tenant’s clients there. The
 source can be read until you suspend the tenant there. If the command is interrupted, run it again; or run it with
---reopen, to publish to the source again. If the target has no keys yet, set PROPERTY_EVENTS_KEY_PEPPER to its pepper.`
+--reopen to publish to the source again. If the target has no keys yet, set PROPERTY_EVENTS_KEY_PEPPER to its pepper.`
 
 export function addCopy(program: Command, context: CommandContext): void {
   const command = program
     .command('copy')
     .description('copy a store into another one, or move one tenant, with every id, number, time and byte')
     .requiredOption('--from <store>', `${storeHelp}; it may be in use`)
-    .option('--to <store>', `${storeHelp}; made if there is none`)
+    .option('--to <store>', `${storeHelp}; created if missing`)
     .option('--tenant <tenant>', 'move this tenant alone: its id or name')
-    .option('--without-keys', 'with --tenant: do not move its keys; make new ones in the target')
-    .option(
-      '--reopen',
-      'with --tenant: do not move it after all; leave out --to if that store is gone for good',
-    )
+    .option('--without-keys', 'with --tenant: do not move its keys; create new ones in the target')
+    .option('--reopen', 'with --tenant: cancel the move; leave out --to if that store is lost for good')
   addNote(command, help)
   addAction(command, context, async (invocation) => {
     const { settings, flags } = invocation
@@ -137,12 +134,12 @@ async function moveOne(
   if (output.json) return output.writeJson({ feeds: feeds.map(feedJson), keys, closedMs: closedMs ?? null })
   const closed =
     closedMs === undefined
-      ? 'It was closed in the source by an earlier run.'
+      ? 'An earlier run closed it in the source.'
       : `Publishing was refused for ${(closedMs / 1_000).toFixed(1)} s.`
   return output.write(
     `${feedTable(feeds)}
-Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the target now, with ${keys} keys. ${closed}
-Send its clients there. The source answers their publications with 503 tenant_moving; once nobody reads there any
+Moved tenant ${tenant.tenantId} "${plainText(tenant.name)}" to the target, with ${keys} keys. ${closed}
+Send its clients there. The source answers their publications with 503 tenant_moving; when no client reads there any
 more, suspend the tenant in the source: ${commandLine(`tenants suspend ${tenant.tenantId}`, options.source)}
 `,
   )
@@ -161,14 +158,14 @@ async function reopen(
   await reopenTenant({ from, to, actor, tenant })
   if (output.json) return output.writeJson({ tenantId: tenant.tenantId, reopened: true })
   return output.write(
-    `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the source again.\n`,
+    `Reopened tenant ${tenant.tenantId} "${plainText(tenant.name)}" in the source: it is published there again.\n`,
   )
 }
 
 function refuseSameStore(from: StorageEngine, to: StorageEngine): void {
   if (to.settings.storeId !== from.settings.storeId) return
   throw new Refusal(
-    '--from and --to are one store under two names, or a backup of it. Copy into an empty store of its own.',
+    '--from and --to are the same store under two names, or a backup of it. Copy into an empty store.',
   )
 }
 

@@ -37,11 +37,8 @@ export function addEpoch(program: Command, context: CommandContext): void {
 function addStart(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('start')
-    .description('begin a new epoch in every feed, in those of one tenant, or in one feed')
-    .requiredOption(
-      '--continue-after <number>',
-      'the highest sequence number that any consumer was ever shown',
-    )
+    .description('start a new epoch in every feed, in those of one tenant, or in one feed')
+    .requiredOption('--continue-after <number>', 'the highest sequence number that any consumer has received')
     .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
     .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
     .option('--accept-lost-erasures', 'accept that what was erased since the backup is in the store again')
@@ -51,8 +48,8 @@ function addStart(epoch: Command, context: CommandContext): void {
       '--erasures, and it is erased once more. A store that has erasures, or a key that may erase (even a revoked one), ' +
       'needs --erasures or --accept-lost-erasures.\n\n' +
       'Consumers keep the highest number per property, so they would ignore events with numbers used before. Consumers of a ' +
-      'feed in which a new epoch begins read all of it again. `doctor` proposes a number if nodes have reported which ' +
-      'numbers they had shown.',
+      'feed in which a new epoch starts read all of it again. `doctor` proposes a number if nodes have reported which ' +
+      'numbers they had sent.',
   )
   addSettings(command, [...changeSettings, settings.erasures])
   addAction(command, context, async (invocation) => {
@@ -92,8 +89,8 @@ function addStart(epoch: Command, context: CommandContext): void {
       }
       const where = feeds === undefined ? 'every feed' : `${feeds.length} of the feeds`
       await output.write(
-        `A new epoch has begun: the next number of ${where} is greater than ${continueAfter}.\n` +
-          `These read everything again: ${readersText(readers)}.\n`,
+        `Started a new epoch: the next number of ${where} is greater than ${continueAfter}.\n` +
+          `${readersText(readers)}.\n`,
       )
       if (replay !== undefined) await output.write(replayText(replay))
       if (waiting > 0) await output.write(`Publishing to ${waiting} other feeds still waits.\n`)
@@ -114,12 +111,12 @@ function addHeads(epoch: Command, context: CommandContext): void {
 function addAccept(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('accept')
-    .description('go on without a new epoch after planned work, when nothing is missing')
+    .description('continue without a new epoch after planned work, if nothing is missing')
     .requiredOption('--heads <file>', 'output of `epoch heads`, printed after the last publication')
   addNote(
     command,
     'Use it after pg_upgrade, or after a whole store was moved: it compares every feed, and changes nothing if a feed ' +
-      'lacks events or a node has shown more. Otherwise publishing continues, and consumers read nothing again.',
+      'is missing events or a node has sent more. Otherwise publishing continues, and consumers read nothing again.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {
@@ -129,7 +126,7 @@ function addAccept(epoch: Command, context: CommandContext): void {
       const advice = `Nothing was changed. If it is lost for good: ${epochCommand(store)}`
       if (fault !== undefined) throw new Refusal(`${fault} ${advice}`)
       if ((await storage.acceptHistory(actor)) === 'missing') {
-        throw new Refusal(`A node has shown numbers that this store does not hold. ${advice}`)
+        throw new Refusal(`A node has sent numbers that this store does not have. ${advice}`)
       }
       if (output.json) return output.writeJson({ accepted: true })
       return output.write('Nothing is missing. Publishing continues, and consumers read nothing again.\n')
@@ -181,11 +178,11 @@ async function readersOf(storage: StorageEngine, feeds: readonly FeedKey[] | und
 const namedAtMost = 10
 
 function readersText({ tenants, keys }: Readers): string {
-  const of = tenants.length === 1 ? `of ${plainText(tenants[0] ?? '')}` : `of ${tenants.length} tenants`
-  if (keys.length === 0) return `no consumer, because no key can read the feeds ${of}`
+  const where = tenants.length === 1 ? plainText(tenants[0] ?? '') : `${tenants.length} tenants`
+  if (keys.length === 0) return `No consumer reads anything again: no key can read the feeds of ${where}`
   const named = keys.slice(0, namedAtMost).map((label) => plainText(label))
   const rest = keys.length - named.length
-  return `the keys ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} ${of}`
+  return `These consumers will read everything again: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} (${where})`
 }
 
 interface RecordedHead extends FeedKey {
@@ -218,7 +215,7 @@ async function headsFault(storage: StorageEngine, text: string): Promise<string 
     const found = now.get(`${head.tenantId} ${head.feed}`)
     const feed = `the ${head.feed} feed of tenant ${head.tenantId}`
     if (found === undefined) return `The store no longer has ${feed}.`
-    if (found.epoch !== head.epoch) return `Another epoch has begun in ${feed} since.`
+    if (found.epoch !== head.epoch) return `A new epoch has started in ${feed} since.`
     if (found.position < head.position) {
       return `${sentenceStart(feed)} ends with ${found.sequenceNumber}, and ended with ${head.sequenceNumber}.`
     }

@@ -16,7 +16,7 @@ const defaultRetrySeconds = 30
 export function addMaintenance(program: Command, context: CommandContext): void {
   const maintenance = program
     .command('maintenance')
-    .description('stop publishing for planned work while reading goes on; works while nodes serve')
+    .description('pause publishing for planned work; reading continues, and nodes keep serving')
   addOn(maintenance, context)
   addOff(maintenance, context)
   addStatus(maintenance, context)
@@ -33,7 +33,7 @@ function addOn(maintenance: Command, context: CommandContext): void {
   addNote(
     command,
     'Publications get 503 with the code `maintenance` and Retry-After. Reading, tenants and keys work as before. Maintenance ' +
-      'survives restarts. The command returns when every node refuses. Publications taken before that are still committed: ' +
+      'survives restarts. The command returns when every node refuses. Publications accepted before that are still committed: ' +
       'a node has finished them when its property_events_waiting_publish_requests is 0.',
   )
   addSettings(command, changeSettings)
@@ -48,7 +48,7 @@ function addOn(maintenance: Command, context: CommandContext): void {
       await delay(maintenanceNoticeMs)
       if (output.json) return output.writeJson(maintenanceJson(now))
       return output.write(
-        `Maintenance is on: every node refuses publications with 503 and Retry-After: ${retryAfterSeconds}. Reading goes on.\n` +
+        `Maintenance is on: every node refuses publications with 503 and Retry-After: ${retryAfterSeconds}. Reading continues.\n` +
           `To end it: ${commandLine('maintenance off', store)}\n`,
       )
     })
@@ -56,7 +56,7 @@ function addOn(maintenance: Command, context: CommandContext): void {
 }
 
 function addOff(maintenance: Command, context: CommandContext): void {
-  const command = maintenance.command('off').description('take publications again')
+  const command = maintenance.command('off').description('accept publications again')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage, actor }) => {
@@ -64,14 +64,14 @@ function addOff(maintenance: Command, context: CommandContext): void {
       if (output.json) return output.writeJson(maintenanceJson(undefined))
       const seconds = maintenanceNoticeMs / 1_000
       return output.write(
-        `Maintenance is off: every node takes publications again within ${seconds} seconds.\n`,
+        `Maintenance is off: every node accepts publications again within ${seconds} seconds.\n`,
       )
     }),
   )
 }
 
 function addStatus(maintenance: Command, context: CommandContext): void {
-  const command = maintenance.command('status').description('say whether maintenance is on')
+  const command = maintenance.command('status').description('show whether maintenance is on')
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {

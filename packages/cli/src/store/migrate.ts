@@ -12,7 +12,7 @@ import { settings } from '../settings/settings.ts'
 export function addMigrate(program: Command, context: CommandContext): void {
   const command = program
     .command('migrate')
-    .description('make the store if there is none, and bring it up to date; does not serve it')
+    .description('create the store if there is none, or bring it up to date, without serving it')
   addNote(
     command,
     'Nodes do this when they start. If their database role may not change the schema, run it as the owner before a ' +
@@ -38,8 +38,8 @@ export function addMigrate(program: Command, context: CommandContext): void {
     const storage =
       existing ?? (await openStorage({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true }))
     await storage.close()
-    const made = existing === undefined
-    if (output.json) return output.writeJson({ made })
-    return output.write(made ? 'The store is made.\n' : 'The store is up to date.\n')
+    const created = existing === undefined
+    if (output.json) return output.writeJson({ created })
+    return output.write(created ? 'Created the store.\n' : 'The store is up to date.\n')
   })
 }

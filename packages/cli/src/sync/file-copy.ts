@@ -46,7 +46,7 @@ async function readLines(path: string): Promise<Map<string, string>> {
     const subjectId = subjectIn(line)
     if (subjectId === undefined) {
       throw new Refusal(
-        `${plainText(path)} is not a copy that sync has made: one of its lines has no subjectId. Name a new file.`,
+        `${plainText(path)} is not a copy that sync has created: one of its lines has no subjectId. Name a new file.`,
       )
     }
     lines.set(subjectId, `${line}\n`)

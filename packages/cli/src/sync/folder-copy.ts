@@ -28,7 +28,7 @@ export function prepareFolder(folder: string): void {
   if (first === undefined || files.includes(checkpointFileName)) return
   const more = others.length === 0 ? '' : ` and ${others.length} more JSON files`
   throw new Refusal(
-    `${plainText(folder)} is not a copy that sync has made: it holds ${plainText(first)}${more}, and no ${checkpointFileName}. ` +
+    `${plainText(folder)} is not a copy that sync has created: it contains ${plainText(first)}${more}, and no ${checkpointFileName}. ` +
       'Name a new or empty folder.',
   )
 }

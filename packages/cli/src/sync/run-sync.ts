@@ -4,7 +4,7 @@ import type { FeedName, OddEvent, ResyncReason, SyncOptions, SyncResult } from '
 import type { CopyKeeper } from '@property-events/tables'
 import { retryDuringOutages, outageNotices } from './outage.ts'
 import type { Output } from '../output.ts'
-import { createProgress } from '../progress.ts'
+import { createProgress, durationText } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import type { ServiceAddress } from '../service-client.ts'
 
@@ -75,11 +75,11 @@ export async function runSync({ address, feed, type, output, keeper, ...run }: S
 
 /** Each of them: it is somebody's mistake, and its home stays out of date until it is mended. */
 export function oddSentence({ subjectId, sequenceNumber }: OddEvent): string {
-  return `The payload of event ${sequenceNumber} cannot be read: ${JSON.stringify(subjectId.slice(0, 100))} stays as it was.`
+  return `The payload of event ${sequenceNumber} cannot be read: ${JSON.stringify(subjectId.slice(0, 100))} keeps its earlier version.`
 }
 
 export function readAgainSentence(reason: string): string {
-  return `The whole feed is read again (${reason}).`
+  return `Reading the whole feed again (${reason}).`
 }
 
 /** The same for a reason that the client names. */
@@ -88,16 +88,21 @@ export function resyncSentence(reason: ResyncReason): string {
 }
 
 const resyncWords: Readonly<Record<ResyncReason, string>> = {
-  epoch_changed: 'its numbers mean other events now, as after a restore',
-  cursor_refused: 'the service does not have the number up to which it was read, as after a restore',
+  epoch_changed: 'it has started a new epoch, as after a restore',
+  cursor_refused: 'the service does not have the last number that was read, as after a restore',
   feed_rewritten: 'the newest event that was read is gone, as after a restore',
-  server_changed: 'a service of another version answers now',
+  server_changed: 'the service has another version now',
 }
 
-/** What stopped the breaker, and what to do. `with`: further flags of the command that lets it through. */
-export function removalRefusal({ summary }: MassRemovalError, further = ''): Refusal {
+/** What stopped the removals, and what to do. `further`: further flags of the command that allows them. */
+export function removalRefusal(
+  { removals, held, removedBefore, limit, windowMs }: MassRemovalError,
+  further = '',
+): Refusal {
+  const number = (value: number) => value.toLocaleString('en-GB')
+  const gone = `${number(removedBefore + removals)} of ${number(held + removedBefore)} listings`
   return new Refusal(
-    `${summary} If the removals are right, run the command once with --allow-mass-removal${further}. ` +
-      'If they are a mistake, have them published again and run it as usual; nothing is lost by waiting.',
+    `Stopped: with ${removals === 1 ? 'this one' : `these ${number(removals)}`}, ${gone} would be gone within ${durationText(windowMs)} (limit ${number(limit)}). Nothing was removed. ` +
+      `To allow it once: --allow-mass-removal${further}. If it is a mistake, have the listings published again and run the command as usual; nothing is lost by waiting.`,
   )
 }

@@ -32,10 +32,13 @@ export function addSync(program: Command, context: CommandContext): void {
     .option('--follow', 'keep following the feed; stop with Ctrl+C')
     .option(
       '--results <file>',
-      'first report to the service what became of properties on your site; - for standard input',
+      'first report to the service the results of your site for each property; - for standard input',
     )
     .option('--verify', 'compare the copy with the feed afterwards, and list what differs')
-    .option('--allow-mass-removal', 'make removals even if a quarter of the copy or more goes at once')
+    .option(
+      '--allow-mass-removal',
+      'allow removals once, even if a quarter of the copy or more would be gone',
+    )
     .option('--prefix <text>', 'tables: how their names begin, such as feed_')
     .option('--schema <name>', 'PostgreSQL: schema of the tables (default: the first of the search path)')
     .option('--tenant <name>', 'tables: the name under which the listings are kept (default: main)')
@@ -45,7 +48,7 @@ export function addSync(program: Command, context: CommandContext): void {
     command,
     'Run it again to bring the copy up to date; after a crash it continues where it was. It works with any server that ' +
       'speaks the contract.\n\nTables hold listings as a page shows them: names for codes, prices as text, safe descriptions ' +
-      '(docs/tables.md).\n\nThe service is told how far the copy is. --results takes lines such as {"agentRef": "…", "sequenceNumber": 7, ' +
+      '(docs/tables.md).\n\nThe copy tells the service how far it has got. --results takes lines such as {"agentRef": "…", "sequenceNumber": 7, ' +
       '"outcome": "live", "url": "https://…"} with live, held or refused (code, message), so that `why` can tell publishers. With ' +
       '--follow and - they are sent as they come.',
   )
@@ -241,7 +244,7 @@ async function report(
   // What was never in the copy was not removed from it: in a first sync that is every removal in the feed.
   const done = [
     `${number(events)} events read`,
-    ...(put === 0 ? [] : [`${number(put)} put`]),
+    ...(put === 0 ? [] : [`${number(put)} written`]),
     ...(counts.removed === 0 ? [] : [`${number(counts.removed)} removed`]),
   ]
   return output.write(`${done.join(', ')}; the copy holds ${number(held)}\n`)

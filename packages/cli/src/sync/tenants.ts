@@ -174,7 +174,7 @@ function failureReporter(output: Output) {
       if (common !== undefined) output.say('It works again.')
       common = undefined
       if (tenant.failure === undefined) return
-      output.say(`${tenant.name}: in step again.`)
+      output.say(`${tenant.name}: up to date again.`)
       tenant.failure = undefined
     },
     failed(tenant: Tenant, error: unknown) {
@@ -202,7 +202,7 @@ function progressLine(tenants: readonly Tenant[]): string {
   const number = (value: number) => value.toLocaleString('en-GB')
   const upToDate = tenants.filter(isUpToDate)
   const failing = tenants.filter(({ failure }) => failure !== undefined).length
-  return `${number(upToDate.length)} of ${number(tenants.length)} tenants in step${failing === 0 ? '' : ` · ${number(failing)} failing`}`
+  return `${number(upToDate.length)} of ${number(tenants.length)} tenants up to date${failing === 0 ? '' : ` · ${number(failing)} failing`}`
 }
 
 /** More rows than this are for machines; for people those that fail remain. */
@@ -233,10 +233,10 @@ async function report(output: Output, tenants: readonly Tenant[], nowMs: number)
     events.toLocaleString('en-GB'),
     (changes - removals).toLocaleString('en-GB'),
     removed.toLocaleString('en-GB'),
-    lagMs === null ? 'never in step' : `${Math.round(lagMs / 1_000)} s`,
+    lagMs === null ? 'never up to date' : `${Math.round(lagMs / 1_000)} s`,
     failure === null ? '' : 'failing',
   ])
-  const head = ['tenant', 'listings', 'read', 'put', 'removed', 'lag', '']
-  const whole = `${(rows.length - failed).toLocaleString('en-GB')} of ${rows.length.toLocaleString('en-GB')} tenants without trouble\n`
+  const head = ['tenant', 'listings', 'read', 'written', 'removed', 'lag', '']
+  const whole = `${(rows.length - failed).toLocaleString('en-GB')} of ${rows.length.toLocaleString('en-GB')} tenants without failures\n`
   return output.write((cells.length === 0 ? '' : tableText(head, cells)) + whole)
 }

@@ -48,7 +48,7 @@ async function reportDifferences(
   }
   const number = (value: number): string => value.toLocaleString('en-GB')
   if (isSame) {
-    await output.write(`The copy is the same as its feed: ${number(held)} with the same numbers.\n`)
+    await output.write(`The copy matches its feed: ${number(held)} with the same numbers.\n`)
     return true
   }
   const rows = differences.slice(0, mostShown).map((one) => [plainText(one.subjectId), words(one)])
@@ -56,8 +56,8 @@ async function reportDifferences(
   const further = differences.length - rows.length
   if (further > 0) output.say(`And ${number(further)} more; --json lists all of them.`)
   output.say(
-    `${number(differences.length)} of the copy differ from the feed. Make the copy again in an empty place: no later event ` +
-      'mends what others have changed here, or what was lost.',
+    `${number(differences.length)} of the copy differ from the feed. Create the copy again in an empty folder, file or set of tables: no later event ` +
+      'repairs what others have changed here, or what was lost.',
   )
   return false
 }

@@ -17,7 +17,7 @@ import { plainText } from '../terminal-text.ts'
 export function addBranches(program: Command, context: CommandContext): void {
   const branches = program
     .command('branches')
-    .description('branches of an agency; works while the service runs')
+    .description('move the properties of one branch to another; works while the service runs')
   addMove(branches, context)
 }
 
@@ -26,12 +26,12 @@ function addMove(branches: Command, context: CommandContext): void {
     .command('move')
     .description('move all published properties of one branch to another')
     .requiredOption('--tenant <tenant>', 'id or name')
-    .requiredOption('--from <branch>', 'their present branch_id, exactly as it is published')
+    .requiredOption('--from <branch>', 'their current branch_id, exactly as it is published')
     .requiredOption('--to <branch>', 'their new branch_id')
-    .option('--dry-run', 'count the properties, and change nothing')
+    .option('--dry-run', 'count the properties without changing anything')
   addNote(
     command,
-    'One commit tells readers of the old branch that a property has gone, and readers of the new branch that it has arrived. Properties are moved 100 at a time; if the move is interrupted, run the same command again. Have the publisher use the new branch first: anything it publishes for the old one goes back there.',
+    'Each property moves in one commit: readers of the old branch get a removal, and readers of the new branch the property. Properties are moved 100 at a time; if the move is interrupted, run the same command again. Switch the publisher to the new branch first: whatever it publishes for the old one goes back there.',
   )
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
@@ -73,7 +73,7 @@ async function move({ output, flags }: Invocation, store: OpenedStore, asked: Mo
   const end = step.value
   if (end !== 'done') {
     throw new Refusal(
-      `${endWords[end]} ${countText(moved)} moved so far. Run the same command again to go on.`,
+      `${endWords[end]} ${countText(moved)} moved so far. Run the same command again to continue.`,
     )
   }
   const { from, to } = asked
@@ -88,10 +88,10 @@ function countText(properties: number): string {
 }
 
 const endWords = {
-  goesOn: 'The publisher still publishes for the old branch. Have it use the new one first.',
+  goesOn: 'The publisher still uses the old branch. Switch it to the new one first.',
   stopped: 'Stopped.',
-  maintenance: 'An operator has stopped publishing to this store.',
-  unknownFeed: 'The tenant is gone.',
+  maintenance: 'Maintenance is on, so nothing can be published.',
+  unknownFeed: 'The tenant no longer exists.',
   tenantMoving: 'The tenant is moving to another store.',
   epochRequired: 'Publishing to this store waits for a new epoch.',
   clockBehind: 'The clock of this machine is behind the newest event.',

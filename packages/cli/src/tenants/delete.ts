@@ -29,7 +29,7 @@ export function addDelete(tenants: Command, context: CommandContext): void {
     .argument('<tenant>', 'id or name')
     .option('--export <file>', 'first write all it owns to this file, a store that serve can open')
     .option('--without-export', 'delete it without an export')
-    .option('--dry-run', 'say what would be deleted, and change nothing')
+    .option('--dry-run', 'show what would be deleted, without changing anything')
   addSettings(command, changeSettings)
   addAction(command, context, (invocation, [idOrName = '']) => {
     const { settings: reader, flags } = invocation
@@ -71,7 +71,7 @@ export function addDeletions(tenants: Command, context: CommandContext): void {
         String(one.counts.events),
       ])
       return output.write(
-        tableText(['id', 'tenant', 'state', 'begun (UTC)', 'deleted (UTC)', 'events'], rows),
+        tableText(['id', 'tenant', 'state', 'started (UTC)', 'deleted (UTC)', 'events'], rows),
       )
     }),
   )
@@ -80,7 +80,7 @@ export function addDeletions(tenants: Command, context: CommandContext): void {
 async function plan({ output }: Invocation, { storage }: OpenedStore, tenant: Tenant): Promise<void> {
   const { tenantId, name } = tenant
   const counted = await storage.deletions.count(tenantId)
-  if (counted.kind !== 'counted') throw new Refusal('The tenant has gone in the meantime.')
+  if (counted.kind !== 'counted') throw new Refusal('The tenant no longer exists.')
   const refusal = await storage.deletions.refusal(tenantId)
   if (output.json) {
     const refusedBecause = refusal === undefined ? null : wordsOf(refusal)
@@ -140,7 +140,7 @@ async function deleteTenant(
       ? ''
       : `Its export is ${plainText(last.exported.file)} (SHA-256 ${last.exported.sha256}).\n`
   return output.write(
-    `Tenant ${tenantId} "${plainText(name)}" is deleted, and its name is free:\n${countsText(last.counts)}${file}` +
+    `Deleted tenant ${tenantId} "${plainText(name)}"; its name can be used again:\n${countsText(last.counts)}${file}` +
       `Certificate ${deletionId}: ${commandLine('tenants deletions --json', store.flags)}\n` +
       `The free space of the store may still hold its data until the store is rewritten: ${commandLine('compact', store.flags)}\n`,
   )
@@ -149,11 +149,11 @@ async function deleteTenant(
 function wordsOf(refusal: DeletionRefusal): string {
   switch (refusal.kind) {
     case 'unknownTenant':
-      return 'There is no such tenant any more.'
+      return 'The tenant no longer exists.'
     case 'inUse':
       return 'Its keys still work. Suspend it first, or have it leave (--unpublish) and wait until reading has ended.'
     case 'erasing':
-      return 'An erasure or a restriction of it is under way. Run this again in a moment.'
+      return 'An erasure or a restriction of it is in progress. Run this again in a moment.'
     case 'onHold':
       return `${refusal.holds} of its properties or contacts are on hold, the last until ${timestampText(refusal.untilMs)} UTC (\`holds list\`).`
     case 'tenantMoving':

@@ -14,7 +14,7 @@ import { jsonText } from '../terminal-text.ts'
 export function addImport(tenants: Command, context: CommandContext): void {
   const command = tenants
     .command('import')
-    .description('make tenants and their keys from a file; the same file again makes what is missing')
+    .description('create tenants and their keys from a file; the same file again creates what is missing')
     .argument(
       '<file>',
       'one JSON object a line: reference, name, keys (PROTOCOL §12.3); - for standard input',
@@ -25,7 +25,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
     reader.finish()
     const reading = await readImport(textOf(path), 'ndjson')
     if (reading.kind === 'faults') {
-      throw new Refusal(`${reading.errors.map(({ message }) => message).join('\n')}\nNothing was made.`)
+      throw new Refusal(`${reading.errors.map(({ message }) => message).join('\n')}\nNothing was created.`)
     }
     await withStore(reader, flags, async (store) => {
       const pepper = await pepperForNewKey(store, given)
@@ -41,7 +41,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
         await output.write(lines.map((line) => `${jsonText(lineJson(line))}\n`).join(''))
       }
       output.say(
-        `${counts.created} made, ${counts.known} already there, ${counts.nameTaken} with a name that is taken.`,
+        `${counts.created} created, ${counts.known} already there, ${counts.nameTaken} with a name that is taken.`,
       )
       if (counts.nameTaken > 0) context.failed()
     })

@@ -18,7 +18,7 @@ import { addImport } from './import.ts'
 export function addTenants(program: Command, context: CommandContext): void {
   const tenants = program
     .command('tenants')
-    .description('make, import, list, rename, suspend and delete tenants; works while the service runs')
+    .description('create, import, list, rename, suspend and delete tenants; works while the service runs')
   addCreate(tenants, context)
   addImport(tenants, context)
   addList(tenants, context)
@@ -33,7 +33,7 @@ export function addTenants(program: Command, context: CommandContext): void {
 function addCreate(tenants: Command, context: CommandContext): void {
   const command = tenants
     .command('create')
-    .description('make a tenant with its empty feeds')
+    .description('create a tenant with its empty feeds')
     .argument('<name>', 'name of the tenant')
     .option('--id <uuid>', 'its id, if it has one already (default: a new one)')
   addSettings(command, changeSettings)
@@ -53,7 +53,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
       if (outcome === 'nameTaken') throw nameTaken(name, store)
       if (output.json) return output.writeJson(tenantJson(tenant))
       const next = commandLine(`keys create --tenant ${tenant.tenantId} --scope read --label website`, store)
-      return output.write(`Tenant ${tenant.tenantId} "${name}" is made.\nNext: ${next}\n`)
+      return output.write(`Created tenant ${tenant.tenantId} "${name}".\nNext: ${next}\n`)
     })
   })
 }
@@ -85,7 +85,7 @@ function addList(tenants: Command, context: CommandContext): void {
           .filter(Boolean)
           .join(', '),
       ])
-      return output.write(tableText(['id', 'name', 'made (UTC)', ''], rows))
+      return output.write(tableText(['id', 'name', 'created (UTC)', ''], rows))
     }),
   )
 }
@@ -104,7 +104,7 @@ function addRename(tenants: Command, context: CommandContext): void {
       const outcome = await store.storage.tenants.changeTenant(tenant.tenantId, { name }, store.actor)
       if (outcome.kind !== 'changed') throw nameTaken(name, store.flags)
       if (output.json) return output.writeJson(tenantJson(outcome.tenant))
-      return output.write(`Tenant ${tenant.tenantId} is now called "${name}".\n`)
+      return output.write(`Renamed tenant ${tenant.tenantId} to "${name}".\n`)
     })
   })
 }
@@ -129,7 +129,7 @@ function addSuspend(tenants: Command, context: CommandContext): void {
       const tenant = await findTenant(store, idOrName)
       await store.storage.tenants.setTenantSuspended(tenant.tenantId, true, store.actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: true }))
-      return output.write(`Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is suspended.\n`)
+      return output.write(`Suspended tenant ${tenant.tenantId} "${plainText(tenant.name)}".\n`)
     })
   })
 }
@@ -177,10 +177,8 @@ function addResume(tenants: Command, context: CommandContext): void {
       await storage.tenants.setTenantSuspended(tenantId, false, actor)
       await storage.leaving.end(tenantId, actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: false }))
-      const removed = wasLeaving
-        ? ' Properties that were removed stay so until they are published again.'
-        : ''
-      return output.write(`Tenant ${tenantId} "${plainText(tenant.name)}" is active.${removed}\n`)
+      const removed = wasLeaving ? ' Removed properties stay removed until they are published again.' : ''
+      return output.write(`Resumed tenant ${tenantId} "${plainText(tenant.name)}".${removed}\n`)
     }),
   )
 }
@@ -208,7 +206,7 @@ function movingWords(state: MoveState | undefined): string {
 function nameTaken(name: string, store: string): Refusal {
   const again = commandLine(`keys create --tenant ${shellWord(name)} --scope read`, store)
   return new Refusal(
-    `There is a tenant "${name}" already, and names have to be different. Choose another name, such as one with the town; or make a key for the existing tenant: ${again}`,
+    `There is a tenant "${name}" already, and names have to be different. Choose another name, such as one with the town; or create a key for the existing tenant: ${again}`,
   )
 }
 

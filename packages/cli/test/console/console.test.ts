@@ -49,7 +49,7 @@ describe('property-events console', () => {
 
     const idle = await run(['console', ...data])
     assert.match(idle.stdout, /^http:\/\/127\.0\.0\.1:8080\/console\/#login=/)
-    assert.match(idle.stderr, /No service of this store runs with its console on.*serve --console/)
+    assert.match(idle.stderr, /No running service of this store has its console on.*serve --console/)
   })
 
   it('prints one for a key that there is, at the address that is named, on PostgreSQL too (PROTOCOL §15.3)', async () => {
@@ -81,7 +81,7 @@ describe('property-events console', () => {
     assert.ok(fromShell.stderr.includes(`It signs in with the key of PROPERTY_EVENTS_KEY, ${made.keyId}.`))
     const wrong = await run(['console', '--key', `${made.key}x`], { environment })
     assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /The key of --key is not a key of this store/)
+    assert.match(wrong.stderr, /The key from --key is not a key of this store/)
     assert.equal((await node.stop()).code, 0)
   })
 

@@ -69,9 +69,9 @@ async function plant(place: Place, folder: string) {
 const expected = {
   check: 'readers',
   status: 'warn',
-  detail: `these keys ask for the first page of the list alone, although there is more, so their readers probably stop at an event type that they do not know: "${label}" of Gwynedd Homes after number 1`,
+  detail: `these keys request only the first page of the list, although there is more, so their readers probably stop at an unknown event type: "${label}" of Gwynedd Homes after number 1`,
   remedy:
-    'If a reader knows only event types 0 and 1, as the public property importer for WordPress does, give it a new key, made with `keys create --reader wordpress-importer`, and revoke the old one. `consumers list` shows what each lacks.',
+    'If a reader knows only event types 0 and 1, as the public property importer for WordPress does, give it a new key, created with `keys create --reader wordpress-importer`, and revoke the old one. `consumers list` shows how far behind each is.',
 }
 
 async function readersFound(where: readonly string[]) {

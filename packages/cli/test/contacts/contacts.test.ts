@@ -139,7 +139,7 @@ describe('contacts of a store', () => {
     }
     assert.equal((await find('--name', 'Other Person 599')).found.length, 1)
     const none = await run(['contacts', 'find', '--email', 'nobody@example.com', ...data])
-    assert.equal(none.stdout, 'None of 601 contacts matches.\n')
+    assert.equal(none.stdout, 'No match among 601 contacts.\n')
     const args = ['audit', 'list', '--action', 'contacts.searched', '--data', folder]
     const rows = await runJson<readonly { tenant: string; detail: unknown }[]>(args)
     assert.deepEqual(
@@ -182,7 +182,7 @@ describe('contacts of a store', () => {
     const { code, stdout } = await run(['contacts', 'export', contactRef, ...data])
     assert.equal(code, 0)
     assert(!stdout.includes('Hidden'))
-    assert.match(stdout, /Erasures:\nbegun \(UTC\) +receipt +reason +state\n20/)
+    assert.match(stdout, /Erasures:\nstarted \(UTC\) +receipt +reason +state\n20/)
     assert.match(stdout, /cli:test +erasure\.begun/)
   })
 
@@ -255,7 +255,7 @@ describe('contacts of a store', () => {
     assert.match(await refusal('export', 'Jane ONeill'), /not the reference of a contact/)
     assert.match(await refusal('export', randomUUID()), /has no contact/)
     assert.match(await refusal('find'), /one of --email, --phone and --name/)
-    assert.match(await refusal('find', '--email', 'Jane'), /given with --email is not an e-mail address/)
+    assert.match(await refusal('find', '--email', 'Jane'), /value of --email is not an e-mail address/)
     assert.match(
       await refusal('find', '--name', 'Jane X', '--phone', '07700900123'),
       /one of --email, --phone and --name/,

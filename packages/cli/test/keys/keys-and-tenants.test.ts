@@ -154,7 +154,7 @@ describe('keys, while the service runs', () => {
     await until(async () => (await probe()) === 401, { what: 'publishing ends' })
     await becomes(key, 200)
     const back = await run(['tenants', 'resume', 'Hill & Co', ...data])
-    assert.match(back.stdout, /is active\. Properties that were removed stay so/)
+    assert.match(back.stdout, /^Resumed tenant .*\. Removed properties stay removed/)
     await until(async () => (await probe()) === 400, { what: 'publishing works again' })
   })
 
@@ -254,7 +254,7 @@ describe('keys, while the service runs', () => {
     assert.match(stdout, new RegExp(`^${key.keyId} .* published-0, current, reference-ids\\b`, 'm'))
 
     const said = async (...args: readonly string[]) => (await run([...create, ...args])).stderr
-    assert.match(await said('--label', 'WordPress importer'), /make it with --reader wordpress-importer/)
+    assert.match(await said('--label', 'WordPress importer'), /create it with --reader wordpress-importer/)
     assert.doesNotMatch(
       await said('--label', 'WordPress importer', '--reader', 'wordpress-importer'),
       /make it with/,
@@ -313,7 +313,7 @@ describe('keys, while the service runs', () => {
     assert.equal(code, 1)
     assert.match(
       stderr,
-      /for which published-0 has no number: PropertyViewed. Make the key without --event-types/,
+      /for which published-0 has no number: PropertyViewed. Create the key without --event-types/,
     )
     removeFolder(own)
   })
@@ -441,11 +441,11 @@ describe('a key made without the pepper of the others', () => {
     const missing = await create()
     assert.equal(missing.code, 1, missing.stdout)
     assert.equal(missing.stdout, '')
-    assert.match(missing.stderr, /holds no pepper.* PROPERTY_EVENTS_KEY_PEPPER/)
+    assert.match(missing.stderr, /has no pepper.* PROPERTY_EVENTS_KEY_PEPPER/)
     assert(!existsSync(join(folder, 'pepper')))
     const other = await create({ PROPERTY_EVENTS_KEY_PEPPER: 'not the one of the market' })
     assert.equal(other.code, 1, other.stdout)
-    assert.match(other.stderr, /No key of this store was made with this pepper/)
+    assert.match(other.stderr, /No key of this store was created with this pepper/)
     writeFileSync(join(folder, 'pepper'), 'ab'.repeat(32))
     assert.equal((await create()).code, 1)
     const pepper = readFileSync(join(market.folder, 'pepper'), 'utf8').trim()
@@ -508,7 +508,7 @@ describe('tenants', () => {
     assert.equal((await run(['tenants', 'rename', 'Fenn & Sons', 'Hill & Co', ...data])).code, 1)
     writeFileSync(file, '{"reference":"x"}\n')
     const refused = await run(['tenants', 'import', file, ...data])
-    assert.match(refused.stderr, /Line 1: name is .*Nothing was made/s)
+    assert.match(refused.stderr, /Line 1: name is .*Nothing was created/s)
     removeFolder(folder)
   })
 

@@ -89,7 +89,7 @@ async function use(node: string, installed: string, place: string): Promise<void
     assert.match(await program('publish', 'events.ndjson', ...to, publishKey), /^30 published/)
     assert.match(await program('sync', 'copy', ...to, readKey), /^\d+ events read, .*the copy holds \d+\n$/)
     assert.ok(readdirSync(join(place, 'copy')).length > 5)
-    assert.match(await program('backup', 'backup.db'), /holds the whole store/)
+    assert.match(await program('backup', 'backup.db'), /Backed up the whole store/)
     await program('compact', '--always')
     for (const path of [`${url}/openapi.json`, `${url}/docs`, metricsUrl]) {
       const answer = await fetch(path)

@@ -96,7 +96,7 @@ describe('what must be kept', () => {
     const asked = [...store, '--tenant', tenantId]
     const exported = await run(['contacts', 'export', ref, ...asked])
     assert.match(exported.stdout, /"last_name": "Kept"/)
-    assert.match(exported.stdout, /Restrictions:\nbegun/)
+    assert.match(exported.stdout, /Restrictions:\nstarted/)
     assert.match(exported.stdout, /restriction\.begun/)
     const { found } = await runJson<{ found: readonly { contactRef: string }[] }>([
       'contacts',

@@ -76,7 +76,7 @@ describe('retention at the command line', () => {
       ],
       [
         ['set', 'Hill'],
-        /Say what to set: one or more of --retain-contacts, --retain-properties, --expire-contacts/,
+        /Specify what to set: one or more of --retain-contacts, --retain-properties, --expire-contacts/,
       ],
       [['run', '--retain-properties', '13 months'], /must be a number of days such as 400d, or off/],
     ] as const) {

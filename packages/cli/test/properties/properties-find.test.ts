@@ -66,7 +66,7 @@ describe('finding a property at the command line', () => {
     const byId = await run(['properties', 'find', uuid('b'), ...place])
     assert.match(byId.stdout, /High \\u001bStreet, Tŷ-croes +MILL-7 +live/)
     const none = await run(['properties', 'find', 'fell', ...place])
-    assert.deepEqual([none.code, none.stdout], [0, 'None of 3 properties matches.\n'])
+    assert.deepEqual([none.code, none.stdout], [0, 'No match among 3 properties.\n'])
     const empty = await run(['properties', 'find', '...', ...place])
     assert.deepEqual([empty.code === 0, /must contain a letter or a digit/.test(empty.stderr)], [false, true])
   })

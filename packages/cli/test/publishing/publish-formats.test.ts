@@ -1,4 +1,4 @@
-/** Files that `publish` cannot take are named by what they are, and references that are no UUIDs get one. */
+/** Files that `publish` cannot take are named by what they are, and references that are not UUIDs get one. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -165,7 +165,7 @@ describe('a reference that is not a UUID', () => {
     })
     assert.equal(found.transactionId, agent_ref)
     const byOwn = await run(['properties', 'get', 'S1'], { environment: reading })
-    assert.match(byOwn.stderr, /"S1" is not the reference of a property.*`.* reference` makes one/)
+    assert.match(byOwn.stderr, /"S1" is not the reference of a property.*`.* reference` creates one/)
     const help = /`(.* reference)`/.exec(byOwn.stderr)?.[1] ?? ''
     assert.equal((await runPrinted(`${help} --help`)).code, 0)
   })

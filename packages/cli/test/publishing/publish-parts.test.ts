@@ -94,7 +94,7 @@ describe('cutting a file', () => {
     )
   })
 
-  it('reports a document that is cut off or continues after its end, after what came before', async () => {
+  it('reports a document that is interrupted or continues after its end, after what came before', async () => {
     for (const [text, expected] of [
       ['[{"a":1},{"b":', /ends in the middle/],
       ['[{"a":1}] []', /has ended, and more text follows/],

@@ -1,4 +1,4 @@
-/** What a run of `publish` is: every run counts, and one that was cut off is gone on with. */
+/** What a run of `publish` is: every run counts, and one that was interrupted is gone on with. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -189,7 +189,7 @@ describe('every run of publish counts', () => {
   })
 })
 
-describe('a run that was cut off', () => {
+describe('a run that was interrupted', () => {
   it('is continued where the service had answered, and stores nothing twice and leaves nothing out (P6)', async () => {
     const { variables, journals } = stateHome()
     const subject = newSubject()
@@ -201,7 +201,7 @@ describe('a run that was cut off', () => {
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /^Continuing the run of .*runs-\d+\.ndjson that was cut off .* ago after line 500\. Until then: 500 published, 0 repeated, 0 unchanged, 0 refused\. --new-run begins a new one\.$/m,
+      /^Continuing the run of .*runs-\d+\.ndjson that was interrupted .* ago after line 500\. Until then: 500 published, 0 repeated, 0 unchanged, 0 refused\. --new-run starts a new one\.$/m,
     )
     // The request that was stored, and whose answer got lost, comes back as repeats.
     assert.deepEqual(totalsOf(again), [100, 500, 0, 0])
@@ -223,7 +223,7 @@ describe('a run that was cut off', () => {
       const again = await publish(file, { variables })
       assert.match(
         again.stderr,
-        /cut off .* after line 500\. The feed has begun another epoch .* restore .*: a new run begins\./,
+        /interrupted .* after line 500\. The feed has started a new epoch .* restore .*: starting a new run\./,
       )
       assert.doesNotMatch(again.stderr, /Continuing/)
       // Every line was sent: those that this service still has are unchanged.
@@ -249,10 +249,10 @@ describe('a run that was cut off', () => {
     try {
       const ended = await publish(file, { variables })
       assert.equal(ended.code, 1)
-      assert.match(ended.stderr, /another epoch while the file was published.*begins a new run/s)
+      assert.match(ended.stderr, /a new epoch while the file was being published.*starts a new run/s)
       proxy.decide(undefined)
       const again = await publish(file, { variables })
-      assert.match(again.stderr, /another epoch since.*a new run begins/)
+      assert.match(again.stderr, /a new epoch since.*starting a new run/)
       assert.deepEqual(totalsOf(again), [0, 0, 600, 0])
     } finally {
       proxy.decide(undefined)
@@ -279,7 +279,7 @@ describe('a run that was cut off', () => {
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /^Of the lines that were answered before the run was cut off, 2 were refused\.$/m,
+      /^Of the lines that were answered before the run was interrupted, 2 were refused\.$/m,
     )
     assert.equal(again.code, 1)
     assert.deepEqual(totalsOf(again), [0, 100, 0, 0])
@@ -317,7 +317,7 @@ describe('a run that was cut off', () => {
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /runs-\d+\.ndjson has changed since a run of it was cut off .* after line 500: a new run begins/,
+      /runs-\d+\.ndjson has changed since a run of it was interrupted .* after line 500: starting a new run/,
     )
     assert.deepEqual(await history(subject), [1, 3])
     assert.deepEqual(readdirSync(journals), [])
@@ -335,7 +335,7 @@ describe('a run that was cut off', () => {
         : publish('-', { input: other, variables }))
       assert.match(
         ended.stderr,
-        /A run of .*runs-\d+\.ndjson was cut off .* publish that file again if the rest/,
+        /A run of .*runs-\d+\.ndjson was interrupted .* publish that file again if the rest/,
       )
       const again = await publish(file, { variables })
       assert.doesNotMatch(again.stderr, /Going on/)
@@ -387,7 +387,7 @@ describe('a run that was cut off', () => {
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /was cut off 13 hours ago after line 500\. That is too long ago to continue it/,
+      /was interrupted 13 hours ago after line 500\. That is too long ago to continue it/,
     )
     assert.deepEqual(totalsOf(again), [0, 0, 501, 0])
 
@@ -405,7 +405,10 @@ describe('a run that was cut off', () => {
     const journal = onlyJournal(journals)
     writeFileSync(journal, readFileSync(journal, 'utf8').slice(0, 40))
     const again = await publish(file, { variables })
-    assert.match(again.stderr, /^The notes of a run of .* cannot be read: a new run begins\.$/m)
+    assert.match(
+      again.stderr,
+      /^The saved progress of an interrupted run of .* cannot be read: starting a new run\.$/m,
+    )
     assert.deepEqual(totalsOf(again), [0, 0, 501, 0])
     assert.deepEqual(readdirSync(journals), [])
   })
@@ -430,7 +433,7 @@ describe('a run that was cut off', () => {
     const ended = await publish(file, { variables })
     assert.match(
       ended.stderr,
-      /cannot be noted in .*property-events\/publish \(.*\), so it cannot be continued/,
+      /cannot be saved in .*property-events\/publish \(.*\), so it cannot be continued/,
     )
     assert.deepEqual([ended.code, ...totalsOf(ended)], [0, 501, 0, 0, 0])
     assert.equal(readFileSync(home, 'utf8'), 'a file where a folder is wanted')
@@ -481,7 +484,7 @@ describe('two runs at once', () => {
     await arrived.promise
     // The other begins and ends while the first waits for its answer.
     const two = await publish(file, { variables })
-    assert.doesNotMatch(two.stderr, /Going on|cut off/)
+    assert.doesNotMatch(two.stderr, /Continuing|interrupted/)
     assert.equal(two.code, 0)
     assert.equal(
       readdirSync(journals).filter((name) => name.endsWith('.json')).length,

@@ -57,7 +57,7 @@ describe('a file with a key', () => {
     const file = join(folder, 'allwedd')
     writeFileSync(file, 'k\n')
     for (const [mode, words] of [
-      [0o644, /allwedd holds a secret, and every user of this machine can read it: chmod 600 it\./],
+      [0o644, /allwedd contains a secret, and every user of this machine can read it: chmod 600 it\./],
       [0o600, /^(?!.*every user)/s],
     ] as const) {
       chmodSync(file, mode)

@@ -132,7 +132,7 @@ describe('erasures of a data folder', () => {
     const place = restored('restored')
     const served = await run(['serve', '--port', '0', '--data', place, '--erasures', list])
     assert.equal(served.code, 1)
-    assert.match(served.stderr, /an older copy: it holds again what 3 of the erasures/)
+    assert.match(served.stderr, /an older copy: it contains again what 3 of the erasures/)
     const bare = await run(['epoch', 'start', '--continue-after', '100', '--data', place])
     assert.equal(bare.code, 1)
     assert.match(bare.stderr, /keys that may erase.*--erasures FILE.*--accept-lost-erasures/s)
@@ -189,7 +189,7 @@ describe('erasures of a data folder', () => {
     await storage.startEpoch(100, 'cli:test')
     const served = await run(['serve', '--port', '0', '--data', place, '--erasures', list])
     assert.equal(served.code, 1)
-    assert.match(served.stderr, /an older copy: it holds again what 3 of the erasures/)
+    assert.match(served.stderr, /an older copy: it contains again what 3 of the erasures/)
   })
 
   it('are not written if the list would be lost with the store, or is something else (D18)', async () => {

@@ -101,7 +101,7 @@ describe('numbers that were shown and are not there', () => {
     assert.equal(begun.code, 0, begun.stderr)
     assert.match(
       begun.stdout,
-      /next number of 1 of the feeds is greater than 3\.\n.*Hill & Co reads.* of Hill & Co\.$/m,
+      /next number of 1 of the feeds is greater than 3\.\n.*Hill & Co reads.* \(Hill & Co\)\.$/m,
     )
     assert.doesNotMatch(begun.stdout, /Dale/)
     assert.equal(await publish(node, hill), 201)
@@ -155,7 +155,7 @@ describe('numbers that were shown and are not there', () => {
       ['', /not output of `epoch heads`/],
       ['[]', /is not in the file/],
       [noted.stdout.replace(/"createdDate":"20/, '"createdDate":"19'), /not the same event as before/],
-      [noted.stdout.replace(/"epoch":"./, '"epoch":"-'), /Another epoch has begun/],
+      [noted.stdout.replace(/"epoch":"./, '"epoch":"-'), /A new epoch has started/],
     ] as const) {
       writeFileSync(join(root, 'wrong.json'), text)
       const refused = await run(['epoch', 'accept', '--heads', join(root, 'wrong.json'), ...to])

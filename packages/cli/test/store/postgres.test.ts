@@ -104,7 +104,7 @@ describe('a store in PostgreSQL', () => {
     ] as const) {
       const same = await run(['copy', '--from', from, '--to', to])
       assert.equal(same.code, 1, same.stderr)
-      assert.match(same.stderr, /one store under two names/)
+      assert.match(same.stderr, /the same store under two names/)
     }
     // Publishing has moved there: what was left behind is not copied over it, and nothing stops there.
     // With the pepper's text in place of its file.
@@ -199,7 +199,7 @@ describe('a store in PostgreSQL', () => {
       const refused = await create('--data', folder)
       assert.equal(refused.code, 1, refused.stdout)
       assert.equal(refused.stdout, '')
-      assert.match(refused.stderr, /holds no pepper.*--data.*PROPERTY_EVENTS_KEY_PEPPER/)
+      assert.match(refused.stderr, /has no pepper.*--data.*PROPERTY_EVENTS_KEY_PEPPER/)
       assert(!existsSync(join(folder, 'pepper')))
     }
     const made = await create('--data', join(root, 'node'))

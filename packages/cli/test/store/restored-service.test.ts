@@ -80,10 +80,7 @@ it('copies begin anew with a sentence that says why, and in the end hold all tha
   // Published again in another order, so that numbers of before are those of other events.
   await publish(three)
   for (const words of await sync()) {
-    assert.match(
-      words,
-      /The whole feed is read again \(its numbers mean other events now, as after a restore\)\./,
-    )
+    assert.match(words, /Reading the whole feed again \(it has started a new epoch, as after a restore\)\./)
   }
   assert.deepEqual([held().listings, held().isChanged], [all, false])
   await publish(changed)

@@ -1,4 +1,4 @@
-/** Three publishers of different habits. Each publishes one night at a time, and is cut off now and then. */
+/** Three publishers of different habits. Each publishes one night at a time, and is interrupted now and then. */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export interface Place {
 export interface Counts {
   runs: number
   cuts: number
-  /** Runs that said that they go on with one that was cut off. */
+  /** Runs that said that they go on with one that was interrupted. */
   goneOnWith: number
   /** Runs that were cut off and followed by another file. */
   abandoned: number
@@ -99,7 +99,7 @@ export function linePublisher(place: Place): PublishNight {
 
 /**
  * Publishes a file of all it has every night, in two requests. Some properties change twice in one file; there are few of them,
- * so that files come to equal earlier ones. A run that was cut off is started again the same night, or never.
+ * so that files come to equal earlier ones. A run that was interrupted is started again the same night, or never.
  */
 export function filePublisher(place: Place): PublishNight {
   const { random, counts } = place
@@ -109,7 +109,7 @@ export function filePublisher(place: Place): PublishNight {
   const others: readonly Change[] = subjectsOf(500).map((subject) => ({ subject, state: 1 }))
   const path = join(place.folder, 'nightly.ndjson')
   const seen = new Set<string>()
-  /** The file that was cut off and what it still had to do. */
+  /** The file that was interrupted and what it still had to do. */
   let left: { readonly text: string; readonly events: readonly Happened[] } | undefined
 
   const chances = (subject: string): readonly Change[] => {
@@ -124,7 +124,7 @@ export function filePublisher(place: Place): PublishNight {
     writeFileSync(path, text)
     if (seen.has(text)) counts.equalFiles += 1
     seen.add(text)
-    // The same file again goes on where it was cut off; any other one is news.
+    // The same file again goes on where it was interrupted; any other one is news.
     const isLeft = left?.text === text
     const wanted = left !== undefined && isLeft ? left.events : holding.eventsOf(changes)
     left = undefined

@@ -114,5 +114,5 @@ export async function cutOff(
   child.stderr?.resume()
   await new Promise((resolve) => child.on('exit', resolve))
   proxy.decide(undefined)
-  assert.equal(child.signalCode, 'SIGKILL', 'the run was cut off')
+  assert.equal(child.signalCode, 'SIGKILL', 'the run was interrupted')
 }

@@ -86,7 +86,7 @@ describe('two syncs at once', () => {
 })
 
 describe('a copy that somebody has emptied', () => {
-  const anew = /^The whole feed is read again \(nothing is left of the copy\)\.$/m
+  const anew = /^Reading the whole feed again \(nothing is left of the copy\)\.$/m
 
   const ways: Readonly<Record<string, (path: string) => void>> = {
     'a folder, its files removed': (path) => {

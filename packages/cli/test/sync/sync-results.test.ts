@@ -66,7 +66,7 @@ describe('sync --results', () => {
     assert.equal(code, 1)
     assert.match(
       stdout,
-      /^3 results taken, 1 of properties that the feed does not have, 3 lines refused\n5 events read/,
+      /^3 results accepted, 1 of properties that the feed does not have, 3 lines refused\n5 events read/,
     )
     assert.match(stderr, /^refused: line 3 at \/agentRef: .* \(wrong_type\)$/m)
     assert.match(stderr, /^refused: line 4 at \/url: .* \(not_allowed\)$/m)

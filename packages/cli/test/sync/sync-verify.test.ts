@@ -90,7 +90,7 @@ describe('sync --verify', () => {
         bad.stdout,
         new RegExp(`${refOf(99)} +in the copy with event \\d+; the feed does not show it`),
       )
-      assert.match(bad.stderr, /Make the copy again in an empty place/)
+      assert.match(bad.stderr, /Create the copy again in an empty folder/)
       const json = await verify('--json')
       assert.equal(json.code, 1)
       const { verified, differences } = JSON.parse(json.stdout) as Verified

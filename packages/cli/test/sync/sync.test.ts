@@ -87,7 +87,7 @@ describe('sync', () => {
     assert.equal(stdout, '')
     assert.match(
       stderr,
-      /project is not a copy that sync has made: it holds package\.json and 2 more .*Name a new .*folder/,
+      /project is not a copy that sync has created: it contains package\.json and 2 more .*Name a new .*folder/,
     )
     // A file that is not JSON is in nobody's way.
     const readme = join(market.folder, 'with a readme')
@@ -178,7 +178,10 @@ describe('sync', () => {
     await publish(Array.from({ length: 60 }, (_, index) => ({ remove: { agentRef: refOf(100 + index) } })))
     const refused = await run(['sync', folder], { environment })
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /would remove 60 of \d+ in the copy.*--allow-mass-removal/)
+    assert.match(
+      refused.stderr,
+      /with these 60, [\d,]+ of [\d,]+ listings would be gone within 24 h .*--allow-mass-removal/,
+    )
     const allowed = await runJson<Summary>(['sync', folder, '--allow-mass-removal'], { environment })
     assert.equal(allowed.held, held - 60)
   })
@@ -193,7 +196,7 @@ describe('sync', () => {
     const other = join(market.folder, 'other.ndjson')
     writeFileSync(other, '{"something":"else"}\n')
     const wrongFile = await run(['sync', other], { environment })
-    assert.match(wrongFile.stderr, /not a copy that sync has made/)
+    assert.match(wrongFile.stderr, /not a copy that sync has created/)
     assert.doesNotMatch(wrongKey.stderr + wrongFile.stderr, /\n\s+at /)
   })
 })

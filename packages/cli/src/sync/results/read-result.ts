@@ -46,7 +46,7 @@ const rules: readonly (readonly [string, (value: unknown) => boolean, string])[]
   [
     'sequenceNumber',
     (value) => Number.isSafeInteger(value),
-    'sequenceNumber is the number of the event that the site has taken.',
+    'sequenceNumber is the number of the event that the site has applied.',
   ],
   ['outcome', (value) => outcomes.includes(value), 'outcome is one of live, held, refused.'],
   ['code', isTextOrAbsent, 'code is a word of your own.'],

@@ -99,14 +99,14 @@ export async function withResults<Result>(
 function stoppedAt(error: unknown, { sent, throughLine }: ResultTotals): unknown {
   if (!(error instanceof Error) || throughLine === 0) return error
   return new Refusal(
-    `${error.message}\nStopped after line ${throughLine} of the results: ${number(sent)} were taken. The same file can be sent again as it is.`,
+    `${error.message}\nStopped after line ${throughLine} of the results: ${number(sent)} were accepted. The same file can be sent again as it is.`,
     { cause: error },
   )
 }
 
 export function resultsText({ sent, refused, unknown }: ResultTotals): string {
   const parts = [
-    `${number(sent)} ${sent === 1 ? 'result' : 'results'} taken`,
+    `${number(sent)} ${sent === 1 ? 'result' : 'results'} accepted`,
     ...(unknown === 0 ? [] : [`${number(unknown)} of properties that the feed does not have`]),
     ...(refused === 0 ? [] : [`${number(refused)} ${refused === 1 ? 'line' : 'lines'} refused`]),
   ]
