@@ -78,7 +78,7 @@ describe('property-events console', () => {
     const fromShell = await run(['console'], {
       environment: { ...environment, PROPERTY_EVENTS_KEY: made.key },
     })
-    assert.ok(fromShell.stderr.includes(`It signs in with the key of PROPERTY_EVENTS_KEY, ${made.keyId}.`))
+    assert.ok(fromShell.stderr.includes(`It signs in with the key from PROPERTY_EVENTS_KEY, ${made.keyId}.`))
     const wrong = await run(['console', '--key', `${made.key}x`], { environment })
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /The key from --key is not a key of this store/)

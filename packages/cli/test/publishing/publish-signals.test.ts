@@ -166,7 +166,7 @@ describe('publish, stopped by a signal', () => {
     child.kill('SIGTERM')
     const { code, stderr } = await ending
     assert.equal(code, 143, stderr)
-    assert.match(stderr, /^stopped before anything was sent; the same command begins again\.$/m)
+    assert.match(stderr, /^stopped before anything was sent; the same command starts again\.$/m)
     assert.deepEqual(
       readdirSync(market.folder).filter((name) => name.startsWith('property-events-')),
       [],

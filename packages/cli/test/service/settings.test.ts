@@ -92,7 +92,7 @@ describe('settings', () => {
       /KEY_PEPPER_FILE is ".*gone", which cannot be read \(ENOENT\)\./,
     )
     writeFileSync(file, 'geheim')
-    fault({ [`${variable}_FILE`]: file }, /^(?!.*geheim).*_FILE is not usable \(6 characters, not shown\)/)
+    fault({ [`${variable}_FILE`]: file }, /^(?!.*geheim).*_FILE is invalid \(6 characters, not shown\)/)
     // Only for secrets.
     fault({ PROPERTY_EVENTS_PORT_FILE: file }, /PROPERTY_EVENTS_PORT_FILE is not a setting/)
   })
