@@ -46,7 +46,7 @@ describe('roles with the least rights', () => {
     const url = (database?: string) => `${server.url(database)}?port=${port}`
     await asPsql(url, deployed('roles.sql'))
     const made = await runJson(['migrate', '--database', addressOf('owner')])
-    assert.deepEqual(made, { made: true })
+    assert.deepEqual(made, { created: true })
   })
   after(async () => {
     await server[Symbol.asyncDispose]()
@@ -80,7 +80,7 @@ describe('roles with the least rights', () => {
     const node = await start(['serve', '--data', join(folder, 'node')], { environment })
     after(() => node.child.kill('SIGKILL'))
     const again = await runJson(['migrate'], { environment })
-    assert.deepEqual(again, { made: false })
+    assert.deepEqual(again, { created: false })
     await runJson(['tenants', 'create', 'Hill & Co'], { environment })
     const keyFor = async (scope: string) => {
       const args = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope]
@@ -175,7 +175,7 @@ describe('roles with the least rights', () => {
     const tls = { ssl: 'on', ssl_cert_file: 'tls/fullchain.pem', ssl_key_file: 'tls/privkey.pem' }
     await server.start(tls)
     const verified = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`
-    assert.deepEqual(await runJson(['migrate', '--database', addressOf('owner', verified)]), { made: false })
+    assert.deepEqual(await runJson(['migrate', '--database', addressOf('owner', verified)]), { created: false })
     const { rows } = await withClient(addressOf('node', verified), (client) =>
       client.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
     )
