@@ -175,7 +175,9 @@ describe('roles with the least rights', () => {
     const tls = { ssl: 'on', ssl_cert_file: 'tls/fullchain.pem', ssl_key_file: 'tls/privkey.pem' }
     await server.start(tls)
     const verified = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`
-    assert.deepEqual(await runJson(['migrate', '--database', addressOf('owner', verified)]), { created: false })
+    assert.deepEqual(await runJson(['migrate', '--database', addressOf('owner', verified)]), {
+      created: false,
+    })
     const { rows } = await withClient(addressOf('node', verified), (client) =>
       client.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
     )
