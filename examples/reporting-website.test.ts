@@ -15,8 +15,6 @@ import { freePorts } from '../packages/server/test/support/free-ports.ts'
 import { property } from '../packages/server/test/support/property.ts'
 import { until } from '../packages/server/test/support/until.ts'
 
-type Told = PropertyConsumer & { readonly url: string | null; readonly code: string | null }
-
 const program = join(import.meta.dirname, 'reporting-website.ts')
 
 describe('a website that tells what became of properties', () => {
@@ -61,14 +59,13 @@ describe('a website that tells what became of properties', () => {
   })
 
   /** What the publisher is told. */
-  async function seenOf(agentRef: string): Promise<Told | undefined> {
+  async function seenOf(agentRef: string): Promise<PropertyConsumer | undefined> {
     const seen = await publisher().delivery(agentRef)
-    // The client promises a sentence; the rest is the service's own (PROTOCOL §14.6).
-    return seen?.consumers.find(({ name }) => name === 'website') as Told | undefined
+    return seen?.consumers.find(({ name }) => name === 'website')
   }
 
-  async function seenAs(agentRef: string, state: string): Promise<Told> {
-    let seen: Told | undefined
+  async function seenAs(agentRef: string, state: string): Promise<PropertyConsumer> {
+    let seen: PropertyConsumer | undefined
     await until(
       async () => {
         seen = await seenOf(agentRef)

@@ -48,11 +48,7 @@ export function addCreate(keys: Command, context: CommandContext): void {
       collectValues,
     )
     .option('--test', 'for the sandbox of a service with test keys; replaces --tenant and --scope')
-    .option(
-      '--network <network>',
-      'an address or network from which alone it can be used; repeat for several',
-      collectWords,
-    )
+    .option('--network <network>', 'the only address or network it works from; repeatable', collectWords)
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', futureTimeHelp)
     .option('--rate <number>', 'requests a second, instead of the default rate (serve --rate-limit)')

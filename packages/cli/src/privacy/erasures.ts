@@ -219,8 +219,8 @@ function rowOf(recipient: ErasureRecipient, isClosed: boolean): readonly string[
   return [`  ${keyId}`, label, sent, ...times, told, isClosed ? acknowledgedText(recipient) : '-']
 }
 
-/** For a key with several consumers, also how many have acknowledged. An older service names no consumers. */
-function acknowledgedText({ acknowledgedAt, consumers = [] }: ErasureRecipient): string {
+/** For a key with several consumers, also how many have acknowledged. */
+function acknowledgedText({ acknowledgedAt, consumers }: ErasureRecipient): string {
   if (acknowledgedAt !== null) return acknowledgedAt
   const done = consumers.filter((consumer) => consumer.acknowledgedAt !== null).length
   return done === 0 ? 'not yet' : `${done} of ${consumers.length}`
