@@ -36,6 +36,7 @@ describe('times', () => {
       [4 * 3_600, '4 h ago'],
       [47 * 3_600, '47 h ago'],
       [62 * 86_400, '62 d ago'],
+      [2_640 * 86_400, '7 y ago'],
       [-6 * 86_400, 'in 6 d'],
     ] as const
     for (const [seconds, text] of ages) assert.equal(ageText(0, seconds * 1_000), text)

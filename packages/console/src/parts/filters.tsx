@@ -83,10 +83,17 @@ function isTime(name: string): boolean {
 }
 
 /** The options of a choice: everything, or one of the values. */
-export function Options({ among }: { readonly among: readonly (readonly [value: string, says: string])[] }) {
+export function Options({
+  among,
+  all = 'All',
+}: {
+  readonly among: readonly (readonly [value: string, says: string])[]
+  /** The first option. */
+  readonly all?: string
+}) {
   return (
     <>
-      <option value="">All</option>
+      <option value="">{all}</option>
       {among.map(([value, says]) => (
         <option key={value} value={value}>
           {says}

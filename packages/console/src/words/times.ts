@@ -41,17 +41,20 @@ export function ageText(ms: number, nowMs: number): string {
   return ms > nowMs ? `in ${text}` : `${text} ago`
 }
 
-/** A length of time in its largest unit: `45 s`, `3 min`, `4 h`, `62 d`. */
+/** A length of time in its largest unit: `45 s`, `3 min`, `4 h`, `62 d`, `7 y`. */
 export function spanText(seconds: number): string {
   if (seconds < 60) return `${Math.floor(seconds)} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
   if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`
-  return `${Math.floor(seconds / 86_400)} d`
+  if (seconds < 2 * yearSeconds) return `${Math.floor(seconds / 86_400)} d`
+  return `${Math.floor(seconds / yearSeconds)} y`
 }
+
+const yearSeconds = 365 * 86_400
 
 /** The same within a sentence: `62 days`. */
 export function longSpanText(seconds: number): string {
-  return spanText(seconds).replace(/^1 d$/, '1 day').replace(/ d$/, ' days')
+  return spanText(seconds).replace(/ d$/, ' days').replace(/ y$/, ' years')
 }
 
 /**

@@ -61,8 +61,8 @@ describe('the views of a property, a contact and keys', withBrowser, () => {
       for (const part of [
         '£289,950',
         'Available',
-        'sales',
-        'listed',
+        'Sales',
+        'Listed',
         'back on the market at £289,950',
         'taken off the market: Withdrawn from Market',
         'first listed at £310,000',

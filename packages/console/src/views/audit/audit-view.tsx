@@ -1,11 +1,13 @@
 /** Who changed what, newest first. */
 import { useLocation } from 'preact-iso/router'
+import type { AuditRow } from '@property-events/protocol/wire'
 import { paths } from '../../base.ts'
 import { Answer } from '../../parts/answer.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Filters } from '../../parts/filters.tsx'
 import { Table } from '../../parts/table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { ViewLink } from '../../parts/view-link.tsx'
 import { hrefOf } from '../../root.ts'
 import { listKeys } from '../../service/operations/keys.ts'
@@ -63,18 +65,7 @@ export function AuditView({ parts: { tenantId }, query }: ViewProps) {
                     cell: ({ action: code }) => <span title={code}>{actionWords(code)}</span>,
                   },
                   { name: 'Subject', cell: ({ target }) => <Subject target={target} labels={labels} /> },
-                  {
-                    name: 'Agency',
-                    isWide: true,
-                    cell: (row) =>
-                      row.tenantId === null ? (
-                        '–'
-                      ) : (
-                        <ViewLink path={paths.audit(row.tenantId)}>
-                          {labels.get(row.tenantId) ?? `${row.tenantId.slice(0, 8)}…`}
-                        </ViewLink>
-                      ),
-                  },
+                  ...(tenantId === undefined ? [agencyColumn(labels)] : []),
                   { name: 'Details', cell: ({ detail }) => detailWords(detail, now.value) || '–' },
                 ]}
                 rows={items}
@@ -108,4 +99,20 @@ function Subject({ target, labels }: { readonly target: string | null; readonly 
   if (target === null) return <>–</>
   const label = labels.get(target)
   return label === undefined ? <code>{target}</code> : <span title={target}>{label}</span>
+}
+
+/** Only where there are several. */
+function agencyColumn(labels: Labels): Column<AuditRow> {
+  return {
+    name: 'Agency',
+    isWide: true,
+    cell: (row) =>
+      row.tenantId === null ? (
+        '–'
+      ) : (
+        <ViewLink path={paths.audit(row.tenantId)}>
+          {labels.get(row.tenantId) ?? `${row.tenantId.slice(0, 8)}…`}
+        </ViewLink>
+      ),
+  }
 }

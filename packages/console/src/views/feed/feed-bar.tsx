@@ -45,6 +45,7 @@ export function FeedBar(props: Props) {
       {address.feed === 'property' && (
         <Choice
           name="Category"
+          names="categories"
           chosen={category}
           among={categories.map((one) => [one, one === 'sales' ? 'Sales' : 'Lettings'])}
           onChoice={(chosen) => onNarrow({ category: chosen })}
@@ -52,6 +53,7 @@ export function FeedBar(props: Props) {
       )}
       <Choice
         name="Type"
+        names="types"
         chosen={type}
         among={shortCodesOf[address.feed].map((code) => [code, typeName(code)])}
         onChoice={(chosen) => onNarrow({ type: chosen })}
@@ -126,21 +128,23 @@ function useJumps({ address, category, list, total, typed, onFailure }: Props) {
 
 interface ChoiceProps {
   readonly name: string
+  /** `types`. */
+  readonly names: string
   readonly chosen: string | undefined
   /** What an address says, and what people read. */
   readonly among: readonly (readonly [value: string, name: string])[]
   readonly onChoice: (chosen: string | undefined) => void
 }
 
-function Choice({ name, chosen, among, onChoice }: ChoiceProps) {
+function Choice({ name, names, chosen, among, onChoice }: ChoiceProps) {
   return (
     <label>
-      <span>{name}</span>
+      <span class="unseen">{name}</span>
       <select
         value={chosen ?? ''}
         onChange={({ currentTarget: { value } }) => onChoice(value === '' ? undefined : value)}
       >
-        <Options among={among} />
+        <Options among={among} all={`All ${names}`} />
       </select>
     </label>
   )

@@ -12,6 +12,7 @@ export function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
   const days = usageDays(usage.items, now.value)
   return (
     <svg class="usage" viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={usageWords(days)}>
+      <line x2={box.width} y1={box.height} y2={box.height} />
       {usageBars(days, box).map(({ day, x, y, width, height, refusedHeight }) => (
         <g key={day.day}>
           <rect x={x} y={y} width={width} height={height} />

@@ -67,7 +67,7 @@ export function faultsOfTenant(
   const furthest = facts?.furthest
   if (furthest === undefined || furthest === null || furthest.lagSeconds < longestLagSeconds) return []
   const events = counted(furthest.lagEvents, 'event')
-  const behind = `“${consumerName(furthest)}” is ${events} behind, for ${spanText(furthest.lagSeconds)}`
+  const behind = `“${consumerName(furthest)}” is ${events} behind, for ${longSpanText(furthest.lagSeconds)}`
   return [
     {
       key: `${furthest.keyId} ${furthest.name}`,

@@ -94,7 +94,7 @@ function Head({ versions, agentRef, category, tenantId }: HeadProps) {
           { name: 'Price', value: price ?? '–' },
           { name: 'Status', value: status ?? '–' },
           { name: 'Category', value: listed ?? '–' },
-          { name: 'On the market', value: presence },
+          { name: 'Market', value: presence },
           { name: 'Events', value: countText(versions.length) },
         ]}
       />
