@@ -60,7 +60,7 @@ describe('a text in the find box', () => {
     assert.match(planFind(term, reader, tenantId).left ?? '', /may not see keys/)
   })
 
-  it('is searchedCount up, if it is an id, among events, properties and agencies, through the API of the session (D31)', async () => {
+  it('is looked up, if it is an id, among events, properties and agencies, through the API of the session (D31)', async () => {
     const event = { sequenceNumber: 7, eventTypeShortCode: 'PropertyUpdated' }
     const own = sender(event)
     const found = await Promise.all(

@@ -111,32 +111,32 @@ function planted(head: number, epoch: string): readonly Planted[] {
       label: 'has not applied it',
       after: [{ path: '/v1/property-events?after=0' }],
       says: (service, key) => say(service, key, 'default', { sequenceNumber: 1, epoch }),
-      said: /^Disclosure by the events after a number .* applied everything through 1, which does not include this\./,
+      said: /^Sent by the events after a number .* applied everything through 1, which does not include this\./,
     },
     {
       label: 'was sent it by pages',
       after: [read],
-      said: /^Disclosure by the list at .*, within a minute of being published\. It has not said/,
+      said: /^Sent by the list at .*, within a minute of being published\. It has not said/,
     },
     {
       label: 'was sent it by a snapshot',
       after: [{ path: '/v1/property-events/snapshot' }],
-      said: /^Disclosure by a snapshot/,
+      said: /^Sent by a snapshot/,
     },
     {
       label: 'was sent it alone',
       after: [{ path: `/v1/properties/${agentRef}` }],
-      said: /^Disclosure by the latest of the property/,
+      said: /^Sent by the latest of the property/,
     },
     {
       label: 'was sent its history',
       after: [{ path: `/v1/properties/${agentRef}/history` }],
-      said: /^Disclosure by the history/,
+      said: /^Sent by the history/,
     },
     {
       label: 'was sent it by current events',
       after: [{ path: `${list}?current=true` }],
-      said: /^Disclosure by the list of current events/,
+      said: /^Sent by the list of current events/,
     },
     { label: 'has stopped', before: [read], said: /^Not sent: it has not asked since / },
     {
@@ -224,7 +224,7 @@ function planted(head: number, epoch: string): readonly Planted[] {
       terms: { reading: { eventTypes: 'published-0', current: false } },
       after: [{ path: list }],
       // Of an update both say 0; `other`, which was only published, shows the difference.
-      said: /^Disclosure by the list /,
+      said: /^Sent by the list /,
     },
   ]
 }
