@@ -1,7 +1,7 @@
 /**
  * The highest number that this thread has shown or acknowledged in each feed. A new number raises the feed's count before it is shown,
- * because what any thread of the node remembers of the feed may be older: a commit can be read a moment before it is counted, and a
- * commit of another node long before this node hears of it. So no list that is answered from memory is older than what a reader has
+ * because what any thread of the node has cached of the feed may be older: a commit can be read a moment before it is counted, and a
+ * commit of another node long before this node is notified. So no list that is answered from memory is older than what a reader has
  * already seen here. On PostgreSQL these numbers are also what a restored database must still hold (D13).
  */
 import { parseCreatedDate } from '@property-events/protocol/plain'
@@ -22,11 +22,11 @@ export interface ShownNumber {
 }
 
 export interface ShownNumbers {
-  /** Notes the numbers that were read, before they are shown. */
-  note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
-  /** Notes stored events that a dry run shows; events that would be stored have no number. */
+  /** Records the numbers that were read, before they are shown. */
+  record(key: FeedKey, sequenceNumber: number, created?: Ticks): void
+  /** Records stored events that a dry run shows; events that would be stored have no number. */
   recordPreviewed(batch: AppendBatch, outcome: AppendOutcome): void
-  /** Notes what is acknowledged. If events were added, the feed's count always rises. */
+  /** Records what is acknowledged. If events were added, the feed's count always rises. */
   recordAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
   highest(key: FeedKey): number
   /** The store need no longer hold this number. Does nothing if a higher one was shown since. */
@@ -38,10 +38,10 @@ export interface ShownNumbers {
 const feedsAtMost = 50_000
 
 export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers {
-  const shown = new BoundedMap<string, Remembered>(feedsAtMost)
+  const shown = new BoundedMap<string, RecordedNumber>(feedsAtMost)
 
   /** True if the number is new. */
-  function remember(key: FeedKey, sequenceNumber: number, created: Ticks | string | undefined): boolean {
+  function recordNumber(key: FeedKey, sequenceNumber: number, created: Ticks | string | undefined): boolean {
     const name = feedName(key)
     const before = shown.get(name)
     if (before !== undefined && before.sequenceNumber >= sequenceNumber) return false
@@ -50,19 +50,20 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
   }
 
   return {
-    note(key, sequenceNumber, created) {
-      if (remember(key, sequenceNumber, created)) counts.raise(key)
+    record(key, sequenceNumber, created) {
+      if (recordNumber(key, sequenceNumber, created)) counts.raise(key)
     },
     recordPreviewed({ key }, outcome) {
       const newest = highestOf(outcome)
-      if (newest !== undefined && remember(key, newest.sequenceNumber, newest.createdDate)) counts.raise(key)
+      if (newest !== undefined && recordNumber(key, newest.sequenceNumber, newest.createdDate))
+        counts.raise(key)
     },
     recordAppended(batches, outcomes) {
       for (const [index, { key }] of batches.entries()) {
         const outcome = outcomes[index]
         const newest = highestOf(outcome)
         if (newest === undefined) continue
-        const isNews = remember(key, newest.sequenceNumber, newest.createdDate)
+        const isNews = recordNumber(key, newest.sequenceNumber, newest.createdDate)
         // A repeat of an event that another node has stored shows it as a read would.
         if (isNews && !hasAppended(outcome)) counts.raise(key)
       }
@@ -77,11 +78,11 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
 }
 
 /** A time may still be the text of a receipt: it is needed only after a failover, and reading it takes a fiftieth of a single publication. */
-interface Remembered extends Omit<ShownNumber, 'created'> {
+interface RecordedNumber extends Omit<ShownNumber, 'created'> {
   readonly created: Ticks | string | undefined
 }
 
-function shownOf({ key, sequenceNumber, created }: Remembered): ShownNumber {
+function shownOf({ key, sequenceNumber, created }: RecordedNumber): ShownNumber {
   return { key, sequenceNumber, created: typeof created === 'string' ? parseCreatedDate(created) : created }
 }
 
@@ -101,53 +102,53 @@ export type ShowingReads = Pick<
   'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readNewest' | 'readSubject' | 'head' | 'heads'
 >
 
-/** The same reads, which first note everything they return. */
+/** The same reads, which first record everything they return. */
 export function recordedReads(reads: ShowingReads, shown: ShownNumbers): ShowingReads {
-  const noteHead = (key: FeedKey, head: Head | undefined): void => {
-    if (head !== undefined && head.position > 0) shown.note(key, head.sequenceNumber, head.created)
+  const recordHead = (key: FeedKey, head: Head | undefined): void => {
+    if (head !== undefined && head.position > 0) shown.record(key, head.sequenceNumber, head.created)
   }
-  const noteEvent = (key: FeedKey, event: StoredEvent | undefined): void => {
-    if (event !== undefined) shown.note(key, event.sequenceNumber)
+  const recordEvent = (key: FeedKey, event: StoredEvent | undefined): void => {
+    if (event !== undefined) shown.record(key, event.sequenceNumber)
   }
   return {
     async locate(query) {
       const located = await reads.locate(query)
-      noteHead(query.key, located?.head)
+      recordHead(query.key, located?.head)
       return located
     },
     async head(key) {
       const head = await reads.head(key)
-      noteHead(key, head)
+      recordHead(key, head)
       return head
     },
     async heads(keys) {
       const heads = await reads.heads(keys)
-      for (const [index, key] of keys.entries()) noteHead(key, heads[index])
+      for (const [index, key] of keys.entries()) recordHead(key, heads[index])
       return heads
     },
     async readEvent(key, id, branches) {
       const event = await reads.readEvent(key, id, branches)
-      noteEvent(key, event)
+      recordEvent(key, event)
       return event
     },
     async readLatest(key, subjectId, branches) {
       const event = await reads.readLatest(key, subjectId, branches)
-      noteEvent(key, event)
+      recordEvent(key, event)
       return event
     },
     async readAfter(query) {
       const events = await reads.readAfter(query)
-      noteEvent(query.key, events.at(-1))
+      recordEvent(query.key, events.at(-1))
       return events
     },
     async readNewest(query) {
       const events = await reads.readNewest(query)
-      noteEvent(query.key, events[0])
+      recordEvent(query.key, events[0])
       return events
     },
     async readSubject(query) {
       const events = await reads.readSubject(query)
-      noteEvent(query.key, events.at(-1))
+      recordEvent(query.key, events.at(-1))
       return events
     },
   }

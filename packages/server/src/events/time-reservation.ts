@@ -25,7 +25,7 @@ export interface TimeReservation {
   covers(moment: Ticks): boolean
   /** Resolves when the store has moved it on. Rejects when it cannot, and with `storage_unavailable` when that takes too long. */
   renewed(): Promise<void>
-  /** How far ahead of the store's clock time is reserved, by what is known here; `undefined`: nothing is. */
+  /** How far ahead of the store's clock time is reserved, as far as this node knows; `undefined`: nothing is. */
   aheadMs(): number | undefined
   /** The store may not hold the reservation: its history is another one. */
   forget(): void
@@ -38,7 +38,7 @@ interface TimeReservationOptions {
   readonly renew: () => Promise<Reserved>
   /** How long a window waits for that; without a limit, if left out. */
   readonly patienceMs?: number
-  /** Told of each renewal. */
+  /** Gets each renewal. */
   readonly report: TaskReport
 }
 
@@ -47,15 +47,15 @@ const keptAheadForMs = 120_000
 /** After a failure the store is asked again. */
 const retryAfterMs = 1_000
 
-const nothingKnown: Reserved = { moment: 0n, reserved: 0n }
+const noReservation: Reserved = { moment: 0n, reserved: 0n }
 
 function reservedMs({ moment, reserved }: Reserved): number {
   return Number((reserved - moment) / ticksPerMillisecond)
 }
 
 export function timeReservation({ renew, patienceMs, report }: TimeReservationOptions): TimeReservation {
-  let known: Reserved = nothingKnown
-  let knownAtMs = 0
+  let current: Reserved = noReservation
+  let answeredAtMs = 0
   let renewing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let lastAnsweredMs = 0
@@ -67,8 +67,8 @@ export function timeReservation({ renew, patienceMs, report }: TimeReservationOp
     const askedMs = performance.now()
     const answer = await renew()
     if (history !== histories) return
-    known = answer
-    knownAtMs = askedMs
+    current = answer
+    answeredAtMs = askedMs
   }
   /** One question at a time: a store that hangs costs one connection, not one for each window. */
   const renewOnce = (): Promise<void> => {
@@ -82,7 +82,7 @@ export function timeReservation({ renew, patienceMs, report }: TimeReservationOp
     timer.unref()
   }
   /** The store moves it when half is gone. Asked after half of what is left, it never comes to less than a quarter. */
-  const halfOfRest = (): number => Math.max(0, reservedMs(known) / 2)
+  const halfOfRest = (): number => Math.max(0, reservedMs(current) / 2)
   const keepAhead = async (): Promise<void> => {
     const isWanted = performance.now() - lastAnsweredMs < keptAheadForMs
     const waitMs = isWanted ? await renewOnce().then(halfOfRest, () => retryAfterMs) : 0
@@ -92,7 +92,7 @@ export function timeReservation({ renew, patienceMs, report }: TimeReservationOp
 
   return {
     covers(moment) {
-      if (moment > known.reserved) return false
+      if (moment > current.reserved) return false
       lastAnsweredMs = performance.now()
       if (timer === undefined && !stopped) wakeAfter(halfOfRest())
       return true
@@ -110,10 +110,11 @@ export function timeReservation({ renew, patienceMs, report }: TimeReservationOp
         clearTimeout(limit)
       }
     },
-    aheadMs: () => (known === nothingKnown ? undefined : reservedMs(known) - (performance.now() - knownAtMs)),
+    aheadMs: () =>
+      current === noReservation ? undefined : reservedMs(current) - (performance.now() - answeredAtMs),
     forget() {
       histories += 1
-      known = nothingKnown
+      current = noReservation
     },
     stop() {
       stopped = true

@@ -1,7 +1,7 @@
 /**
- * Tells other nodes that feeds have new events, and hears from them: `LISTEN` and `NOTIFY`, at once after a pause, and under load once
+ * Notifies other nodes that feeds have new events, and listens to them: `LISTEN` and `NOTIFY`, at once after a pause, and under load once
  * for everything appended since the last message. It never runs inside an append: `NOTIFY` takes a lock on the whole database when its
- * transaction commits. A lost message only costs time: a waiting read also looks by itself.
+ * transaction commits. A lost message only costs time: a waiting read also polls.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -24,7 +24,7 @@ export interface Changes {
   listen(): void
   /** Whether it listens, and since when nothing was received; `undefined`: it has not been asked to. */
   listening(): StoreWork['listening']
-  /** Tells other nodes soon. */
+  /** Notifies other nodes soon. */
   send(keys: readonly FeedKey[]): void
   /** Resolves when nothing more will be sent or received. */
   close(): Promise<void>
@@ -50,21 +50,21 @@ const reconnectDelayMs = 1_000
 /** A message costs about what half an append of one event costs: after each append, it took a quarter of the rate. */
 const pauseMs = 10
 
-/** `onHeard`: called with each feed that another node has appended to, before the watchers are called. */
+/** `onRemoteAppend`: called with each feed that another node has appended to, before the watchers are called. */
 export function databaseChanges(
   database: Database,
   watchers: Watchers,
-  onHeard: (key: FeedKey) => void,
+  onRemoteAppend: (key: FeedKey) => void,
   report: TaskReport,
 ): Changes {
-  /** Comes first in each message: every node hears all messages, and this one already knows its own. */
+  /** Comes first in each message: every node receives all messages, and this one already knows its own. */
   const sender = randomUUID()
   const closing = new AbortController()
   const { signal } = closing
   const name = onceFound(() => channel(database))
   const sending = changesSender(database, name, sender, signal, report)
   const changed = (key: FeedKey): void => {
-    onHeard(key)
+    onRemoteAppend(key)
     watchers.notify(key)
   }
   let listening: Worker | undefined

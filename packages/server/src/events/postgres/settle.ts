@@ -25,7 +25,7 @@ export interface Settler {
 }
 
 /** One query that is under way, and the one that begins after it, for reads that came too late for the first. */
-interface Line {
+interface Queries {
   underWay: Promise<Ticks>
   next: Promise<Ticks> | undefined
 }
@@ -39,7 +39,7 @@ export function settler(
   reservation: TimeReservation,
   floor: () => Ticks | undefined,
 ): Settler {
-  const lines = new Map<string, Line>()
+  const queriesOf = new Map<string, Queries>()
   let latest: Ticks = 0n
 
   const ask = async (key: FeedKey): Promise<Ticks> => {
@@ -58,25 +58,25 @@ export function settler(
     }
     throw new StorageFailure('storage_unavailable', new Error('the clock runs ahead of what is reserved'))
   }
-  const begin = (name: string, key: FeedKey): Line => {
-    const line: Line = { underWay: ask(key), next: undefined }
-    lines.set(name, line)
-    void line.underWay
+  const begin = (name: string, key: FeedKey): Queries => {
+    const queries: Queries = { underWay: ask(key), next: undefined }
+    queriesOf.set(name, queries)
+    void queries.underWay
       .catch(() => undefined)
       .finally(() => {
-        if (lines.get(name) === line) lines.delete(name)
+        if (queriesOf.get(name) === queries) queriesOf.delete(name)
       })
-    return line
+    return queries
   }
 
   return {
     settled(key) {
       const name = feedName(key)
-      const line = lines.get(name)
-      if (line === undefined) return begin(name, key).underWay
+      const queries = queriesOf.get(name)
+      if (queries === undefined) return begin(name, key).underWay
       // The database may already have answered the query under way: only a later one counts.
-      line.next ??= line.underWay.catch(() => undefined).then(() => begin(name, key).underWay)
-      return line.next
+      queries.next ??= queries.underWay.catch(() => undefined).then(() => begin(name, key).underWay)
+      return queries.next
     },
     latestAnswered: () => latest,
   }
