@@ -1,8 +1,7 @@
 /** What a repeat of an event's id has to have in common with the event (D14), and whether a payload is the same by value. */
 import { sha256 } from '../../runtime/hashes.ts'
-import { sameJson } from './same-json.ts'
+import { sameJson, sameBytes } from './same-json.ts'
 import type { DraftContent, EventDraft } from './append-batch.ts'
-import { sameBytes } from './subject-identity.ts'
 
 /** What was sent around a payload or a removal. */
 type SentAround = Pick<EventDraft, 'subjectId' | 'eventTypeShortCode' | 'transactionId' | 'category'>

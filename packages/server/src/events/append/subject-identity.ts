@@ -1,4 +1,5 @@
 /** How a subject's UUID is spelled in all its events (D15), and whether its `update_date` has changed. */
+import { sameBytes } from './same-json.ts'
 import type { SubjectState } from './subject-state.ts'
 
 /**
@@ -58,8 +59,4 @@ export function keepsUpdateDate(before: SubjectState, after: SubjectState): bool
   if (!sameBytes(after.updateDateHash, before.updateDateHash)) return false
   if (!before.published || before.payloadHash === null || after.payloadHash === null) return true
   return !sameBytes(after.payloadHash, before.payloadHash)
-}
-
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
 }

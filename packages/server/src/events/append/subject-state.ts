@@ -2,7 +2,7 @@
 import { meaningOf, standardCode } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import { isRespelled } from './content-hash.ts'
-import { sameBytes } from './subject-identity.ts'
+import { sameBytes } from './same-json.ts'
 import type { DraftContent, EventDraft } from './append-batch.ts'
 
 /** A subject after its latest event. */
