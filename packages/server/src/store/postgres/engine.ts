@@ -12,7 +12,7 @@ import type { ConnectionOptions } from '../../sql/postgres/pool.ts'
 import type { Statement } from '../../sql/postgres/session.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { epochNeed, waitingFeeds } from './epoch-need.ts'
+import { epochNeed, waitingFeeds, acceptHistory, startEpoch } from './epochs.ts'
 import { databaseErasing } from './reduce/erase.ts'
 import { databaseEvents } from '../../events/postgres/events.ts'
 import { exportRecords } from './copy/export-records.ts'
@@ -26,7 +26,6 @@ import { rewriteTables } from './rewrite.ts'
 import { databaseThinning } from './reduce/retention.ts'
 import { forgetSkippedIds } from '../../events/postgres/append/skipped-ids.ts'
 import { databaseRestricting } from './reduce/restrict.ts'
-import { acceptHistory, startEpoch } from './start-epoch.ts'
 
 /** Waiting for feeds that another session has locked takes two connections beside the appends; other writes take two. */
 const otherWriteConnections = 4

@@ -22,7 +22,7 @@ import { readSettings } from '../meta.ts'
 import { writeOutcomes, readBatches } from '../../../events/sqlite/append/append-messages.ts'
 import { restrictionWrites } from '../reduce/restriction-writes.ts'
 import { retentionWrites } from '../reduce/retention.ts'
-import { acceptHistory, startEpoch } from '../start-epoch.ts'
+import { acceptHistory, startEpoch } from '../epochs.ts'
 import { storedReservation } from '../stored-reservation.ts'
 import type {
   Durability,
