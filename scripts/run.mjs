@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { watchStarter } from '../packages/cli/bin/watch-starter.mjs'
 import { findNode, oldestMajor } from './find-node.mjs'
 import { installMissing } from './install.mjs'
 
@@ -90,11 +91,7 @@ function run(command, args) {
     if (!process.stdin.isTTY) forward(signal)
   })
   // npm does not pass signals on to what its shell has started: when npm is gone, the service has to go too.
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.env.npm_lifecycle_event !== undefined && process.ppid !== parent) forward('SIGTERM')
-  }, 500)
-  watch.unref()
+  if (process.env.npm_lifecycle_event !== undefined) watchStarter(() => forward('SIGTERM'))
   return new Promise((resolve) => {
     child.on('error', (error) => {
       process.stderr.write(`${command} could not be started: ${error.message}\n`)

@@ -9,6 +9,7 @@ import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { faultOfCarried, findCarried } from '../carried-node/index.mjs'
+import { watchStarter } from './watch-starter.mjs'
 
 /** The oldest Node that strips types without a flag and holds everything the program uses. */
 const oldestMajor = 24
@@ -30,7 +31,7 @@ if (major >= oldestMajor) {
   const fault = servesForLong ? faultOfThisNode() : undefined
   if (fault === undefined) {
     enableCache()
-    endWithWrapper()
+    endWithStarter()
     const { main } = await import('../src/main.ts')
     process.exitCode = await main(process.argv.slice(2), process.env)
   } else refuse(fault)
@@ -119,25 +120,16 @@ function enableCache() {
   nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
 }
 
-/**
- * A wrapper passes on the signals that it gets. When it was killed outright, or npx around it, this process has another parent, and stops
- * as it does on SIGTERM. Windows always names the first parent.
- */
-function endWithWrapper() {
-  const parent = process.ppid
+/** A process that a wrapper or npx has started ends with it, as it does on SIGTERM. */
+function endWithStarter() {
   const { WRAPPER_OF_PROPERTY_EVENTS: wrapper, npm_lifecycle_event: event } = process.env
-  if (wrapper !== String(parent) && event !== 'npx') return
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    process.kill(process.pid, 'SIGTERM')
-  }, 500)
-  watch.unref()
+  if (wrapper !== String(process.ppid) && event !== 'npx') return
+  watchStarter(() => process.kill(process.pid, 'SIGTERM'))
 }
 
 /** Runs the same command line in another Node; what stops this process stops that one. */
 function handOver(node) {
-  endWithWrapper()
+  endWithStarter()
   const env = { ...process.env, WRAPPER_OF_PROPERTY_EVENTS: String(process.pid) }
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit', env })
   // A terminal sends Ctrl-C to the whole group, so the child has it already; a lone `kill -INT` has to be passed on.

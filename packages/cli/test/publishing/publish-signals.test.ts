@@ -211,4 +211,25 @@ describe('publish, below a process that has started it', () => {
       assert.deepEqual(await totalsOfRest(file), [200, 0, 0, 0])
     })
   }
+
+  for (const [name, command] of [
+    ['npm', ['npm', 'run', 'property-events', '--']],
+    ['npx', ['npx', 'property-events']],
+  ] as const) {
+    it(`ends when ${name} is killed, which runs it in a shell (SIGKILL, D14)`, async () => {
+      const file = fileOf(700)
+      const [program = '', ...args] = command
+      const { PATH = '', HOME = '' } = process.env
+      const start = () =>
+        spawn(program, [...args, 'publish', file], {
+          cwd: root,
+          env: { PATH, HOME, ...environment },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        })
+      const ended = await stopIn(1, start, 'SIGKILL')
+      assert.equal(ended.signal, 'SIGKILL')
+      assert.match(ended.stderr, /^stopped after line 500; the same command continues/m)
+      assert.deepEqual(await totalsOfRest(file), [200, 0, 0, 0])
+    })
+  }
 })
