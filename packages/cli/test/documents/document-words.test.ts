@@ -1,8 +1,9 @@
 /** What the documents have to say, and where: words that somebody will look for. */
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { documents, textOf } from '../support/documents.ts'
+import { documents, root, textOf } from '../support/documents.ts'
 import { run } from '../support/program.ts'
 
 /** The paragraphs, list items and table rows of a document, each on one line. */
@@ -67,6 +68,28 @@ describe('the documents', () => {
       }
     }
     assert.ok(links > 50)
+  })
+
+  it('name only source files that exist', () => {
+    const folders = ['packages', 'scripts', 'examples', 'bench']
+    const files = folders.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (name) => `/${folder}/${name}`,
+      ),
+    )
+    const gone: string[] = []
+    let named = 0
+    for (const document of documents) {
+      for (const [, path = ''] of textOf(document).matchAll(
+        /`((?!wp-)[a-z][\w./-]*\.(?:ts|tsx|sql|mjs|php|py))`/g,
+      )) {
+        named += 1
+        if (!files.some((file) => file.endsWith(`/${path}`)) && !existsSync(join(root, path)))
+          gone.push(`${document}: ${path}`)
+      }
+    }
+    assert.ok(named > 150)
+    assert.deepEqual(gone, [])
   })
 
   it('can be searched for WordPress, and say what to do for it (D12, D15)', () => {
