@@ -31,7 +31,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
       const pepper = await pepperForNewKey(store, given)
       const parts = {
         tenants: store.storage.tenants,
-        make: async (requests: Parameters<typeof newKey>[1][]) =>
+        make: async (requests: readonly Parameters<typeof newKey>[1][]) =>
           requests.map((request) => newKey(pepper, request)),
       }
       const counts = { created: 0, known: 0, nameTaken: 0 }

@@ -133,7 +133,7 @@ interface AuditDetails {
 
 type Nothing = Readonly<Record<string, never>>
 
-export type AuditAction = keyof AuditDetails
+type AuditAction = keyof AuditDetails
 
 /** One change, as a verb describes it. */
 export type AuditChange = {

@@ -6,7 +6,7 @@ import { feedRead } from '../reading/min-sequence.ts'
 import type { Refusal } from '../http/problem/problem.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 
-export const consumerHeader = 'x-feed-consumer'
+const consumerHeader = 'x-feed-consumer'
 
 /** For the OpenAPI document. */
 export const consumerParameter = {

@@ -50,7 +50,7 @@ export function deliveredAfter({ key, view, after, route, isPart }: AfterNumber)
   }
 }
 
-export interface ThroughNumber {
+interface ThroughNumber {
   readonly key: FeedKey
   readonly view: FeedView
   /** It already had everything up to this number. */

@@ -16,7 +16,7 @@ export interface KeyEnd {
 }
 
 /** Everything that is known about a consumer and an event. */
-export interface DeliveryFacts {
+interface DeliveryFacts {
   readonly keyId: string
   readonly name: string
   readonly label: string

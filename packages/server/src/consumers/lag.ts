@@ -1,5 +1,6 @@
 /** The number up to which a consumer was sent everything of a view, and how much it lacks (D28). */
 import { parseCreatedDate } from '@property-events/protocol'
+import { StorageFailure } from '../sql/storage-errors.ts'
 import { parseEventJson } from '../events/event-json.ts'
 import type { EventStore, Head, StoredEvent } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
@@ -20,7 +21,7 @@ export interface ConsumerLag {
 type Events = Pick<EventStore, 'locate' | 'readAfter' | 'readRange'>
 
 /** Lags of one feed's consumers. Each answer is read once: most consumers have read up to the same number. */
-export interface LagReader {
+interface LagReader {
   /** `readings`: of one consumer and view. */
   lagOf(view: FeedView, readings: readonly StoredRead[]): Promise<ConsumerLag>
 }
@@ -105,11 +106,25 @@ async function placeOf(
 }
 
 /** The last number that the ranges reach from a number without a gap. */
-export function throughOf(ranges: readonly NumberRange[], from: number): number {
+function throughOf(ranges: readonly NumberRange[], from: number): number {
   let through = from
   for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
     if (first > through + 1) break
     through = Math.max(through, last)
   }
   return through
+}
+
+export const notMade = 'notMade'
+
+/**
+ * For an answer about all consumers of a feed, which cannot wait for one view of a branch. `notMade`: the view is being made, or no longer exists. Any other failure is rethrown.
+ */
+export async function orIfNotMade<T>(found: Promise<T>): Promise<T | typeof notMade> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof StorageFailure && error.code === 'view_being_made') return notMade
+    throw error
+  }
 }

@@ -44,9 +44,9 @@ export interface FoundFaults {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** A refusal that is older is over. */
-export const refusedWithinMs = hourMs
+const refusedWithinMs = hourMs
 /** A key that ends within so many days is told of, where it was used within as many. */
-export const endsWithinMs = 7 * dayMs
+const endsWithinMs = 7 * dayMs
 /** Of each kind. Whoever has more has one cause for them. */
 export const mostFaults = 1_000
 /** Some 3 ms on SQLite. */

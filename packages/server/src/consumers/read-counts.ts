@@ -22,7 +22,7 @@ export interface ReadCounts extends WriteBuffer {
   dropped(): number
 }
 
-export interface ReadCountsOptions {
+interface ReadCountsOptions {
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
   /** How many days minutes are kept. */

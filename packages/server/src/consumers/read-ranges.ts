@@ -24,7 +24,7 @@ const mostRangesInMemory = 200_000
 const mostRangesPerMinute = 500
 
 /** A part of a consumer, since the last addition. */
-export interface UnsavedRead {
+interface UnsavedRead {
   readonly consumer: ConsumerName
   readonly part: ReadPart
   readonly minutes: Map<string, SentMinute>
@@ -45,7 +45,7 @@ interface SentMinute {
   readonly ranges: NumberRanges
 }
 
-export interface ReadRanges {
+interface ReadRanges {
   note(keyId: string, name: string, delivered: Delivered, status: number, nowMs: number): void
   /** Returns everything noted and forgets it. */
   take(): readonly UnsavedRead[]

@@ -10,7 +10,7 @@ const mostRefusals = 50_000
 /** The names of all keys together that are distinguished while this node runs: some 5 MB. */
 const mostNames = 50_000
 
-export interface RefusalCounts {
+interface RefusalCounts {
   note(refused: RefusedRequest, nowMs: number): void
   take(): readonly ConsumerRefusal[]
   giveBack(refusals: readonly ConsumerRefusal[]): void

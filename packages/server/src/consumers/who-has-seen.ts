@@ -12,9 +12,9 @@ import { consumersOf } from './consumers-of-feed.ts'
 import type { FeedConsumer } from './consumers-of-feed.ts'
 import { deliveryOf } from './delivery.ts'
 import { minuteMs } from './read-ranges.ts'
-import { notMade, unlessNotMade } from './unless-not-made.ts'
+import { notMade, orIfNotMade } from './lag.ts'
 
-export type SeenStore = Pick<
+type SeenStore = Pick<
   StorageEngine,
   'consumers' | 'events' | 'keys' | 'leaving' | 'settings' | 'silence' | 'tenants'
 >
@@ -81,7 +81,7 @@ async function lastOf(
   key: FeedKey,
   branches: readonly string[],
 ): Promise<Ticks | undefined> {
-  const located = await unlessNotMade(events.locate({ key, view: branchViewName(branches, 'all') }))
+  const located = await orIfNotMade(events.locate({ key, view: branchViewName(branches, 'all') }))
   const last = located === notMade ? 0 : (located?.range.count ?? 0)
   if (located === notMade || located === undefined || last === 0) return undefined
   const pieces = await events.readRange({ ...located.range, first: last, count: 1 })
@@ -130,7 +130,7 @@ async function placesOf(
   if (created === undefined) return { places, unknown }
   for (const view of views) {
     // Stamps rise with positions, so a window of one tick contains only this event.
-    const located = await unlessNotMade(events.locate({ key, view, from: created, to: created + 1n }))
+    const located = await orIfNotMade(events.locate({ key, view, from: created, to: created + 1n }))
     if (located === notMade) unknown.add(view)
     else if (located?.range.count === 1) places.set(view, located.range.first)
   }

@@ -3,7 +3,7 @@ import type { AdminScope, ContactLimits, Ticks } from '@property-events/protocol
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { ContentCoding, PageBody } from '../reading/page-cache/index.ts'
 import type { Delivered } from '../consumers/read-ranges.ts'
-import type { Disclosure } from '../privacy/disclosure/sent.ts'
+import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { Grant, KeyReading } from '../keys/key.ts'
 import type { Head } from '../events/event-log.ts'

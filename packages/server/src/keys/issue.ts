@@ -45,11 +45,14 @@ export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueReq
   throw new Error('the random number generator repeats itself')
 }
 
+/** A key that is not stored yet. */
+export interface MadeKey {
+  readonly text: string
+  readonly record: KeyRecord
+}
+
 /** A key, and the record of it to store. */
-export function newKey(
-  pepper: Pepper,
-  request: Omit<IssueRequest, 'actor'>,
-): { readonly text: string; readonly record: KeyRecord } {
+export function newKey(pepper: Pepper, request: Omit<IssueRequest, 'actor'>): MadeKey {
   const { parts } = newKeyText()
   const { adminScopes = [], networks = [] } = request
   return {

@@ -2,7 +2,7 @@
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { KeyStore } from './key.ts'
 
-export interface KeyIdCache {
+interface KeyIdCache {
   has(keyId: string): boolean
   /**
    * Resolves when the ids have been read again, by a reading that began after the call; then `has` is up to date. Resolves to `false` at

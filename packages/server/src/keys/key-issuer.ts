@@ -1,12 +1,12 @@
 /** Makes keys for a service, with the pepper that every node of its store knows (D11). */
 import type { Actor } from '../audit/actor.ts'
-import type { KeyRecord, KeyStore } from './key.ts'
+import type { KeyStore } from './key.ts'
 import type { NodeStore } from '../nodes/node.ts'
 import type { TenantStore } from '../tenants/tenant.ts'
 import { importTenantLines } from '../tenants/import-tenants.ts'
 import type { ImportedLine, TenantLine } from '../tenants/import-tenants.ts'
 import { issueKey, newKey, rotateKey } from './issue.ts'
-import type { IssueOutcome, IssueRequest, RotateOutcome, RotateRequest } from './issue.ts'
+import type { IssueOutcome, IssueRequest, MadeKey, RotateOutcome, RotateRequest } from './issue.ts'
 import { pepperForNew, readPepperUse } from './pepper-fit.ts'
 import type { Pepper } from './pepper.ts'
 
@@ -23,12 +23,7 @@ export interface KeyIssuer {
   importTenants(lines: readonly TenantLine[], actor: Actor): AsyncGenerator<readonly ImportedLine[]>
 }
 
-export interface MadeKey {
-  readonly text: string
-  readonly record: KeyRecord
-}
-
-export interface KeyIssuerParts {
+interface KeyIssuerParts {
   readonly keys: KeyStore
   readonly tenants: Pick<TenantStore, 'importTenants'>
   readonly nodes: Pick<NodeStore, 'pepperId'>

@@ -5,9 +5,13 @@
 import { EndController } from '../runtime/end-signal.ts'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { KeyVerdict, KeyVerifier } from './index.ts'
-import type { OpenSession } from '../http/exchange.ts'
 
 export type { KeyVerdict }
+
+/** What a request came with in place of a key. */
+interface OpenSession {
+  readonly isOpen: () => Promise<boolean>
+}
 
 /** A waiting request. */
 export interface WatchedKey {

@@ -3,14 +3,14 @@ import type { KeyStore } from './key.ts'
 import type { NodeStore } from '../nodes/node.ts'
 import type { Pepper } from './pepper.ts'
 
-export interface PepperUse {
+interface PepperUse {
   /** The pepper of new keys, if `pepper finish` has recorded one. */
   readonly pepperId: string | undefined
   /** The peppers of keys that are not revoked. A lost pepper does not matter once all of its keys are revoked. */
   readonly inUse: readonly string[]
 }
 
-export interface PepperSource {
+interface PepperSource {
   readonly keys: Pick<KeyStore, 'pepperIdsInUse'>
   readonly nodes: Pick<NodeStore, 'pepperId'>
 }

@@ -50,7 +50,7 @@ export function loadPeppers(options: PepperLocation): Peppers {
   return loadPeppers(options)
 }
 
-export interface PepperLocation {
+interface PepperLocation {
   readonly folder: string | undefined
   readonly given: string | undefined
   readonly old?: string | undefined

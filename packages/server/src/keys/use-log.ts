@@ -12,7 +12,7 @@ const noRest = async (): Promise<void> => undefined
  * Collects the last uses of keys and writes each key once in half a minute instead of once for each request (D11: at most a minute late).
  * Uses that could not be written are kept for the next time.
  */
-export interface UseLog extends Flushing {
+interface UseLog extends Flushing {
   record(keyId: string, usedMs: number): void
 }
 

@@ -72,7 +72,7 @@ export interface KeyVerifier {
   close(): Promise<void>
 }
 
-export interface KeyVerifierOptions {
+interface KeyVerifierOptions {
   readonly keys: KeyStore
   /** At least one. The first takes the place of a pepper that is not known. */
   readonly peppers: readonly Pepper[]

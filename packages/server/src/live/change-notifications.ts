@@ -4,7 +4,7 @@ import type { EventStore } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedVersionCache } from './feed-version-cache.ts'
 
-export interface ChangeNotifications {
+interface ChangeNotifications {
   /** Listens from the first call on. */
   listen(): void
   /** Something has changed since the last `take`. */

@@ -5,16 +5,18 @@
  * change, is the same on every node, and needs no clock. Anything that a state lacks is in one with a greater sum.
  */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { EndSignal } from '../runtime/end-signal.ts'
+import { reported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { FeedVersionCache } from './feed-version-cache.ts'
+import type { Changed } from './feed-version-cache.ts'
 import { versionPoller } from './version-poller.ts'
-import type { VersionedEvents } from './version-poller.ts'
+import type { VersionedEvents, VersionPoller } from './version-poller.ts'
 import { readToken, writeToken } from './state-token.ts'
-import { waitingForFeeds } from './waiting-feeds.ts'
 
 /** The feeds that a key may read. Pass the same object for as long as they are the same. */
 export interface ReadableFeeds {
@@ -60,7 +62,7 @@ export function changedFeeds(
   const thread = (randomBytes(4).readUInt32BE() % 36 ** 6).toString(36)
   const known = new FeedVersionCache(thread)
   const looks = versionPoller(events, known, (changed) => waiting.wake(changed), clock)
-  const waiting = waitingForFeeds(looks, report)
+  const waiting = feedWaiters(looks, report)
   let isEnding = false
 
   async function bringUpToDate(token: string | undefined): Promise<void> {
@@ -100,5 +102,73 @@ export function changedFeeds(
       waiting.wake('all')
     },
     close: () => looks.close(),
+  }
+}
+
+/** Readers that wait for one of many feeds, and the polls that wake them. */
+interface FeedWaiters {
+  /** Resolves when one of the feeds may have changed, when `signal` is aborted, and after `atMostMs`. */
+  nextChange(readable: ReadableFeeds, atMostMs: number, signal: EndSignal): Promise<void>
+  /** Wakes those who wait for one of the feeds with these names. */
+  wake(changed: Changed): void
+}
+
+/** The pause between two poller. Changes that come closer together are reported together. */
+const leastRestMs = 10
+/** The most that a slow poll delays the next one, so that polls leave most of the time to others. */
+const mostRestMs = 100
+/** The pause after a failed poll. */
+const failedRestMs = 1_000
+
+function feedWaiters(
+  poller: Pick<VersionPoller, 'lookIfNeeded' | 'untilNeeded'>,
+  report: TaskReport,
+): FeedWaiters {
+  /** By the feeds they wait for, which are one object for all requests of a key. */
+  const waiters = new Map<ReadableFeeds, Set<() => void>>()
+  let isPolling = false
+
+  /** Runs while anybody waits. */
+  async function poll(): Promise<void> {
+    if (isPolling) return
+    isPolling = true
+    while (waiters.size > 0) {
+      const startedMs = performance.now()
+      const polled = poller.lookIfNeeded().then(() => true)
+      const hasWorked = await reported(report, 'follow_feeds', polled)
+      const tookMs = performance.now() - startedMs
+      const restMs = Math.min(mostRestMs, Math.max(leastRestMs, 9 * tookMs))
+      await delay(hasWorked === true ? restMs : failedRestMs, undefined, { ref: false })
+      await poller.untilNeeded()
+    }
+    isPolling = false
+  }
+
+  return {
+    nextChange(readable, atMostMs, signal) {
+      return new Promise((resolve) => {
+        const waiting = waiters.get(readable) ?? new Set()
+        waiters.set(readable, waiting)
+        const end = (): void => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', end)
+          waiting.delete(end)
+          if (waiting.size === 0 && waiters.get(readable) === waiting) waiters.delete(readable)
+          resolve()
+        }
+        const timer = setTimeout(end, Math.max(1, atMostMs))
+        signal.addEventListener('abort', end)
+        waiting.add(end)
+        void poll()
+      })
+    },
+    wake(changed) {
+      if (changed !== 'all' && changed.size === 0) return
+      const names = changed === 'all' ? [] : [...changed]
+      for (const [readable, waiting] of waiters) {
+        const isTheirs = changed === 'all' || names.some((name) => readable.byName.has(name))
+        if (isTheirs) for (const end of waiting) end()
+      }
+    },
   }
 }

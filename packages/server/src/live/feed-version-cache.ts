@@ -9,7 +9,7 @@ import type { StateToken } from './state-token.ts'
 /** `all`: possibly every feed. */
 export type Changed = ReadonlySet<string> | 'all'
 
-export interface FeedVersionState {
+interface FeedVersionState {
   /** The sum of all counts, when all were last known to be from one state. */
   readonly total: bigint
   /** A hash of all feeds and their epochs. */

@@ -5,7 +5,7 @@ import type { EventStore } from '../events/event-log.ts'
 import { takeHead } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 
-export interface HeadPoller {
+interface HeadPoller {
   /** The feed may have changed. It is read soon, after this call. */
   want(feed: FollowedFeed): void
   /** Nobody follows it any more. */

@@ -6,11 +6,10 @@ import type { BufferedRead } from './broadcast-buffer.ts'
 import { representCopies } from '../reading/representation/representation.ts'
 import { runPieces } from '../reading/run.ts'
 import type { EventRun, RunQuery } from '../reading/run.ts'
-import { disclosedEvents } from '../privacy/disclosure/sent.ts'
-import type { Disclosure } from '../privacy/disclosure/sent.ts'
-import { committedMs } from './delivery-latency.ts'
+import { disclosedEvents } from '../privacy/disclosure/disclosure.ts'
+import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
-import type { Head } from '../events/event-log.ts'
+import type { Head, StoredEvent } from '../events/event-log.ts'
 import type { HttpContext } from '../http/context.ts'
 import { gzipLevel, minGzipBytes } from '../reading/routes/answers.ts'
 import type { RunAsked } from '../reading/routes/run-answer.ts'
@@ -83,4 +82,25 @@ function bodyOf(make: () => Uint8Array): KeptRun['body'] {
     }))
     return compressed
   }
+}
+
+/** `2026-01-31T09:30:00.0000000"}` ends every event (events/event-json.ts). */
+const endLength = '2026-01-31T09:30:00.0000000"}'.length
+const millisecondLength = '2026-01-31T09:30:00.000'.length
+
+/**
+ * When the oldest of these events was committed, in milliseconds since 1970, according to its `createdDate`. That may be ahead of the clock
+ * after a crash, and comes from another clock if another node stamped the event. `undefined` without events.
+ */
+export function committedMs(events: readonly Pick<StoredEvent, 'json'>[]): number | undefined {
+  const [oldest] = events
+  if (oldest === undefined) return undefined
+  const { buffer, byteOffset, byteLength } = oldest.json
+  const start = byteLength - endLength
+  const created = Buffer.from(buffer, byteOffset, byteLength).toString(
+    'latin1',
+    start,
+    start + millisecondLength,
+  )
+  return Date.parse(`${created}Z`)
 }

@@ -1,7 +1,7 @@
 /** Shares what is made from the same events between readers that are woken together: the first reader makes it, the others reuse it. */
 import type { StoredEvent } from '../events/event-log.ts'
 
-export interface SharedPieces<Piece> {
+interface SharedPieces<Piece> {
   /**
    * Returns the piece made from these events, and makes it if nobody has yet. `events`: the array that `BroadcastBuffers.read` gives to all readers
    * of the same place. `by`: everything else that the piece depends on, compared one by one.

@@ -20,7 +20,7 @@ export interface StreamStart {
   readonly epoch: string | undefined
 }
 
-export const streamNames = ['after', 'epoch', 'apiEventType', 'types'] as const
+const streamNames = ['after', 'epoch', 'apiEventType', 'types'] as const
 
 export const lastIdHeader = 'last-event-id'
 /** The epoch and the number. */

@@ -38,7 +38,7 @@ export interface FeedFollower {
   stop(): void
 }
 
-export interface LiveTailOptions {
+interface LiveTailOptions {
   readonly events: Pick<EventStore, 'heads' | 'readAfter' | 'watch'>
   readonly report: TaskReport
   /** Bytes of events that are kept for readers. Default: 16 MiB. */

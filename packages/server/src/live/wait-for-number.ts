@@ -4,13 +4,13 @@ import type { EventStore, Head } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedFollower, LiveTail } from './tail.ts'
 
-export type HeadWait =
+type HeadWait =
   | { readonly kind: 'reached'; readonly head: Head }
   /** Not within the given time; `head` is the number that the feed has reached. */
   | { readonly kind: 'behind'; readonly head: Head }
   | { readonly kind: 'unknownFeed' }
 
-export interface HeadWaitParts {
+interface HeadWaitParts {
   readonly events: Pick<EventStore, 'head'>
   readonly tail: Pick<LiveTail, 'follow'>
 }

@@ -16,7 +16,7 @@ interface Reading {
   readonly maintenance: Maintenance | undefined
 }
 
-export interface MaintenanceWatchOptions {
+interface MaintenanceWatchOptions {
   /** Called when maintenance begins and ends, as far as this node has asked. */
   readonly onChange?: (maintenance: Maintenance | undefined) => void
   /** How long an answer of the store is used; longer would break the promise of `maintenanceNoticeMs`. */

@@ -34,7 +34,7 @@ export interface Announcing {
   close(): Promise<void>
 }
 
-export interface NodeFacts {
+interface NodeFacts {
   readonly peppers: readonly Pepper[]
   /** Receives the number of nodes, and says what to announce. */
   readonly state: NodeState

@@ -1,4 +1,4 @@
-/** What an operator can read about a running service: its settings, and what was found out about it (PROTOCOL §12.10). */
+/** What an operator can read about a running service: its settings, what was found out about it, and the backups of its store (PROTOCOL §12.10). */
 import type { StorageEngine } from '../store/storage.ts'
 
 /** One setting, as an operator may see it. */
@@ -51,4 +51,19 @@ export async function storeFindings({ ping }: Pick<StorageEngine, 'ping'>): Prom
   if (answers) return [{ check: 'store', status: 'ok', detail: 'it answers' }]
   const remedy = 'Check that the store can be reached; the log says more.'
   return [{ check: 'store', status: 'fail', detail: 'it does not answer', remedy }]
+}
+
+/** Three months of four a day. */
+const backupsAtMost = 400
+
+/** When backups of the store were begun, milliseconds since 1970, the newest first. */
+export async function recentBackups({ audit, settings }: StorageEngine): Promise<readonly number[]> {
+  const query = {
+    first: 'newest',
+    action: 'backup.begun',
+    target: settings.storeId,
+    limit: backupsAtMost,
+  } as const
+  const rows = await audit.read(query)
+  return rows === 'unknownRow' ? [] : rows.map(({ atMs }) => atMs)
 }

@@ -59,7 +59,7 @@ function payloadTooLarge(text: string, { maxPayloadBytes }: BodyLimits) {
   return fault('/payload', 'payload_too_large', message)
 }
 
-export type PayloadCheck =
+type PayloadCheck =
   | {
       readonly kind: 'checked'
       /** The subject's UUID in the payload's spelling (D15, D16). */

@@ -9,13 +9,13 @@ export interface PublishParameters {
   readonly unchanged: 'store' | 'skip'
 }
 
-export type PublishReading =
+type PublishReading =
   | { readonly kind: 'parameters'; readonly parameters: PublishParameters }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 const allowedValues = { dryRun: ['true', 'false'], unchanged: ['store', 'skip'] } as const
 
-export type DryRunReading =
+type DryRunReading =
   | { readonly kind: 'parameters'; readonly dryRun: boolean }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 

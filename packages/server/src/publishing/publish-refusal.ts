@@ -1,6 +1,9 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { isFeedRefusal } from '../events/feed.ts'
 import type { FeedRefusal } from '../events/feed.ts'
+import type { MaintenanceWatch } from '../maintenance/watch.ts'
+import { refused } from '../http/exchange.ts'
+import type { Refused } from '../http/exchange.ts'
 import type { PublishOutcome } from './publish.ts'
 import type { ProblemCode, Refusal } from '../http/problem/problem.ts'
 
@@ -55,4 +58,14 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
 /** The place of the event in the body. */
 function placeOf({ index, inList }: { readonly index: number; readonly inList: boolean }): string {
   return inList ? `/${index}` : ''
+}
+
+interface MaintenanceParts {
+  readonly maintenance: MaintenanceWatch
+}
+
+/** Refuses changes while the store is under maintenance: a copy that is being made of it would lack them. */
+export async function inMaintenance({ maintenance }: MaintenanceParts): Promise<Refused | undefined> {
+  const stopped = await maintenance.now()
+  return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
 }

@@ -4,7 +4,7 @@ import type { AppendRemark, AppendedEvent } from '../events/append/append-batch.
 import type { Advice } from './publication-payload.ts'
 import { maxReported } from './publication-body.ts'
 
-export interface WarningCollector {
+interface WarningCollector {
   /** Adds the warnings about the next event. */
   add(index: number, advice: readonly Advice[], unknownFields: number): void
   warnings(): readonly PublishWarning[]

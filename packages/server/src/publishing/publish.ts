@@ -44,7 +44,7 @@ export type PublishOutcome =
   | NothingStored
 
 /** `inList`: the request was an array or lines, so a pointer begins with the event's index. */
-export type NothingStored = Exclude<SubmitOutcome, { kind: 'stored' }> & { readonly inList: boolean }
+type NothingStored = Exclude<SubmitOutcome, { kind: 'stored' }> & { readonly inList: boolean }
 
 export interface Publisher {
   publish(request: PublishRequest): Promise<PublishOutcome>

@@ -3,7 +3,7 @@
  * for a page waits 4 ms for each publication of a hundred events that came before it.
  */
 
-export interface Scheduler {
+interface Scheduler {
   /**
    * Takes the steps one by one and resolves with their result, or rejects with their error. Returns the result at once if no other run
    * waits and it is there within the turn. Runs that need less than 10 ms end in the order in which they began. A longer one leaves their

@@ -12,7 +12,7 @@ import type { LiveSubject } from '../events/live-subjects.ts'
 import type { RedactContact } from './representation/contact-redaction.ts'
 import { shownTo } from './representation/visible-subjects.ts'
 
-export interface DigestQuery {
+interface DigestQuery {
   readonly key: FeedKey
   readonly view: FeedView
   /** 0 to 32 lower-case hexadecimal digits: the beginning of the reference without its hyphens. */
@@ -28,7 +28,7 @@ export interface DigestPart {
   readonly digest: string
 }
 
-export type ShownSubject = Pick<LiveSubject, 'subjectId' | 'sequenceNumber'>
+type ShownSubject = Pick<LiveSubject, 'subjectId' | 'sequenceNumber'>
 
 export interface FeedDigest extends DigestPart {
   /** Grouped by the next two digits, without empty groups; `undefined` if the subjects themselves are listed. */

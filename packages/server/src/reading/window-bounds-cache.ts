@@ -9,7 +9,7 @@ import { isOpenWindow } from '../events/time-reservation.ts'
 import { feedName } from '../events/feed-key.ts'
 import type { Head, LocateQuery, Located, ViewRange } from '../events/event-log.ts'
 
-export interface WindowBoundsCache {
+interface WindowBoundsCache {
   /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */
   rangeOf(query: LocateQuery, head: Head): ViewRange | undefined
   /** Notes the store's answer. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '@property-events/protocol'
 import type { Actor } from '../audit/actor.ts'
 import type { ImportedTenant, ImportTenantOutcome, TenantStore } from './tenant.ts'
-import type { KeyIssuer } from '../keys/key-issuer.ts'
+import type { IssueRequest, MadeKey } from '../keys/issue.ts'
 
 /** A line of the file. */
 export interface TenantLine {
@@ -22,15 +22,14 @@ export interface ImportedLine {
   readonly keys: readonly { readonly keyId: string; readonly label: string; readonly text: string }[]
 }
 
+type MakeKeys = (requests: readonly Omit<IssueRequest, 'actor'>[]) => Promise<readonly MadeKey[]>
+
 /** The tenants made in one commit. On SQLite a commit takes some tens of milliseconds, and publishers wait meanwhile. */
 const tenantsPerCommit = 200
 
 /** Yields the lines of each commit once the commit is on disk. Rejects when the store does; the commits before it stay. */
 export async function* importTenantLines(
-  {
-    tenants,
-    make,
-  }: { readonly tenants: Pick<TenantStore, 'importTenants'>; readonly make: KeyIssuer['make'] },
+  { tenants, make }: { readonly tenants: Pick<TenantStore, 'importTenants'>; readonly make: MakeKeys },
   lines: readonly TenantLine[],
   actor: Actor,
 ): AsyncGenerator<readonly ImportedLine[]> {
@@ -54,7 +53,7 @@ interface Wanted {
   readonly texts: readonly string[]
 }
 
-async function wantedOf(make: KeyIssuer['make'], lines: readonly TenantLine[]): Promise<readonly Wanted[]> {
+async function wantedOf(make: MakeKeys, lines: readonly TenantLine[]): Promise<readonly Wanted[]> {
   const createdMs = Date.now()
   const tenants = lines.map((line) => ({ line, tenantId: randomUUID() }))
   const made = await make(

@@ -54,7 +54,7 @@ export type ImportTenantOutcome =
   | { readonly kind: 'nameTaken' }
 
 /** `deleting`: the tenant is being deleted, so nothing of it may be read any more. */
-export type FoundTenant = Tenant & { readonly deleting?: true }
+type FoundTenant = Tenant & { readonly deleting?: true }
 
 export interface TenantStore {
   /**
@@ -90,7 +90,7 @@ export function changedTenant(before: Tenant, change: TenantChange): Tenant {
 }
 
 /** Which of the new names and references are already taken. */
-export interface ExistingTenants {
+interface ExistingTenants {
   readonly byReference: ReadonlyMap<string, Tenant>
   readonly names: ReadonlySet<string>
 }

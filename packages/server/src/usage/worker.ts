@@ -17,7 +17,7 @@ type AgeingStores = {
 /** Rows that are kept for days may stay for ten minutes more. */
 const lookEveryMs = 600_000
 
-export interface AgeingTimes {
+interface AgeingTimes {
   readonly everyMs?: number
   /** Milliseconds since 1970. */
   readonly clock?: () => number

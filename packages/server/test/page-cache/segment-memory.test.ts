@@ -5,7 +5,8 @@ import { createPageBufferPool } from '../../src/reading/page-cache/page-buffer-p
 import type { PooledBuffer } from '../../src/reading/page-cache/page-buffer-pool.ts'
 import type { SegmentId } from '../../src/reading/page-cache/segments/segment-id.ts'
 import { createSegmentMemory } from '../../src/reading/page-cache/segments/segment-memory.ts'
-import type { Lease, SegmentFacts } from '../../src/reading/page-cache/segments/segment-memory.ts'
+import type { Lease } from '../../src/reading/page-cache/segments/segment-memory.ts'
+import type { SegmentFacts } from '../../src/reading/page-cache/segments/kept-segments.ts'
 
 const MiB = 2 ** 20
 

@@ -30,7 +30,7 @@ export interface SilenceChange {
   readonly isBack: boolean
 }
 
-export type SilenceStorage = {
+type SilenceStorage = {
   readonly keys: KeyStore
   readonly leaving: LeavingStore
   readonly moves: MoveStore
@@ -38,7 +38,7 @@ export type SilenceStorage = {
   readonly tenants: TenantStore
 }
 
-export interface SilenceOptions {
+interface SilenceOptions {
   /** Called once for each change, by one of the nodes. It has to have reported the change when it returns. */
   readonly tell: (change: SilenceChange) => void
   readonly report?: TaskReport

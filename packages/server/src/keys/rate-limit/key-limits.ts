@@ -8,7 +8,7 @@ import { retryAfter } from './rate-limit.ts'
 import type { Bucket, BucketLimits, BucketState, TokenBuckets } from './token-bucket.ts'
 
 /** The buckets that requests of one key take tokens from. */
-export interface KeyLimit {
+interface KeyLimit {
   readonly own: Bucket
   /** The key has a rate of its own. */
   readonly hasOwnRate: boolean
@@ -62,7 +62,7 @@ const keptKeys = 20_000
 const keysPerTenant = 5
 
 /** The default is in proportion to the limit of one key. */
-export function tenantLimits({
+function tenantLimits({
   requests,
   tenantRequests,
 }: Pick<ServiceLimits, 'requests' | 'tenantRequests'>): BucketLimits {

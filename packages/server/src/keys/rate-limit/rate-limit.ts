@@ -2,7 +2,7 @@
 import type { BucketLimits, BucketState } from './token-bucket.ts'
 
 /** What an answer announces about limits. */
-export interface Announced {
+interface Announced {
   /** The limits of the key, over all nodes. */
   readonly key: BucketLimits
   /** The limits of the tenant's keys together, over all nodes; `undefined`: the request is not about one tenant. */

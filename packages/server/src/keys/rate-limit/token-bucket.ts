@@ -30,7 +30,7 @@ export interface TokenBuckets {
   readonly size: number
 }
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   readonly limits: BucketLimits
   /** Milliseconds that never go back. */
   readonly clock: () => number

@@ -9,11 +9,10 @@ import { answer, changeProblems, keyedHeaders, keyedProblems } from '../../http/
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { receiptHeaders } from '../erasure/receipt.ts'
-import { inMaintenance } from '../../maintenance/in-maintenance.ts'
+import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.ts'
 import { afterQuery, idParams, listAnswer, listedPerPage, readAfter, readId } from '../../http/listed.ts'
 import type { Listed } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { refusalOfFeed } from '../../publishing/publish-refusal.ts'
 
 const path = '/v1/expiring-contacts'
 const access = { scope: 'contact:erase', refusal: 'own' } as const

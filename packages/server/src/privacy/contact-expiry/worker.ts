@@ -10,7 +10,7 @@ const contactsPerStep = 200
 
 type Storage = { readonly erasures: ErasureStore; readonly expiry: ExpiryStore }
 
-export interface ExpiringParts {
+interface ExpiringParts {
   readonly storage: Storage
   readonly tenantId: string
   readonly days: number
@@ -21,7 +21,7 @@ export interface ExpiringParts {
 }
 
 /** What was done for a tenant: contacts looked at for the list, and erasures begun. */
-export interface Expired {
+interface Expired {
   readonly erased: number
   /** False if the rest has to wait: the feed takes no change now, or the clock is behind. */
   readonly isWhole: boolean

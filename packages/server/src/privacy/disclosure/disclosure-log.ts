@@ -9,11 +9,16 @@ import type { NumberRanges } from '../../runtime/number-ranges.ts'
 import { feedName } from '../../events/feed-key.ts'
 import { numbersPerBlock } from './disclosure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { DisclosureStore, NumberRange, DisclosurePiece, DisclosureView } from './disclosure.ts'
+import type {
+  DisclosureStore,
+  NumberRange,
+  DisclosurePiece,
+  DisclosureView,
+  Disclosure,
+} from './disclosure.ts'
 import { addInParts } from '../../sql/add-in-parts.ts'
 import { unreported } from '../../runtime/background-task.ts'
 import { startFlushing } from '../../runtime/write-buffer.ts'
-import type { Disclosure } from './sent.ts'
 
 export interface DisclosureLog {
   note(keyId: string, sent: Disclosure): void

@@ -83,7 +83,7 @@ export async function* piecesOf(
   }
 }
 
-export interface DisclosedToKey {
+interface DisclosedToKey {
   firstHour: number
   lastHour: number
   /** Which of the events, by their indexes. */

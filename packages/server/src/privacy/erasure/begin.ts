@@ -28,7 +28,7 @@ export function refusalOfClosing(
   return outcome
 }
 
-export interface BegunErasure {
+interface BegunErasure {
   readonly request: ErasureRequest
   readonly events: number
   readonly closing: Erasure['closing']

@@ -21,9 +21,8 @@ import { readDryRun } from '../../publishing/publish-parameters.ts'
 import { erasureReceipt, receiptHeaders } from './receipt.ts'
 import { lastDayOf } from '../hold/hold-answer.ts'
 import { erasedFeed } from './erasing-access.ts'
-import { inMaintenance } from '../../maintenance/in-maintenance.ts'
+import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
-import { refusalOfPublish } from '../../publishing/publish-refusal.ts'
 import { withSmallBody } from '../../http/requests/read-small-body.ts'
 
 export function erase(context: HttpContext): Operation {

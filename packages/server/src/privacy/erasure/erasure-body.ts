@@ -13,7 +13,7 @@ export interface ErasureBody {
   readonly receivedOn: string | undefined
 }
 
-export type ErasureBodyReading =
+type ErasureBodyReading =
   | { readonly kind: 'body'; readonly body: ErasureBody }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 

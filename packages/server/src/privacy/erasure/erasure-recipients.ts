@@ -2,7 +2,7 @@
 import type { DisclosureStore } from '../disclosure/disclosure.ts'
 import type { ConsumerStore } from '../../consumers/consumer.ts'
 import { parseEventJson } from '../../events/event-json.ts'
-import { runSilenceMs } from '../disclosure/disclosure.ts'
+import { runSilenceMs, isDisclosure } from '../disclosure/disclosure.ts'
 import type { Erasure, EarlierDisclosures, ErasureStore } from './erasure.ts'
 import type { KeyRecord, KeyStore } from '../../keys/key.ts'
 import type { EventPosition, EventStore } from '../../events/event-log.ts'
@@ -12,7 +12,6 @@ import type { TimeSpan } from '../disclosure/disclosures.ts'
 import { describeKeys, gatherDisclosures, piecesOf, placesOf } from '../disclosure/recipients.ts'
 import type { GatheredDisclosures, Recipient } from '../disclosure/recipients.ts'
 import { hourMs } from '../disclosure/disclosure-log.ts'
-import { isDisclosure } from '../disclosure/sent.ts'
 
 export interface ErasureRecipient extends Pick<Recipient, 'keyId' | 'label'> {
   /** `possibly`: it could read the feed while a node had not reported what it sent (`unknownTimes`). */
@@ -32,7 +31,7 @@ export interface ErasureRecipients {
   readonly unknownTimes: readonly TimeSpan[]
 }
 
-export type RecipientStore = {
+type RecipientStore = {
   readonly consumers: ConsumerStore
   readonly keys: KeyStore
   readonly ledger: DisclosureStore

@@ -7,7 +7,7 @@ import type { Query, StoreAccess, StoredLogId } from '../../sql/database.ts'
 import type { Erasure, ErasureRecords, ErasureState, ErasureTarget } from './erasure.ts'
 import { nodesOf, noteNode, knowingNodes, onceForgotten } from './forgotten.ts'
 import { readReductions } from './reductions.ts'
-import { copyDisclosures, readEarlierDisclosures } from './sent-before.ts'
+import { copyDisclosures, readEarlierDisclosures } from './earlier-disclosures.ts'
 
 /** One with this id, of any tenant. For `erasureOf`. */
 export const erasureWithId = statement<ErasureRow>('erasure-one', 'SELECT * FROM erasure WHERE erasure = $1')

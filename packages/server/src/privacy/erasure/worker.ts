@@ -26,7 +26,7 @@ const stepSizes = { first: 50, fewest: 10, most: 500, pausePerStep: 1 } as const
 const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
 
-export interface ErasingParts {
+interface ErasingParts {
   readonly storage: {
     readonly erasures: ErasureStore
     readonly events: EventStore

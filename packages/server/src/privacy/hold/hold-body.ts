@@ -14,7 +14,7 @@ export interface HoldBody {
   readonly caseRef: string | undefined
 }
 
-export type HoldBodyReading =
+type HoldBodyReading =
   | { readonly kind: 'body'; readonly body: HoldBody }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 

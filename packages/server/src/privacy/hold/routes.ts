@@ -17,7 +17,7 @@ import { refusalOfParameters } from '../../http/requests/query.ts'
 import { receiptHeaders } from '../erasure/receipt.ts'
 import { erasedFeed, erasingTenant, maySee } from '../erasure/erasing-access.ts'
 import { holdAnswer } from './hold-answer.ts'
-import { inMaintenance } from '../../maintenance/in-maintenance.ts'
+import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.ts'
 import {
   afterQuery,
   idParams,
@@ -29,7 +29,6 @@ import {
 } from '../../http/listed.ts'
 import type { Listed } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { refusalOfFeed } from '../../publishing/publish-refusal.ts'
 import { withSmallBody } from '../../http/requests/read-small-body.ts'
 
 const path = '/v1/holds'

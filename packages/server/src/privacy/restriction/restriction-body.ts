@@ -9,7 +9,7 @@ export interface RestrictionBody {
   readonly caseRef: string | undefined
 }
 
-export type RestrictionBodyReading =
+type RestrictionBodyReading =
   | { readonly kind: 'body'; readonly body: RestrictionBody }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 

@@ -71,7 +71,7 @@ export async function expiryDays(
   return rule?.days ?? (defaults ?? noRetention)['expire-contacts']
 }
 
-export interface RuledTenant {
+interface RuledTenant {
   readonly tenantId: string
   readonly days: (rule: RetentionRule) => number
 }

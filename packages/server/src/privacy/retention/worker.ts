@@ -29,7 +29,7 @@ type Storage = {
   readonly tenants: TenantStore
 }
 
-export interface RetainingParts {
+interface RetainingParts {
   readonly storage: Storage
   readonly nodeId: string
   /** For tenants without a rule of their own. */
@@ -108,7 +108,7 @@ async function expire(
   return isWhole
 }
 
-export interface ThinFeedParts {
+interface ThinFeedParts {
   readonly retention: RetentionStore
   readonly span: RetainedFeed['span']
   readonly nodeId: string
@@ -118,7 +118,7 @@ export interface ThinFeedParts {
   readonly onThinned?: (events: number) => void
 }
 
-export interface ThinnedFeed {
+interface ThinnedFeed {
   readonly events: number
   /** `busy`: another node is working on it; `later`: the feed takes no change now; `stopped`: by the signal. */
   readonly end: 'finished' | 'busy' | 'later' | 'stopped'

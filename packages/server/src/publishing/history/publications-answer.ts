@@ -21,7 +21,7 @@ export const publicationSchemas = {
 const minuteMs = 60_000
 
 /** Which publications a request asks for. `undefined`: all that are kept, up to now. */
-export interface AskedPublications {
+interface AskedPublications {
   readonly fromMinute: number | undefined
   readonly toMinute: number | undefined
   readonly before: Place | undefined
@@ -94,7 +94,7 @@ function placeText({ minute, key, keyId }: KeptMinute): string {
   return `${minute.toString(36)}-${key.feed === 'property' ? 'p' : 'c'}-${keyId}`
 }
 
-export function minuteMembers(kept: KeptMinute): PublicationMinute {
+function minuteMembers(kept: KeptMinute): PublicationMinute {
   const { minute, key, keyId, requests, stored, repeated, unchanged, numbers, refused } = kept
   const [firstNumber = null, lastNumber = null] = numbers ?? []
   return {

@@ -29,7 +29,7 @@ export interface PublishHistory extends WriteBuffer {
   refused(keyId: string, key: FeedKey, refusal: RefusedRequestFacts): void
 }
 
-export interface RefusedRequestFacts {
+interface RefusedRequestFacts {
   readonly requestId: string
   /** The code of the problem. */
   readonly code: string

@@ -8,7 +8,7 @@ import type { EventStore } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { FeedView } from '../../events/branches/branch-view.ts'
 
-export interface CurrentListQuery {
+interface CurrentListQuery {
   readonly key: FeedKey
   /** For a category: subjects that were in it as of the position. */
   readonly view: FeedView
@@ -18,9 +18,9 @@ export interface CurrentListQuery {
 }
 
 /** Ascending. */
-export type CurrentList = Float64Array
+type CurrentList = Float64Array
 
-export interface CurrentLists {
+interface CurrentLists {
   /** Simultaneous requests for the same list share its making. Rejects as the store does. */
   of(query: CurrentListQuery): Promise<CurrentList | 'tooMany'>
 }

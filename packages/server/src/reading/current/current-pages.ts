@@ -9,7 +9,7 @@ import type { PageRangeCache } from '../page-range-cache.ts'
 import { pageOf } from '../list.ts'
 import type { LocatedPage } from '../list.ts'
 
-export interface CurrentRequest {
+interface CurrentRequest {
   readonly keyId: string
   readonly key: FeedKey
   readonly view: FeedView
@@ -20,7 +20,7 @@ export interface CurrentRequest {
   readonly least: number
 }
 
-export type CurrentPage =
+type CurrentPage =
   | {
       readonly kind: 'page'
       /** Its range has the positions. */
@@ -36,7 +36,7 @@ export interface CurrentPages {
   locate(request: CurrentRequest): Promise<CurrentPage>
 }
 
-export interface CurrentPagesParts {
+interface CurrentPagesParts {
   readonly events: Pick<EventStore, 'head' | 'latestPositions' | 'earlierPositions'>
   readonly moments: MomentStore
   readonly ranges: PageRangeCache

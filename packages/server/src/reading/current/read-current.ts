@@ -2,7 +2,7 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { currentAtMost } from './current-lists.ts'
-import { disclosedRange } from '../../privacy/disclosure/sent.ts'
+import { disclosedRange } from '../../privacy/disclosure/disclosure.ts'
 import { deliveredPage, nothingDelivered } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'

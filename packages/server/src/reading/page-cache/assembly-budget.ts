@@ -6,7 +6,7 @@ export interface AssemblyBudget {
   begin(): PageAssembly
 }
 
-export interface PageAssembly {
+interface PageAssembly {
   /** Counts bytes that were read. False: all pages that are being made hold more than they may. */
   hold(bytes: number): boolean
   /** Releases some of them. */

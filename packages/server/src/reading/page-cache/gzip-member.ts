@@ -23,7 +23,7 @@ const memberHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
 const maxStored = 0xffff
 
 /** The beginning of a member: its header and a first text. It is the same for many members, so it is made once. */
-export interface MemberStart {
+interface MemberStart {
   readonly bytes: Uint8Array
   readonly textLength: number
   readonly crc: number

@@ -8,7 +8,7 @@
 import { performance } from 'node:perf_hooks'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 
-export interface TenantQueues {
+interface TenantQueues {
   /** Reads at once, or when enough other reads of the tenant have ended. */
   run<T>(tenantId: string, read: () => Promise<T>): Promise<T>
 }

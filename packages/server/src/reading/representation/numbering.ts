@@ -10,7 +10,7 @@ export interface Numbering {
 }
 
 /** By the setting of a key. `undefined`: the numbers are those of the store. */
-export type NumberingOf = (name: NumberingName | undefined, feed: FeedName) => Numbering | undefined
+type NumberingOf = (name: NumberingName | undefined, feed: FeedName) => Numbering | undefined
 
 /** `catalogue`: the store's. If it has the same numbers, nothing has to be changed. */
 export function numberingsOver(catalogue: EventTypeCatalogue): NumberingOf {

@@ -2,7 +2,7 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { represent } from '../representation/representation.ts'
-import { disclosedEvents } from '../../privacy/disclosure/sent.ts'
+import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
 import type { HttpContext } from '../../http/context.ts'
 import { feedKeyOf, refused } from '../../http/exchange.ts'

@@ -1,9 +1,9 @@
 /** One event by its id, from its sealed segment if there is one, otherwise from the store. */
 import { represent } from '../representation/representation.ts'
 import type { Representation } from '../representation/representation.ts'
-import { disclosedEvents, disclosedRange } from '../../privacy/disclosure/sent.ts'
+import { disclosedEvents, disclosedRange } from '../../privacy/disclosure/disclosure.ts'
 import type { Delivered } from '../../consumers/read-ranges.ts'
-import type { Disclosure } from '../../privacy/disclosure/sent.ts'
+import type { Disclosure } from '../../privacy/disclosure/disclosure.ts'
 import { deliveredEvents, deliveredPosition } from '../../consumers/delivered.ts'
 import type { PageBody } from '../page-cache/index.ts'
 import type { FeedKey } from '../../events/feed-key.ts'

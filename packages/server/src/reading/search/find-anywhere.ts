@@ -35,12 +35,12 @@ export interface FoundAnywhere {
   readonly properties: number
 }
 
-export interface AnywhereQuery {
+interface AnywhereQuery {
   readonly after: SearchCursor
   readonly limit: number
 }
 
-export interface SearchedStore {
+interface SearchedStore {
   readonly events: Pick<EventStore, 'readEvent' | 'readLatest' | 'readNewest'>
   /** In the order of their making. */
   readonly tenantsAfter: (place: number, limit: number) => Promise<readonly TenantCursor[]>

@@ -171,35 +171,3 @@ export function withCounts(counts: OwnedCounts, more: Partial<OwnedCounts>): Own
   for (const kind of ownedKinds) added[kind] += more[kind] ?? 0
   return added
 }
-
-/** A deletion as stores keep it, apart from the columns they search by. */
-export interface DeletionText {
-  readonly name?: string | undefined
-  readonly export: DeletionExport
-  readonly exported?: DeletedExport | undefined
-  readonly feeds: readonly (Omit<DeletedFeed, 'lastCreated'> & { readonly lastCreated: string | null })[]
-}
-
-export function deletionText(deletion: Pick<Deletion, 'name' | 'export' | 'exported' | 'feeds'>): string {
-  const { name, export: by, exported, feeds } = deletion
-  const text: DeletionText = {
-    name,
-    export: by,
-    exported,
-    feeds: feeds.map((feed) => ({ ...feed, lastCreated: feed.lastCreated?.toString() ?? null })),
-  }
-  return JSON.stringify(text)
-}
-
-export function readDeletionText(text: string): Pick<Deletion, 'name' | 'export' | 'exported' | 'feeds'> {
-  const read: DeletionText = JSON.parse(text)
-  return {
-    name: read.name,
-    export: read.export,
-    exported: read.exported,
-    feeds: read.feeds.map((feed) => ({
-      ...feed,
-      lastCreated: feed.lastCreated === null ? null : BigInt(feed.lastCreated),
-    })),
-  }
-}

@@ -26,7 +26,7 @@ const defaultSettleMs = 5_000
 /** Writes everything that the tenant owns to a file, which is on the disk when it resolves. */
 export type TenantExporter = (deletion: Deletion) => Promise<DeletedExport>
 
-export interface DeletingParts {
+interface DeletingParts {
   readonly storage: { readonly deletions: DeletionStore }
   /** As announced (`NodeStore`): the others wait until this node has said that it holds nothing. */
   readonly nodeId: string

@@ -25,7 +25,7 @@ const propertiesPerStep = 100
 
 type Storage = Pick<StorageEngine, 'events' | 'leaving' | 'maintenance'>
 
-export interface UnpublishingParts {
+interface UnpublishingParts {
   readonly storage: Storage
   /** Called with failures, which are retried. */
   readonly report: TaskReport

@@ -6,7 +6,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { StoreRecord } from '../../store/store-records.ts'
 
 /** How much of a feed the other store already has. */
-export interface PartAlreadyThere {
+interface PartAlreadyThere {
   /** Position of the last event; 0 for none. */
   readonly position: number
   /** It has the ids that came with an unchanged payload before this time. */

@@ -9,7 +9,7 @@ import type { Head } from '../../../events/event-log.ts'
 import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
-export interface FeedSeries extends SeriesWatcher {
+interface FeedSeries extends SeriesWatcher {
   /** The series of a view of the feed in the state that `head` has, as it is stored or in another form. */
   of(key: FeedKey, head: Head, view: FeedView, form?: Representation): string
   /** Forgets the feed, as if it had never been read. */

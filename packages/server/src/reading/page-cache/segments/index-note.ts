@@ -8,7 +8,7 @@ import { deserialize, serialize } from 'node:v8'
 import { crc32 } from 'node:zlib'
 import type { SegmentSeries } from './segment-index.ts'
 
-export interface IndexNote {
+interface IndexNote {
   readonly series: readonly SegmentSeries[]
   /** How many bytes of the file it covers. */
   readonly end: number

@@ -4,7 +4,16 @@ import type { RequestCounts } from './request-counts.ts'
 import type { PageBufferPool, PooledBuffer } from '../page-buffer-pool.ts'
 import { SegmentMap } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
-import type { SegmentFacts, SegmentForm } from './segment-memory.ts'
+import type { SegmentTable, WholeText } from './segment.ts'
+
+/** The two kinds of a segment's bytes. */
+export type SegmentForm = 'joined' | 'deflated'
+
+export interface SegmentFacts {
+  readonly whole: WholeText
+  /** Read on first use and then kept, because a page made of whole segments does not need it. Throws if it cannot be read. */
+  table(): SegmentTable
+}
 
 /**
  * Requests between two halvings of all counts, so that segments that were popular yesterday make room. Without counts, readers who range

@@ -12,7 +12,7 @@ import type { SegmentId } from './segment-id.ts'
 import { longestSegment } from './segment-store.ts'
 import type { SegmentStore } from './segment-store.ts'
 
-export interface SegmentRequest {
+interface SegmentRequest {
   readonly segment: SegmentId
   /** The ordinals of the whole segment. */
   readonly range: PageRange

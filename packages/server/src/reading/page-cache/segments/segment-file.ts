@@ -36,7 +36,7 @@ export interface SegmentFile {
   close(): void
 }
 
-export interface OpenSegmentFile extends SegmentFile {
+interface OpenSegmentFile extends SegmentFile {
   readonly descriptor: number
   readonly byteLength: number
 }

@@ -14,20 +14,10 @@ import {
   partFor,
   use,
 } from './kept-segments.ts'
-import type { Kept, KeptSegments } from './kept-segments.ts'
+import type { Kept, KeptSegments, SegmentFacts, SegmentForm } from './kept-segments.ts'
 import { createPageBufferPool } from '../page-buffer-pool.ts'
 import type { PooledBuffer } from '../page-buffer-pool.ts'
 import type { SegmentId } from './segment-id.ts'
-import type { SegmentTable, WholeText } from './segment.ts'
-
-/** The two kinds of a segment's bytes. */
-export type SegmentForm = 'joined' | 'deflated'
-
-export interface SegmentFacts {
-  readonly whole: WholeText
-  /** Read on first use and then kept, because a page made of whole segments does not need it. Throws if it cannot be read. */
-  table(): SegmentTable
-}
 
 /** Bytes that do not change until they are released. Releasing twice is harmless. */
 export interface Lease {
@@ -50,7 +40,7 @@ export interface SegmentBytes extends Lease {
 export const marginBytes = 256
 
 /** Memory to read a segment into. */
-export interface ReadingLease extends Lease {
+interface ReadingLease extends Lease {
   /** Call it when the bytes have been read: other answers can then use them, if they are worth keeping. */
   readonly keep: (facts: SegmentFacts) => void
   /** As in `SegmentBytes`; `undefined` if the bytes may be kept. */
@@ -79,7 +69,7 @@ export interface SegmentMemory {
   readonly besideBytes: number
 }
 
-export interface SegmentMemoryLimits {
+interface SegmentMemoryLimits {
   /** Room for kept bytes and for answers. */
   readonly memoryBytes: number
   /** Answers have at least this much, even if little or nothing is kept. */

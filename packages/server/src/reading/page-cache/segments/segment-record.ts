@@ -57,7 +57,7 @@ export function newRecord(id: SegmentId, { table, joined, deflated }: Segment): 
   }
 }
 
-export interface FoundRecord {
+interface FoundRecord {
   readonly key: string
   readonly facts: RecordFacts
   /** The beginning of the next record. */

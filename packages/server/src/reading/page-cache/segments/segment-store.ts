@@ -3,7 +3,8 @@ import type { SegmentFile } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
-import type { Lease, SegmentBytes, SegmentForm, SegmentMemory } from './segment-memory.ts'
+import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
+import type { SegmentForm } from './kept-segments.ts'
 import type { Segment } from './segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
 
@@ -37,7 +38,7 @@ export interface SegmentStore {
 /** Longer segments are not sealed: an answer holds at most this much of a segment at a time. */
 export const longestSegment = 4 * 2 ** 20
 
-export interface SegmentStoreParts {
+interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without a file, segments live in memory alone. */
   readonly file: SegmentFile | undefined

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { SegmentAddress } from './segment-index.ts'
 import { recordSpan, wipedHead } from './segment-record.ts'
 
-export interface SegmentWiper {
+interface SegmentWiper {
   /** Adds records to wipe. No reader may be using them. */
   add(places: readonly SegmentAddress[]): void
   /** Wipes everything. Resolves when that is on the disk: true if anything was wiped. Rejects if the file cannot be written. */
