@@ -1,10 +1,10 @@
 /** Removes ids that were kept long enough, in the background (PROTOCOL §4.6, decision 0003). */
+import { ticksPerMillisecond } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
 import { unreported } from '../runtime/background-task.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { removalWaitMs, startWorker } from '../runtime/worker-loop.ts'
 import type { Worker } from '../runtime/worker-loop.ts'
-import { ticksPerMillisecond } from '@property-events/protocol/plain'
-import type { Ticks } from '@property-events/protocol'
 
 /** Ids are kept for 30 days, so ten minutes more or less do not matter. */
 const checkEveryMs = 600_000

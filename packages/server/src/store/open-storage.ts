@@ -1,4 +1,5 @@
 /** The only file that knows which engines there are. */
+import { join } from 'node:path'
 import type { SharedClock } from '../runtime/clock.ts'
 import type { PostgresOptions } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
@@ -6,7 +7,6 @@ import type { WantedSettings } from './settings.ts'
 import { openSqlite } from './sqlite/engine.ts'
 import type { SqliteOptions } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
-import { join } from 'node:path'
 import { StorageRefusal } from '../sql/storage-errors.ts'
 import { failureOf } from '../sql/sqlite/failure.ts'
 import { takeFileLock, makeFolder } from '../sql/sqlite/file-lock.ts'

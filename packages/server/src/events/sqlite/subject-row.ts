@@ -1,7 +1,7 @@
 /** A row of `subject`, and the values to write it. */
 import type { Category } from '@property-events/protocol'
-import type { SubjectState } from '../append/subject-state.ts'
 import { writeUuid } from '@property-events/protocol/plain'
+import type { SubjectState } from '../append/subject-state.ts'
 
 export interface SubjectRow {
   readonly position: number

@@ -1,10 +1,10 @@
 /** Shows how many publishers are silent and how many consumers have stalled, and which have been silent for longest. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import type { Presence, SilenceStore } from '../../consumers/silence/silence.ts'
 import { namesShown } from '../../runtime/metrics/top-counter.ts'
-import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../../runtime/background-task.ts'
 
 type Store = Pick<SilenceStore, 'silent' | 'countSilent'>

@@ -1,4 +1,5 @@
 /** Epochs in a database: beginning one, and where publishing waits for one (D13). */
+import { feedNames } from '@property-events/protocol'
 import { newEpochId } from '../../events/epochs.ts'
 import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
 import { endMaintenance } from '../../maintenance/store.ts'
@@ -11,7 +12,6 @@ import type { NoteChanges } from '../../sql/postgres.ts'
 import type { Database } from '../../sql/postgres/connection.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
 import { feedNumbers } from '../../sql/database.ts'
-import { feedNames } from '@property-events/protocol'
 import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
 import type { Witness } from '../../events/postgres/witness.ts'
 

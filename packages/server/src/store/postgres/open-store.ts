@@ -1,4 +1,6 @@
 /** From a database's address to a store with the requested schema and settings. */
+import { catalogueFault } from '@property-events/protocol'
+import type { EventTypeCatalogue } from '@property-events/protocol'
 import { settingsRefusal, catalogueText } from '../settings.ts'
 import type { WantedSettings, NewSettings } from '../settings.ts'
 import { StorageRefusal } from '../../sql/storage-errors.ts'
@@ -6,8 +8,6 @@ import type { StoreSettings } from '../storage.ts'
 import { connect } from '../../sql/postgres/connection.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'
 import { migrate } from './migrate.ts'
-import { catalogueFault } from '@property-events/protocol'
-import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
 import type { FillStore } from './migrate.ts'
 

@@ -1,4 +1,5 @@
 /** Epochs in a store's file: beginning one, and where publishing waits for one (D13). */
+import { feedNames } from '@property-events/protocol/plain'
 import { newEpochId } from '../../events/epochs.ts'
 import { epochStarted, historyAccepted, maintenanceSet } from '../../audit/changes.ts'
 import { endMaintenance } from '../../maintenance/store.ts'
@@ -11,7 +12,6 @@ import type { NoteChanges } from '../../sql/sqlite.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { feedReader, headReader, feedToPublishReader } from '../../events/sqlite/feed-row.ts'
 import { metaOf } from './meta.ts'
-import { feedNames } from '@property-events/protocol/plain'
 import type { EpochNeed, WaitingFeed } from '../../events/epochs.ts'
 
 /**

@@ -1,9 +1,9 @@
 /** What the functions `append_events` and `append_event` are given beside their plan, and what they answer. */
 import { formatTicks } from '@property-events/protocol'
+import type { Ticks } from '@property-events/protocol'
 import { feedName } from '../../feed-key.ts'
 import type { ColumnTable, ColumnTexts, ParameterTable } from '../../../sql/postgres/function-call.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
-import type { Ticks } from '@property-events/protocol'
 
 export type AppendAnswer =
   | { readonly kind: 'appended'; readonly feeds: ReadonlyMap<string, Stamped> }

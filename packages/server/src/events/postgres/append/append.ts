@@ -16,9 +16,9 @@ import type { Session, Statement } from '../../../sql/postgres/session.ts'
 import { isOfStatement } from '../../../sql/postgres/failure.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 import { inKeyOrder } from './feed-state.ts'
-import { lostCalls } from './lost-calls.ts'
+import { unansweredCalls } from './unanswered-calls.ts'
 import { keepAside } from '../kept-events.ts'
-import type { LostCallsOfAppend } from './lost-calls.ts'
+import type { UnansweredCallsOfAppend } from './unanswered-calls.ts'
 import { planRead, planFromCache } from './make-plan.ts'
 import type { PlanningContext } from './make-plan.ts'
 import { settleOutcomes } from './plan-commit.ts'
@@ -56,7 +56,7 @@ const awaitStandbys: Statement = {
 }
 
 export function appender(database: Database, context: AppendContext): Appender {
-  const lostOf = lostCalls()
+  const lostOf = unansweredCalls()
   return {
     async append(batches, lockWaitMs) {
       const lost = lostOf.of(batches)
@@ -84,7 +84,7 @@ async function appendOnce(
   database: Database,
   context: AppendContext,
   batches: readonly AppendBatch[],
-  lost: LostCallsOfAppend,
+  lost: UnansweredCallsOfAppend,
   lockWaitMs: number | undefined,
 ): Promise<readonly AppendOutcome[]> {
   const writeIn = (session: Session) => write(session, context, batches, lost, alone)
@@ -154,7 +154,7 @@ async function write(
   session: Session,
   context: AppendContext,
   batches: readonly AppendBatch[],
-  lost: LostCallsOfAppend,
+  lost: UnansweredCallsOfAppend,
   /** Within a transaction that holds the counters. */
   alone: boolean,
 ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched' | 'keeps'> {

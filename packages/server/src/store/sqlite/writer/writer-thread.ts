@@ -1,9 +1,9 @@
 /** The thread that writes, so that a flush never holds up the event loop (P7). It ends once it is asked to close. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
+import { getPriority, setPriority } from 'node:os'
 import { tendThreadMemory } from '../../../runtime/memory/thread-memory.ts'
 import { openForWriting } from './writer.ts'
-import { getPriority, setPriority } from 'node:os'
 
 /**
  * A tenth of a serving thread's share if they want the same core, and no limit if they do not. With reads at full rate on one core beside

@@ -1,9 +1,10 @@
 /** Writes to a store: one connection, and one question at a time, on whichever thread it runs. */
 import type { MessagePort } from 'node:worker_threads'
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
 import { writeNamed } from '../../../sql/database.ts'
 import { auditRows } from '../../../audit/changes.ts'
 import { insertAudit } from '../../../audit/store.ts'
-import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { statementRunner, writeRunner } from '../../../sql/sqlite.ts'
 import type { NoteChanges } from '../../../sql/sqlite.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
@@ -32,7 +33,6 @@ import type {
   WriterVerbs,
   WriterFailure,
 } from './writer-verbs.ts'
-import type { Ticks } from '@property-events/protocol'
 import { skippedIdsEnd, skippedIdsPerStep } from '../../../events/skipped-ids.ts'
 import { StorageFailure } from '../../../sql/storage-errors.ts'
 import { failureOf } from '../../../sql/sqlite/failure.ts'

@@ -1,19 +1,19 @@
 /**
- * Remembers what an unanswered call may have written. If it is retried, it finds its own ids taken; these are then reported as events of
- * this very request, and not as repeats of an earlier one. This is known for as long as the batch is in use: the remains of the lost call
+ * What an unanswered call may have written. If it is retried, it finds its own ids taken; these are then reported as events of
+ * this very request, and not as repeats of an earlier one. This is known for as long as the batch is in use: the remains of that call
  * may still lock the feed, and then the batch is given again.
  */
 import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../../append/append-batch.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
-interface LostCalls {
+interface UnansweredCalls {
   /** For one append, from its first try to its last. */
-  of(batches: readonly AppendBatch[]): LostCallsOfAppend
+  of(batches: readonly AppendBatch[]): UnansweredCallsOfAppend
 }
 
-export interface LostCallsOfAppend {
-  /** Notes what is being sent. */
+export interface UnansweredCallsOfAppend {
+  /** Records what is being sent. */
   sending(feeds: readonly FeedPlan[]): void
   /** The call and its commit were answered, so nothing of it is in doubt. */
   answered(): void
@@ -23,7 +23,7 @@ export interface LostCallsOfAppend {
   recognise(outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
 }
 
-export function lostCalls(): LostCalls {
+export function unansweredCalls(): UnansweredCalls {
   /** By the batch, and not by the id: another request with the same id is a repeat. */
   const lostOf = new WeakMap<AppendBatch, ReadonlyMap<string, readonly AppendRemark[]>>()
   return { of: (batches) => ofAppend(batches, lostOf) }
@@ -32,7 +32,7 @@ export function lostCalls(): LostCalls {
 function ofAppend(
   batches: readonly AppendBatch[],
   lostOf: WeakMap<AppendBatch, ReadonlyMap<string, readonly AppendRemark[]>>,
-): LostCallsOfAppend {
+): UnansweredCallsOfAppend {
   let underWay: readonly (readonly [string, readonly AppendRemark[]])[] = []
 
   return {
