@@ -1,6 +1,6 @@
 /** A field of a form with its name, its explanation, and its fault. */
 import type { ComponentChildren } from 'preact'
-import './field.css'
+import './dialog.css'
 
 interface Props {
   readonly id: string

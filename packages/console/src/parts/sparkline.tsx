@@ -1,6 +1,6 @@
 /** Counts over time as a row of bars. */
 import { sparklineBars } from './chart-scale.ts'
-import './sparkline.css'
+import './chart.css'
 
 interface Props {
   readonly counts: readonly number[]
