@@ -1,7 +1,6 @@
 /** The short explanations around the operations. Numbers are those that the service has, so that they stay true. */
 import { scopes } from '../../packages/protocol/src/feeds.ts'
-import { defaultPublicationLimits } from '../../packages/server/src/publishing/read-publication.ts'
-import { defaultLimits } from '../../packages/server/src/http/limits.ts'
+import { defaultPublicationLimits, defaultLimits } from '../../packages/server/src/http/limits.ts'
 import { block, code, link, prose, rows } from './html.ts'
 import type { Links } from './html.ts'
 import { headersOf } from './openapi.ts'

@@ -2,8 +2,7 @@
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { AuditRow as AuditRowAnswer } from '@property-events/protocol/wire'
-import type { AuditRow } from './audit.ts'
-import type { HttpContext } from '../http/context.ts'
+import type { AuditRow, AuditStore } from './audit.ts'
 import { refused } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeMs, timeSchema } from '../http/requests/time-parameter.ts'
@@ -12,10 +11,17 @@ import type { Operation } from '../http/operation.ts'
 import { adminAnswer, adminOperation } from '../http/admin/admin-operation.ts'
 import { askedTenant, readTenantId } from '../keys/routes/keys.ts'
 import { limitSchema, readKeyId, readLimit } from '../http/admin/list-parameters.ts'
+import type { NameStore } from './names/names.ts'
+import type { AdminContext } from '../http/admin/admin-operation.ts'
+
+interface Context extends AdminContext {
+  readonly audit: AuditStore
+  readonly names: NameStore
+}
 
 const actionPattern = /^[\w.-]{1,100}$/
 
-export function readAudit(context: HttpContext): Operation {
+export function readAudit(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
     path: '/audit',

@@ -2,47 +2,33 @@
  * The console's entrance (D31, PROTOCOL §15): a session in place of a key header, accepted under `/console` alone. It leads to the same
  * operations, with the key that the session was begun with.
  */
-import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+import type { EnteredSession as DoorSession, NotEntered } from '../keys/access/access.ts'
+import type { ConsoleOptions } from './files.ts'
+import type { KeyVerifier } from '../keys/index.ts'
 import { consoleSessions } from './sign-in.ts'
 import type { ConsoleSessions } from './sign-in.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { ConsoleSession } from './session.ts'
 import type { StorageEngine } from '../store/storage.ts'
-import type { OpenSession, Request } from '../http/exchange.ts'
+import type { Request } from '../http/exchange.ts'
+import type { OpenSession } from '../http/access.ts'
 import type { Refusal } from '../http/problem/problem.ts'
 import { readConsoleFiles } from './files.ts'
 import type { ConsoleFiles } from './files.ts'
 import { pageOrigin } from './own-page.ts'
 import type { OwnPlace } from './own-page.ts'
-import { createTokenBuckets, steadyClock } from '../keys/rate-limit/token-bucket.ts'
-import type { TokenBuckets } from '../keys/rate-limit/token-bucket.ts'
+import { createTokenBuckets, steadyClock } from '../http/rate-limit/token-bucket.ts'
+import type { TokenBuckets } from '../http/rate-limit/token-bucket.ts'
 import { cookieNameOf, readSecrets } from './session-cookie.ts'
-
-export interface ConsoleOptions {
-  /** The folder with `index.html`, `console.js` with the parts that it loads, and `console.css`. */
-  readonly folder: string
-  /** Hosts whose pictures the page may show, over https: names, or `*.` and a name. Default: none. */
-  readonly imageHosts?: readonly string[]
-  /** The address at which people reach the service, with the base path. Left out: the address it listens on. */
-  readonly url?: string | undefined
-}
 
 /** What a console request presents. */
 export type Entered = EnteredSession | NotEntered
 
-export interface EnteredSession {
-  readonly kind: 'session'
+export interface EnteredSession extends DoorSession {
   readonly session: ConsoleSession
-  readonly open: OpenSession
   /** The origin of the page. */
   readonly origin: string
-  /** The session's key, as it is now. */
-  readonly verdict: Exclude<KeyVerdict, { kind: 'unknown' }>
 }
-
-export type NotEntered =
-  /** There is no session, or it has ended. */
-  { readonly kind: 'ended' } | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export interface ConsoleDoor {
   readonly options: ConsoleOptions

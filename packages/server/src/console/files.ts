@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import type { Headers } from '../http/exchange.ts'
 import { madeOnce, staticDocument } from '../http/openapi/static-document.ts'
 import type { StaticDocument } from '../http/openapi/static-document.ts'
-import type { ConsoleOptions } from './door.ts'
+
+export interface ConsoleOptions {
+  /** The folder with `index.html`, `console.js` with the parts that it loads, and `console.css`. */
+  readonly folder: string
+  /** Hosts whose pictures the page may show, over https: names, or `*.` and a name. Default: none. */
+  readonly imageHosts?: readonly string[]
+  /** The address at which people reach the service, with the base path. Left out: the address it listens on. */
+  readonly url?: string | undefined
+}
 
 export interface ConsoleFiles {
   readonly page: () => StaticDocument

@@ -3,7 +3,8 @@
  * (PROTOCOL §15.4).
  */
 import { refused } from '../http/exchange.ts'
-import type { Access, Refused } from '../http/exchange.ts'
+import type { Refused } from '../http/exchange.ts'
+import type { Access } from '../http/access.ts'
 
 /** Why the session has to be begun again for such an operation. A key in its header is never refused here. */
 export function refusalUnlessFresh({ session }: Pick<Access, 'session'>): Refused | undefined {

@@ -1,12 +1,18 @@
 /** From what a person signs in with to the key that it stands for (PROTOCOL §15.3). */
-import type { KeyVerdict } from '../keys/index.ts'
-import { isFromItsNetwork, refusalAtDoor, standingCodes } from '../http/access/access.ts'
-import type { HttpContext } from '../http/context.ts'
+import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+import { refusalAtDoor, standingCodes } from '../keys/access/access.ts'
+import { isFromItsNetwork } from '../keys/access/network.ts'
 import { refused } from '../http/exchange.ts'
 import type { Refused, Request } from '../http/exchange.ts'
-import { retryAfter } from '../keys/rate-limit/rate-limit.ts'
-import type { Bucket } from '../keys/rate-limit/token-bucket.ts'
+import { retryAfter } from '../http/rate-limit/rate-limit.ts'
+import type { Bucket } from '../http/rate-limit/token-bucket.ts'
 import type { ConsoleDoor } from './door.ts'
+import type { NetworkContext } from '../keys/access/network.ts'
+
+/** What checking a proof needs. */
+export interface ProofContext extends Pick<NetworkContext, 'trustedProxies'> {
+  readonly verifier: KeyVerifier
+}
 
 export interface Proof {
   readonly kind: 'pasted_key' | 'link'
@@ -19,7 +25,7 @@ export interface Proof {
  * store does.
  */
 export async function prove(
-  context: HttpContext,
+  context: ProofContext,
   door: ConsoleDoor,
   request: Request,
   { kind, secret }: Proof,
@@ -47,7 +53,7 @@ export const noSuchKey = {
 } as const
 
 async function ofLink(
-  { verifier }: HttpContext,
+  { verifier }: ProofContext,
   { sessions }: ConsoleDoor,
   secret: string,
 ): Promise<KeyVerdict> {
@@ -58,6 +64,6 @@ async function ofLink(
 /** Text of another form is refused without reading the store. */
 const linkPattern = /^[A-Za-z0-9_-]{22}$/
 
-function ofKey({ verifier }: HttpContext, text: string, failures: Bucket): Promise<KeyVerdict> {
+function ofKey({ verifier }: ProofContext, text: string, failures: Bucket): Promise<KeyVerdict> {
   return failures.peek().allowed ? verifier.verify(text) : verifier.verifyAmongGuesses(text)
 }

@@ -1,6 +1,6 @@
 /** `x-feed-consumer`: the consumer's name, for a key that is used for several (PROTOCOL §14). */
 import { defaultConsumer, isConsumerName } from './consumer.ts'
-import type { AccessNeed } from '../http/access/access.ts'
+import type { AccessNeed } from '../http/access.ts'
 import type { Request } from '../http/exchange.ts'
 import { feedRead } from '../reading/min-sequence.ts'
 import type { Refusal } from '../http/problem/problem.ts'

@@ -16,6 +16,13 @@ export interface Delivered extends ReadPart {
   readonly isQuiet: boolean
 }
 
+declare module '../http/exchange.ts' {
+  interface AnswerRecords {
+    /** What the reader has been sent once the last byte is taken; `undefined` if no feed was read, or it is counted as it is sent. */
+    readonly delivered?: Delivered | undefined
+  }
+}
+
 export const minuteMs = 60_000
 /** Beyond these, nothing more is noted until the next addition: some 20 MB. */
 const mostParts = 50_000

@@ -5,15 +5,15 @@
 import { formatTicks, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { STATUS_CODES } from '../runtime/node-http.ts'
-import type { Head } from '../events/event-log.ts'
 import { sameOriginOnly } from './cross-origin.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { Answer, Exchange, Headers } from './exchange.ts'
-import type { Spending } from '../keys/rate-limit/key-limits.ts'
+import type { Answer, Headers, FeedState } from './exchange.ts'
+import type { Exchange } from './routed.ts'
+import type { Spending } from './rate-limit/rate-limit.ts'
 import type { ServiceLimits } from './limits.ts'
 import { success } from './problem/problem.ts'
-import { rateLimitHeaders } from '../keys/rate-limit/rate-limit.ts'
-import type { BucketLimits, BucketState } from '../keys/rate-limit/token-bucket.ts'
+import { rateLimitHeaders } from './rate-limit/rate-limit.ts'
+import type { BucketLimits, BucketState } from './rate-limit/token-bucket.ts'
 
 export interface AnswerHeads {
   /** All headers except those of the connection, which Node's HTTP writes itself. */
@@ -25,7 +25,7 @@ export interface AnswerHeads {
 }
 
 /** The state of the feed that an answer was made in (D20). */
-export function feedHeaders(head: Head): Headers {
+export function feedHeaders(head: FeedState): Headers {
   return {
     'x-feed-head': String(head.sequenceNumber),
     'x-feed-epoch': head.epoch,
@@ -47,7 +47,7 @@ const statusOfKind = {
   none: 0,
 } as const
 
-function feedOf(answer: Answer): Head | undefined {
+function feedOf(answer: Answer): FeedState | undefined {
   return answer.kind === 'text' || answer.kind === 'none' ? undefined : answer.feed
 }
 

@@ -1,127 +1,54 @@
-import type { EventTypeCatalogue } from '@property-events/protocol'
+/** What answering a request needs, whatever is asked: given by whoever puts a service together. Two services in one process share nothing. */
 import type { Logger } from 'pino'
-import type { CurrentPages } from '../reading/current/current-pages.ts'
-import type { ErasureRecipients } from '../privacy/erasure/erasure-recipients.ts'
-import type { DisclosurePage, DisclosurePageQuery } from '../privacy/disclosure/disclosure-page.ts'
-import type { EventPositionCache } from '../reading/event-position-cache.ts'
-import type { PageRangeCache } from '../reading/page-range-cache.ts'
-import type { LiveTail } from '../live/tail.ts'
-import type { ChangedFeeds } from '../live/changed-feeds.ts'
-import type { FaultCache } from '../consumers/fault-cache.ts'
-import type { LastPublished } from '../publishing/last-published.ts'
-import type { RepresentationOf } from '../reading/representation/representation.ts'
-import type { ConsumersQuery } from '../consumers/consumers-of-feed.ts'
-import type { ListedConsumer } from '../consumers/list-consumers.ts'
-import type { ReadCounts } from '../consumers/read-counts.ts'
-import type { Seen, SeenQuery } from '../consumers/who-has-seen.ts'
-import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
-import type { PublishHistory } from '../publishing/history/publish-history.ts'
-import type { UsageCounts } from '../usage/usage-counter.ts'
-import type { MaintenanceWatch } from '../maintenance/watch.ts'
-import type { Publisher } from '../publishing/publish.ts'
-import type { PageReader } from '../reading/page-cache/index.ts'
-import type { KeyIssuer, KeyVerifier } from '../keys/index.ts'
-import type { NodeState } from '../nodes/announce-node.ts'
 import type { FailureObserver, RequestObserver } from './observer.ts'
-import type { RequestLines } from '../runtime/log/request-lines.ts'
-import type { AuditStore } from '../audit/audit.ts'
-import type { DeletionStore } from '../tenants/deletion/deletion.ts'
-import type { ConsumerStore } from '../consumers/consumer.ts'
-import type { Erasure, ErasureStore } from '../privacy/erasure/erasure.ts'
-import type { EventStore } from '../events/event-log.ts'
-import type { ExpiryStore } from '../privacy/contact-expiry/contact-expiry.ts'
-import type { FeedKey } from '../events/feed-key.ts'
-import type { HoldStore } from '../privacy/hold/hold.ts'
-import type { KeyStore } from '../keys/key.ts'
-import type { RestrictionStore } from '../privacy/restriction/restriction.ts'
-import type { LeavingStore } from '../tenants/leaving/leaving.ts'
-import type { NameStore } from '../audit/names/names.ts'
-import type { PublicationStore } from '../publishing/history/publication.ts'
-import type { SilenceStore } from '../consumers/silence/silence.ts'
-import type { TenantStore } from '../tenants/tenant.ts'
-import type { UsageStore } from '../usage/usage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
-import type { ConsoleDoor } from '../console/door.ts'
+import type { RequestLines } from '../runtime/log/request-lines.ts'
+import type { Access, AccessNeed } from './access.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { KeyRecheck } from '../keys/key-recheck.ts'
-import type { KeyLimits } from '../keys/rate-limit/key-limits.ts'
-import type { Finding, ShownSetting } from '../nodes/recent-findings.ts'
-import type { ReadsInProgress } from '../reading/reads-in-progress.ts'
+import type { Outcome, Refused, Request } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
-import type { TokenBuckets } from '../keys/rate-limit/token-bucket.ts'
-import type { WaitingReaders } from '../live/waiting-readers.ts'
+import type { Refusal } from './problem/problem.ts'
+import type { KeyLimits } from './rate-limit/key-limits.ts'
+import type { ReadsInProgress } from './reads-in-progress.ts'
+import type { Exchange } from './routed.ts'
 
-/** What every part of the HTTP side is given. Nothing here is global: two services in one process share nothing. */
+/** Decides what the key of a request may do. */
+export interface AccessControl {
+  /**
+   * What the key may do, or why the request gets no further. What becomes known about the key is written into the exchange. Immediate for
+   * a key that was verified a moment ago. Rejects as the store does.
+   */
+  require(exchange: Exchange, need: AccessNeed): Access | Refused | Promise<Access | Refused>
+  /**
+   * Why a request that was let in would be refused now, if it has taken more than a moment; `undefined` at once for all others. Rejects as
+   * the store does.
+   */
+  refusalIfLate(request: Request, access: Access | undefined): undefined | Promise<Refusal | undefined>
+  /** The answer, cut off when its reader may no longer have it. */
+  watched(request: Request, access: Access | undefined, answer: StreamAnswer): StreamAnswer
+}
+
+export type StreamAnswer = Extract<Outcome, { kind: 'stream' }>
+
+/** Records what was sent to whom. */
+export interface ExchangeRecorder {
+  /** Called before the first byte leaves: what may have been sent counts as sent. */
+  sending(exchange: Exchange): void
+  /** The answer is with the kernel, or (`aborted`) the client went away before. `bodyBytes`: of the answer's body. */
+  ended(exchange: Exchange, aborted: boolean, bodyBytes: number): void
+}
+
 export interface HttpContext {
-  readonly events: EventStore
-  readonly erasures: ErasureStore
-  readonly holds: HoldStore
-  readonly keys: KeyStore
-  readonly tenants: TenantStore
-  readonly leaving: LeavingStore
-  readonly deletions: DeletionStore
-  readonly audit: AuditStore
-  readonly names: NameStore
-  readonly consumers: ConsumerStore
-  readonly silence: SilenceStore
-  readonly keyIssuer: KeyIssuer
-  /** When backups of the store were begun, milliseconds since 1970, the newest first. Only recent backups on record are included. */
-  readonly backups: () => Promise<readonly number[]>
-  /** The service's settings, and where each was set. */
-  readonly shownSettings: readonly ShownSetting[]
-  /** What was found out about this node and its store, at most a few seconds ago. */
-  readonly findings: () => Promise<readonly Finding[]>
-  /** Whether this node exports what a tenant owns before the tenant is deleted. */
-  readonly exportsTenants: boolean
-  /** Who had been sent what the erasure erased; `undefined` if its feed keeps no record of that. */
-  readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
-  readonly restrictions: RestrictionStore
-  readonly expiry: ExpiryStore
-  /** The number of days without a change after which a tenant's contacts are erased; 0: never. */
-  readonly expiryDays: (tenantId: string) => Promise<number>
-  /** Which contacts a key was sent; `undefined` if the key has nothing to do with the tenant. */
-  readonly disclosuresOf: (query: DisclosurePageQuery) => Promise<DisclosurePage | undefined>
-  /** Who has seen the latest event of a property; `undefined` if the feed has no event of it. */
-  readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
-  /** The consumers of a feed; `undefined` if there is no such feed. */
-  readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
-  /** `branches`: as in `EventStore.readLatest`. */
-  readonly hasSubject: (
-    key: FeedKey,
-    subjectId: string,
-    branches: readonly string[] | undefined,
-  ) => Promise<boolean>
-  readonly maintenance: MaintenanceWatch
-  readonly ranges: PageRangeCache
-  readonly positions: EventPositionCache
-  readonly moved: ChangedFeeds
-  readonly pages: PageReader
-  readonly currentPages: CurrentPages
-  /** The types of events, and their numbers in the store. */
-  readonly catalogue: EventTypeCatalogue
-  /** `undefined`: the console is off. */
-  readonly door: ConsoleDoor | undefined
-  /** How a key sees events. */
-  readonly formOf: RepresentationOf
-  readonly lastPublished: LastPublished
-  /** What needs somebody, over all tenants. */
-  readonly faults: FaultCache
-  readonly publisher: Publisher
-  readonly ledger: DisclosureLog
-  readonly usageCounts: UsageCounts
-  readonly usage: UsageStore
-  readonly publishHistory: PublishHistory
-  readonly publications: PublicationStore
-  /** What consumers have been sent. */
-  readonly readCounts: ReadCounts
-  readonly tail: LiveTail
-  readonly waiting: WaitingReaders
+  readonly access: AccessControl
+  /** Why a request with the right key is refused before its operation sees it; it may wait. */
+  readonly refusalBefore: (
+    request: Request,
+    need: AccessNeed | undefined,
+    access: Access,
+  ) => Refusal | undefined | Promise<Refusal | undefined>
+  readonly recorder: ExchangeRecorder
+  readonly keyLimits: KeyLimits
   readonly reads: ReadsInProgress
-  readonly verifier: KeyVerifier
-  /** Checks the keys of waiting requests. */
-  readonly looks: KeyRecheck
-  /** Whether test keys work (PROTOCOL §2.8). */
-  readonly testKeys: boolean
   readonly limits: ServiceLimits
   readonly inFlight: BytesInFlight
   readonly log: Logger
@@ -133,13 +60,6 @@ export interface HttpContext {
   readonly crossOrigin: CrossOrigin
   /** Path prefix of every route, such as `/feed`; empty for none (D21). */
   readonly basePath: string
-  /** The number of our own proxies in front of the service, whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: number
-  /** What this node knows about itself and other nodes. */
-  readonly node: NodeState
-  readonly keyLimits: KeyLimits
-  /** Buckets by the caller's network (D10). */
-  readonly failureBuckets: TokenBuckets
   /** True once the service is stopping: connections then close with their next answer. */
   readonly stopping: () => boolean
 }

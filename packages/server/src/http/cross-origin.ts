@@ -3,7 +3,8 @@
  * a key in a page is a key that everybody has. Credentials are never allowed: keys are headers, and the one cookie is the console's,
  * which no page of another origin can use (console/own-page.ts).
  */
-import type { Exchange, Headers } from './exchange.ts'
+import type { Headers } from './exchange.ts'
+import type { Exchange } from './routed.ts'
 import { routedTarget } from './requests/target.ts'
 
 /** The headers of an answer plus those for the page that asked; returns `given` itself if there is nothing to add. */

@@ -3,22 +3,20 @@
  * include, the operation, and settling. The transport then sends the answer and has it reported (report.ts).
  */
 import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
-import { requireAccess } from './access/access.ts'
-import { refusalOfConsumer } from '../consumers/consumer-name.ts'
 import type { HttpContext } from './context.ts'
 import { reportedRefusal } from './problem/errors.ts'
-import { openAccess, refused } from './exchange.ts'
-import type { Access, Exchange, Outcome, Request } from './exchange.ts'
+import { refused } from './exchange.ts'
+import { openAccess } from './access.ts'
+import type { Outcome, Request } from './exchange.ts'
+import type { Exchange, Routed } from './routed.ts'
+import type { Access } from './access.ts'
 import { refusalOfAnswer } from './response-budget.ts'
-import { waitForMinSequence } from '../reading/min-sequence.ts'
 import { problemAnswer } from './problem/problem-answer.ts'
 import { acceptsMediaType } from './requests/accept.ts'
 import { pathOnly } from './requests/echo-text.ts'
 import { guardRequest } from './requests/guard.ts'
 import { withoutOrigin } from './requests/target.ts'
 import type { Refusal } from './problem/problem.ts'
-import type { Routed } from './router.ts'
-import { refusalIfLate, watchedAnswer } from '../keys/still-granted.ts'
 
 type Handling = Outcome | Promise<Outcome>
 
@@ -58,7 +56,7 @@ function admit(context: HttpContext, exchange: Exchange): Handling {
   const refusal = guardRequest(request, context.limits)
   if (refusal !== undefined) return refused(refusal)
   if (routed.access === undefined) return accept(context, exchange, openAccess)
-  return mapMaybePromise(requireAccess(context, exchange, routed.access), (access) => {
+  return mapMaybePromise(context.access.require(exchange, routed.access), (access) => {
     if (access.kind === 'refused') return access
     exchange.access = access
     const outcome = accept(context, exchange, access)
@@ -77,9 +75,7 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
     const detail = `The Accept header refuses ${mediaType}, the only media type of this answer. Add it or */* to the header, or leave the header out.`
     return refused({ code: 'not_acceptable', detail })
   }
-  const fault = refusalOfConsumer(request, routed.access)
-  if (fault !== undefined) return refused(fault)
-  return mapMaybePromise(waitForMinSequence(context, request, routed.access, access), (refusal) =>
+  return mapMaybePromise(context.refusalBefore(request, routed.access, access), (refusal) =>
     refusal === undefined ? routed.call(request, access) : refused(refusal),
   )
 }
@@ -90,7 +86,7 @@ function settleLate(context: HttpContext, exchange: Exchange, made: Outcome): Ex
   // Requests that wait are watched meanwhile, and ask for themselves.
   const isAsked = made.kind !== 'refused' && !routed.waits
   const isRead = isAsked && (request.method === 'GET' || request.method === 'HEAD')
-  const asking = isRead ? refusalIfLate(context, request, access) : undefined
+  const asking = isRead ? context.access.refusalIfLate(request, access) : undefined
   if (asking === undefined) return settle(context, exchange, made)
   return asking
     .then(
@@ -119,18 +115,11 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
     exchange.answer = { kind: 'text', ...problemAnswer(outcome.refusal, place) }
   } else {
     exchange.answer =
-      outcome.kind === 'stream' ? watchedAnswer(context, request, exchange.access, outcome) : outcome
-    recordDisclosure(context, exchange)
+      outcome.kind === 'stream' ? context.access.watched(request, exchange.access, outcome) : outcome
+    context.recorder.sending(exchange)
   }
   context.keyLimits.settle(exchange)
   return exchange
-}
-
-/** Runs before the first byte leaves: what may have been sent counts as sent. */
-function recordDisclosure({ ledger }: HttpContext, { request, answer, keyId }: Exchange): void {
-  if (answer.kind !== 'pieces' && answer.kind !== 'stream') return
-  if (answer.sent === undefined || keyId === undefined || request.method === 'HEAD') return
-  ledger.note(keyId, answer.sent)
 }
 
 /** The outcome, or a refusal if the node has no room for such an answer. */

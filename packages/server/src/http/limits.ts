@@ -1,7 +1,19 @@
 /** Everything a caller could exhaust has a limit here, with its reason. */
-import { defaultPublicationLimits } from '../publishing/read-publication.ts'
-import type { PublicationLimits } from '../publishing/read-publication.ts'
-import type { BucketLimits } from '../keys/rate-limit/token-bucket.ts'
+import type { BucketLimits } from './rate-limit/token-bucket.ts'
+
+/** What one publication may have in it. */
+export interface PublicationLimits {
+  readonly maxPayloadBytes: number
+  readonly maxPayloadDepth: number
+  readonly maxEvents: number
+}
+
+/** Limits of PROTOCOL §4: 1,000 events, 256 KiB a payload, 32 levels. */
+export const defaultPublicationLimits: PublicationLimits = {
+  maxEvents: 1_000,
+  maxPayloadBytes: 256 * 1_024,
+  maxPayloadDepth: 32,
+}
 
 export interface ServiceLimits {
   /** D2: 1,000, configurable. */

@@ -1,15 +1,19 @@
 /** What erasures, holds and restrictions have in common: how a path names one of them, and how a list of them is paged. */
 import { parseUuid } from '@property-events/protocol'
-import type { HttpContext } from './context.ts'
-import { refused } from './exchange.ts'
+import { refused, uncachedJson } from './exchange.ts'
 import type { Outcome, Refused } from './exchange.ts'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import { uuidSchema } from './openapi/parameters.ts'
 import { success } from './problem/problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from './requests/query.ts'
-import { receiptHeaders } from '../privacy/erasure/receipt.ts'
 import type { OperationTarget } from './operation.ts'
+import type { ServiceLimits } from './limits.ts'
+
+/** What lists need. */
+export interface ListContext {
+  readonly limits: ServiceLimits
+}
 
 /** A kind of thing that is listed. */
 export interface Listed {
@@ -33,7 +37,7 @@ export function idParams({ one, parameter }: Listed, member = '`id`') {
 export function readId(
   { query, params: [given = ''] }: OperationTarget,
   { one, parameter }: Listed,
-  { limits }: HttpContext,
+  { limits }: ListContext,
 ): string | Refused {
   const refusal = refusalOfParameters(query, limits.maxParameters)
   if (refusal !== undefined) return refused(refusal)
@@ -60,7 +64,7 @@ export function listDescription(including: string): string {
 export function readAfter(
   { query }: OperationTarget,
   { one }: Listed,
-  { limits: { maxParameters } }: HttpContext,
+  { limits: { maxParameters } }: ListContext,
 ): string | undefined | Refused {
   const reading = readQuery(query, { names: ['after'], style: 'own', maxParameters })
   const text = reading.values.get('after')
@@ -80,5 +84,5 @@ export function readAfter(
 export function listAnswer(name: string, rows: readonly unknown[], ids: readonly string[]): Outcome {
   const next = ids.length < listedPerPage ? null : (ids.at(-1) ?? null)
   const body = JSON.stringify({ [name]: rows, next })
-  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }

@@ -1,7 +1,7 @@
 /** The table of paths with all their spellings and parameters, for paths that the plain spelling does not find (router.ts). */
 import findMyWay from 'find-my-way'
 import type { Operation, OperationTarget } from './operation.ts'
-import type { Routed } from './router.ts'
+import type { Routed } from './routed.ts'
 
 /** An operation, as the router finds it. */
 export interface Route extends Pick<

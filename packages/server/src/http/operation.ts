@@ -1,6 +1,5 @@
-import type { AccessNeed } from './access/access.ts'
-import type { Deprecation } from './deprecation.ts'
-import type { Access, Outcome, Request } from './exchange.ts'
+import type { AccessNeed, Access } from './access.ts'
+import type { Outcome, Request } from './exchange.ts'
 import type { OperationSchema } from './openapi/operation-schema.ts'
 
 export type { OperationSchema }
@@ -24,6 +23,14 @@ export interface Operation {
   readonly schema: () => OperationSchema
   /** Reads what a target asks for. A connection keeps the call for its next request with the same target. */
   readonly prepare: (target: OperationTarget) => Call
+}
+
+/** When the end of an operation is (D27). */
+export interface Deprecation {
+  /** When clients should stop using it, in milliseconds since 1970. */
+  readonly sinceMs: number
+  /** When it will be removed. */
+  readonly sunsetMs: number
 }
 
 export interface OperationTarget {

@@ -2,7 +2,8 @@
 import { nearestName } from '@property-events/protocol'
 import { statusOf } from './answer-head.ts'
 import type { HttpContext } from './context.ts'
-import type { Answer, Exchange } from './exchange.ts'
+import type { Answer } from './exchange.ts'
+import type { Exchange } from './routed.ts'
 import { pathOnly } from './requests/echo-text.ts'
 import { withoutOrigin } from './requests/target.ts'
 
@@ -11,10 +12,11 @@ import { withoutOrigin } from './requests/target.ts'
  * contain a query, a body or a header, because keys and personal data can be in those. The key's id and the tenant are in the log.
  */
 export function reportExchange(
-  { metrics, requestLines, usageCounts }: Pick<HttpContext, 'metrics' | 'requestLines' | 'usageCounts'>,
-  { request, routed, answer, keyId, tenantId, problem, streamedBytes }: Exchange,
+  { metrics, requestLines, recorder }: Pick<HttpContext, 'metrics' | 'requestLines' | 'recorder'>,
+  exchange: Exchange,
   aborted: boolean,
 ): void {
+  const { request, routed, answer, keyId, tenantId, problem } = exchange
   const status = statusOf(answer)
   const { method } = request
   const { route } = routed
@@ -22,7 +24,7 @@ export function reportExchange(
   const durationMs = endedMs - request.startedMs
   const seconds = durationMs / 1_000
   const bodyBytes = method === 'HEAD' ? 0 : bodyBytesOf(answer)
-  if (keyId !== undefined) usageCounts.count(keyId, routed.operationId, status, bodyBytes + streamedBytes)
+  recorder.ended(exchange, aborted, bodyBytes)
   metrics.requestDone({
     requestId: request.id,
     route,
@@ -35,6 +37,9 @@ export function reportExchange(
     tenantId,
     bodyBytes,
   })
+  if (!aborted && answer.kind === 'pieces' && answer.committedMs !== undefined) {
+    metrics.live.delivered('long_poll', (Date.now() - answer.committedMs) / 1_000)
+  }
   if (!requestLines.isWritten(status)) return
   const traceId = traceIdIn(request.header('traceparent'))
   const line = {

@@ -1,8 +1,9 @@
 /** Counts answers in the budget of bytes in flight: whether there is room for one, and what its reader has not taken yet. */
-import { wholeBytes } from '../reading/page-cache/index.ts'
+import { wholeBytes } from './answer-body.ts'
 import type { FlightUse } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
-import type { Exchange, Outcome } from './exchange.ts'
+import type { Outcome } from './exchange.ts'
+import type { Exchange } from './routed.ts'
 import type { Refusal } from './problem/problem.ts'
 
 /** A page holds the piece being sent and the one being made; a snapshot holds the events of one read. */

@@ -1,6 +1,6 @@
 /** From a request line to its operation, or to why there is none (D9, D19, D21). */
+import type { Routed } from './routed.ts'
 import { feedNames, feeds, standardCode } from '@property-events/protocol'
-import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
 import { noHeaders, refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -16,25 +16,6 @@ import { quoteInput } from './requests/echo-text.ts'
 import { queryText, routedTarget, withoutOrigin } from './requests/target.ts'
 import { takeTenant } from './requests/tenant-choice.ts'
 import type { TenantQuery } from './requests/tenant-choice.ts'
-
-/** What a request line asks for. It contains nothing else of the request, so a connection may reuse it for its next request. */
-export interface Routed {
-  /** The operation's path, for the log and the metrics; `none` if there is no operation, and `call` says why. */
-  readonly route: string
-  /** The operation's id in the service's description; also `none` if there is no operation. */
-  readonly operationId: string
-  readonly access: Operation['access']
-  /** `undefined` if there is no operation. */
-  readonly mediaType: string | undefined
-  readonly transport: Operation['transport']
-  /** The request waits for events, and what it reads is noted as it is read. */
-  readonly waits: boolean
-  /** Headers of every answer of the operation. */
-  readonly headers: Headers
-  /** The tenant in the query, as sent (`takeTenant`); empty if there is none, or none is read there. */
-  readonly tenants: readonly string[]
-  readonly call: Call
-}
 
 /** `target`: as it is on the request line. */
 export type Router = (method: string, target: string) => Routed
@@ -117,6 +98,15 @@ function routeOf(operation: Operation): Route {
     transport,
     headers,
     takesTenant: takesTenant(operation),
+  }
+}
+
+/** Announces the end of an operation with each of its answers: `Deprecation` (RFC 9745: a date of structured fields) and `Sunset` (RFC 8594: an HTTP date), or nothing. */
+function deprecationHeaders({ deprecation }: Pick<Operation, 'deprecation'>): Headers {
+  if (deprecation === undefined) return noHeaders
+  return {
+    deprecation: `@${Math.floor(deprecation.sinceMs / 1_000)}`,
+    sunset: new Date(deprecation.sunsetMs).toUTCString(),
   }
 }
 

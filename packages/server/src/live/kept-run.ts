@@ -10,10 +10,15 @@ import { disclosedEvents } from '../privacy/disclosure/disclosure.ts'
 import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
 import type { Head, StoredEvent } from '../events/event-log.ts'
-import type { HttpContext } from '../http/context.ts'
 import { gzipLevel, minGzipBytes } from '../reading/routes/answers.ts'
 import type { RunAsked } from '../reading/routes/run-answer.ts'
 import { sharedPieces } from './shared-pieces.ts'
+import type { RepresentationOf } from '../reading/representation/representation.ts'
+
+/** What answering from memory needs. */
+export interface KeptRunContext {
+  readonly formOf: RepresentationOf
+}
 
 /** The most that one answer has of the new events; the next request gets the rest. */
 const mostBytes = 2 ** 20
@@ -38,7 +43,7 @@ const shared = sharedPieces<KeptRun>(({ run }) =>
 
 /** Reads what is new after the number from the tail. `head`: the feed's head as the tail last saw it. */
 export function readKept(
-  { formOf }: Pick<HttpContext, 'formOf'>,
+  { formOf }: Pick<KeptRunContext, 'formOf'>,
   { access, key }: RunAsked,
   follower: FeedFollower,
   head: Head,

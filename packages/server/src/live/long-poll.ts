@@ -1,22 +1,35 @@
 /** Long-poll: a run of events that is answered once it has any (PROTOCOL §13). */
+import type { WaitingReaders } from './waiting-readers.ts'
 import type { EndSignal } from '../runtime/end-signal.ts'
-import type { FeedFollower } from './tail.ts'
+import type { FeedFollower, LiveTail } from './tail.ts'
 import { readRun } from '../reading/run.ts'
 import type { EventRun, RunQuery } from '../reading/run.ts'
-import type { Head } from '../events/event-log.ts'
+import type { Head, EventStore } from '../events/event-log.ts'
 import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
-import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
 import type { Answer, Outcome } from '../http/exchange.ts'
 import { minSequenceHeader } from '../reading/min-sequence.ts'
 import type { Refusal } from '../http/problem/problem.ts'
 import { preferredCoding } from '../http/requests/accept.ts'
-import { refusalNow, watchRight } from '../keys/still-granted.ts'
-import { ownBody } from '../reading/routes/answers.ts'
+import { refusalNow, watchRight } from '../keys/access/still-granted.ts'
+import { ownBody } from '../http/answer-body.ts'
 import { readKept } from './kept-run.ts'
 import type { KeptRun } from './kept-run.ts'
 import { answerRun, runAnswer } from '../reading/routes/run-answer.ts'
-import type { RunAsked } from '../reading/routes/run-answer.ts'
+import type { RunAsked, RunContext } from '../reading/routes/run-answer.ts'
+import type { ReadsInProgress } from '../http/reads-in-progress.ts'
+import type { RightsContext } from '../keys/access/still-granted.ts'
+import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
+
+/** What waiting for events needs. */
+export interface LongPollContext extends RunContext, RightsContext {
+  readonly events: EventStore
+  readonly ledger: DisclosureLog
+  readonly reads: ReadsInProgress
+  readonly stopping: () => boolean
+  readonly tail: LiveTail
+  readonly waiting: WaitingReaders
+}
 
 /** The most that one answer has of events that were there already; the next request gets the rest. */
 const mostBytes = 2 ** 20
@@ -29,7 +42,7 @@ const headers = { 'content-type': 'application/json', 'cache-control': 'no-store
  * key ends. An answer without events costs no token (D10).
  */
 export async function waitForRun(
-  context: HttpContext,
+  context: LongPollContext,
   asked: RunAsked,
   query: RunQuery,
   waitMs: number,
@@ -50,7 +63,7 @@ export async function waitForRun(
 }
 
 async function whileWaiting(
-  context: HttpContext,
+  context: LongPollContext,
   asked: RunAsked,
   query: RunQuery,
   follower: FeedFollower,
@@ -112,7 +125,7 @@ function knownHead(
 }
 
 /** Answers of this kind are small; if there is no room for more, they end before their limit. */
-function storedRun({ events }: HttpContext, query: RunQuery) {
+function storedRun({ events }: LongPollContext, query: RunQuery) {
   let bytes = 0
   return readRun<Refusal>(events, query, (more) => {
     bytes += more
@@ -120,7 +133,7 @@ function storedRun({ events }: HttpContext, query: RunQuery) {
   })
 }
 
-async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
+async function answerOf(context: LongPollContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
   const { sent, ...answer } = await runAnswer(context, asked, run)
   // Noted here, because an erasure waits for reads, and not for waiting requests.
   if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
@@ -129,7 +142,7 @@ async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): P
 
 /** The same bytes for all readers that asked the same. */
 function keptAnswer(
-  context: HttpContext,
+  context: LongPollContext,
   { request, access, delivered }: RunAsked,
   { run, sent, committedMs, body }: KeptRun,
 ): Answer | Promise<Answer> {

@@ -1,8 +1,9 @@
 /** `GET /v1/property-events/stream` and the same for contacts: events as they are published (PROTOCOL §13). */
+import type { WaitingReaders } from './waiting-readers.ts'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { EndSignal } from '../runtime/end-signal.ts'
-import type { FeedFollower } from './tail.ts'
+import type { FeedFollower, LiveTail } from './tail.ts'
 import { checkCursor } from '../reading/run.ts'
 import type { BufferedRead } from './broadcast-buffer.ts'
 import { representCopies } from '../reading/representation/representation.ts'
@@ -12,14 +13,15 @@ import { deliveredAfter } from '../consumers/delivered.ts'
 import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
-import type { Head, StoredEvent } from '../events/event-log.ts'
+import type { Head, StoredEvent, EventStore } from '../events/event-log.ts'
 import { consumerNameOf } from '../consumers/consumer-name.ts'
-import type { HttpContext } from '../http/context.ts'
-import { feedKeyOf, refused } from '../http/exchange.ts'
-import type { Access, Outcome, Request } from '../http/exchange.ts'
+import { refused } from '../http/exchange.ts'
+import { feedKeyOf } from '../http/access.ts'
+import type { Outcome, Request } from '../http/exchange.ts'
+import type { Access } from '../http/access.ts'
 import { feedViewOf } from '../reading/feed-view.ts'
 import type { LivePiece } from '../http/live-piece.ts'
-import { cursorSchemas } from '../http/openapi/parameters.ts'
+import { cursorSchemas } from '../reading/routes/cursor-schemas.ts'
 import {
   answer,
   capital,
@@ -31,13 +33,33 @@ import { success } from '../http/problem/problem.ts'
 import { refusalOfCursor } from '../reading/routes/cursor-parameters.ts'
 import { lastIdHeader, lastIdPattern, readStreamQuery, streamStart } from './stream-parameters.ts'
 import type { StreamQuery, StreamStart } from './stream-parameters.ts'
-import { watchRight } from '../keys/still-granted.ts'
 import { committedMs } from './kept-run.ts'
+import { watchRight } from '../keys/access/still-granted.ts'
 import { sendEventStream } from './event-stream.ts'
 import type { StreamParts, StreamReading } from './event-stream.ts'
 import type { Operation, OperationSchema } from '../http/operation.ts'
 import { sharedPieces } from './shared-pieces.ts'
 import { eventsPiece } from './stream-pieces.ts'
+import type { ReadCounts } from '../consumers/read-counts.ts'
+import type { ServiceLimits } from '../http/limits.ts'
+import type { ReadsInProgress } from '../http/reads-in-progress.ts'
+import type { RightsContext } from '../keys/access/still-granted.ts'
+import type { DisclosureLog } from '../privacy/disclosure/disclosure-log.ts'
+import type { RepresentationOf } from '../reading/representation/representation.ts'
+import type { CursorRules } from '../reading/routes/cursor-parameters.ts'
+import type { RequestObserver } from '../http/observer.ts'
+
+interface Context extends CursorRules, RightsContext {
+  readonly events: EventStore
+  readonly formOf: RepresentationOf
+  readonly ledger: DisclosureLog
+  readonly metrics: RequestObserver
+  readonly readCounts: ReadCounts
+  readonly reads: ReadsInProgress
+  readonly tail: LiveTail
+  readonly limits: ServiceLimits
+  readonly waiting: WaitingReaders
+}
 
 const mediaType = 'text/event-stream'
 
@@ -51,7 +73,7 @@ const headers = {
 /** The most that is handed to the connection at once, except for a longer event. */
 const pieceBytes = 65_536
 
-export function streamEvents(context: HttpContext, feedName: FeedName): Operation {
+export function streamEvents(context: Context, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   return {
     method: 'GET',
@@ -80,7 +102,7 @@ interface StreamAsked {
 }
 
 async function openStream(
-  context: HttpContext,
+  context: Context,
   asked: StreamAsked,
   query: StreamQuery,
   start: StreamStart,
@@ -157,7 +179,7 @@ interface SharedReading {
 const shared = sharedPieces<SharedReading>(({ piece }) => piece?.chunk.byteLength ?? 0)
 
 function partsOf(
-  context: HttpContext,
+  context: Context,
   { request, access, key }: StreamAsked,
   { follower, over, head, view, types, after }: StreamPlace,
 ): StreamParts {
@@ -211,7 +233,7 @@ function partsOf(
   }
 }
 
-function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema {
+function schemaFor({ limits }: Context, feedName: FeedName): OperationSchema {
   const others = cursorSchemas(['epoch', 'apiEventType', 'types'], feedName, limits)
   return {
     operationId: `stream${capital(feedName)}Events`,

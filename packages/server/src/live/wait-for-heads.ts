@@ -1,13 +1,21 @@
 /** `GET /v1/heads` with `wait`: answered once one of many feeds has moved (PROTOCOL §13.3). */
-import type { ReadableFeeds } from './changed-feeds.ts'
+import type { WaitingReaders } from './waiting-readers.ts'
+import type { ReadableFeeds, ChangedFeeds } from './changed-feeds.ts'
 import type { Grant } from '../keys/key.ts'
-import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
-import type { KeyVerdict } from '../keys/key-recheck.ts'
-import type { Access, Outcome, Request } from '../http/exchange.ts'
-import { refusalNow, watchRight } from '../keys/still-granted.ts'
+import type { KeyVerdict } from '../keys/access/key-recheck.ts'
+import type { Outcome, Request } from '../http/exchange.ts'
+import type { Access } from '../http/access.ts'
+import { refusalNow, watchRight } from '../keys/access/still-granted.ts'
 import { headsAnswer, readableOf } from '../reading/routes/heads-answer.ts'
-import type { KeyGrants } from '../reading/routes/heads-answer.ts'
+import type { KeyGrants, HeadsContext } from '../reading/routes/heads-answer.ts'
+import type { RightsContext } from '../keys/access/still-granted.ts'
+
+/** What waiting for heads needs. */
+export interface HeadsWaitContext extends HeadsContext, RightsContext {
+  readonly moved: ChangedFeeds
+  readonly waiting: WaitingReaders
+}
 
 /** Such an answer is valid for one moment only. */
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -22,7 +30,7 @@ interface HeadsAsked {
  * stops, or the key's feeds have changed. An answer without feeds costs no token of the key's rate (D10).
  */
 export async function waitForHeads(
-  context: HttpContext,
+  context: HeadsWaitContext,
   asked: HeadsAsked,
   since: string | undefined,
   waitMs: number,
@@ -37,7 +45,7 @@ export async function waitForHeads(
 }
 
 async function whileWaiting(
-  context: HttpContext,
+  context: HeadsWaitContext,
   { request, access }: HeadsAsked,
   since: string | undefined,
   untilMs: number,

@@ -10,7 +10,7 @@ type HeadWait =
   | { readonly kind: 'behind'; readonly head: Head }
   | { readonly kind: 'unknownFeed' }
 
-interface HeadWaitParts {
+export interface HeadWaitParts {
   readonly events: Pick<EventStore, 'head'>
   readonly tail: Pick<LiveTail, 'follow'>
 }

@@ -4,7 +4,7 @@ import { BoundedMap } from '../runtime/bounded-map.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ServiceLimits } from '../http/limits.ts'
-import type { Bucket, TokenBuckets } from '../keys/rate-limit/token-bucket.ts'
+import type { Bucket, TokenBuckets } from '../http/rate-limit/token-bucket.ts'
 
 /** As many as can wait: the name of each is hashed once. */
 const keptKeys = 2_000

@@ -1,9 +1,16 @@
 /** `GET /v1/admin/settings` and `/v1/admin/health`: information for operators about the answering service (PROTOCOL §12.10). */
-import type { HttpContext } from '../http/context.ts'
 import type { Operation } from '../http/operation.ts'
 import { adminAnswer, adminOperation, noParameters } from '../http/admin/admin-operation.ts'
+import type { AdminContext } from '../http/admin/admin-operation.ts'
+import type { Finding, ShownSetting } from './recent-findings.ts'
 
-export function readShownSettings(context: HttpContext): Operation {
+interface Context extends AdminContext {
+  /** What was found out about this node and its store, at most a few seconds ago. */
+  readonly findings: () => Promise<readonly Finding[]>
+  readonly shownSettings: readonly ShownSetting[]
+}
+
+export function readShownSettings(context: Context): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'GET',
@@ -21,7 +28,7 @@ export function readShownSettings(context: HttpContext): Operation {
 
 const worst = ['fail', 'warn'] as const
 
-export function readHealth(context: HttpContext): Operation {
+export function readHealth(context: Context): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'GET',

@@ -1,13 +1,17 @@
 /** `GET /pictures/…`: photographs of homes that do not exist, where a demo or test keys are served. Needs no key. */
-import type { HttpContext } from '../http/context.ts'
 import { refused } from '../http/exchange.ts'
 import type { Headers } from '../http/exchange.ts'
 import { answer, documentHeaders, notModified, openProblems } from '../http/openapi/responses.ts'
 import { success } from '../http/problem/problem.ts'
 import { contentTag, tagMatches } from '../http/requests/entity-tag.ts'
 import { refusalOfParameters } from '../http/requests/query.ts'
-import { sharedBody } from '../reading/routes/answers.ts'
+import { sharedBody } from '../http/answer-body.ts'
 import type { Operation } from '../http/operation.ts'
+import type { ServiceLimits } from '../http/limits.ts'
+
+interface Context {
+  readonly limits: ServiceLimits
+}
 
 /** An address has the same picture for ever. */
 const headers: Headers = { 'content-type': 'image/webp', 'cache-control': 'public, max-age=86400, immutable' }
@@ -16,7 +20,7 @@ const headers: Headers = { 'content-type': 'image/webp', 'cache-control': 'publi
 export type PictureSource = (form: string, reference: string, name: string) => Uint8Array | undefined
 
 /** Pictures are not part of the contract: no document lists them. */
-export function getPicture({ limits }: Pick<HttpContext, 'limits'>, pictureAt: PictureSource): Operation {
+export function getPicture({ limits }: Pick<Context, 'limits'>, pictureAt: PictureSource): Operation {
   return {
     method: 'GET',
     path: '/pictures/:form/:reference/:name',

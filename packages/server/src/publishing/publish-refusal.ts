@@ -60,12 +60,13 @@ function placeOf({ index, inList }: { readonly index: number; readonly inList: b
   return inList ? `/${index}` : ''
 }
 
-interface MaintenanceParts {
+/** What knows of maintenance. */
+export interface MaintenanceContext {
   readonly maintenance: MaintenanceWatch
 }
 
 /** Refuses changes while the store is under maintenance: a copy that is being made of it would lack them. */
-export async function inMaintenance({ maintenance }: MaintenanceParts): Promise<Refused | undefined> {
+export async function inMaintenance({ maintenance }: MaintenanceContext): Promise<Refused | undefined> {
   const stopped = await maintenance.now()
   return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
 }

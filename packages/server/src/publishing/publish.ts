@@ -17,8 +17,10 @@ import { defaultCommitLimits, fairQuota } from './append-queue/commit-limits.ts'
 import { createAppendQueue } from './append-queue/append-queue.ts'
 import type { QueueState, SubmitOutcome } from './append-queue/append-queue.ts'
 import type { MaintenanceWatch } from '../maintenance/watch.ts'
-import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
-import type { PublicationLimits, PublicationReading } from './read-publication.ts'
+import { defaultPublicationLimits } from '../http/limits.ts'
+import { publicationSteps } from './read-publication.ts'
+import type { PublicationLimits } from '../http/limits.ts'
+import type { PublicationReading } from './read-publication.ts'
 import { createScheduler } from './scheduler.ts'
 
 export interface PublishRequest {

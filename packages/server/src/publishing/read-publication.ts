@@ -3,6 +3,7 @@
  * text, the contract's types. Either every event of the request can be stored, or all faults are reported and no event
  * is stored (P6, P11).
  */
+import type { PublicationLimits } from '../http/limits.ts'
 import { readJsonInPieces } from '@property-events/protocol'
 import type { EventTypeCatalogue, JsonReading, ProblemError, PublishWarning } from '@property-events/protocol'
 import { sha256 } from '../runtime/hashes.ts'
@@ -10,23 +11,12 @@ import type { EventDraft, PayloadContent, RemovalContent } from '../events/appen
 import { contentHashOf } from '../events/append/content-hash.ts'
 import { updateDateHashOf } from '../events/append/subject-identity.ts'
 import { fault, itemsOf, maxReported, withPosition } from './publication-body.ts'
-import type { BodyFault, BodyLimits, Faults, Item, PublishedBody } from './publication-body.ts'
+import type { BodyFault, Faults, Item, PublishedBody } from './publication-body.ts'
 import { readItemMembers } from './publication-item.ts'
 import type { ItemMembers } from './publication-item.ts'
 import { checkPayload, readPayload } from './publication-payload.ts'
 import type { Advice } from './publication-payload.ts'
 import { warningCollector } from './publish-warnings.ts'
-
-export interface PublicationLimits extends BodyLimits {
-  readonly maxEvents: number
-}
-
-/** Limits of PROTOCOL §4: 1,000 events, 256 KiB a payload, 32 levels. */
-export const defaultPublicationLimits: PublicationLimits = {
-  maxEvents: 1_000,
-  maxPayloadBytes: 256 * 1_024,
-  maxPayloadDepth: 32,
-}
 
 export interface Publication extends PublishedBody {
   readonly catalogue: EventTypeCatalogue

@@ -2,14 +2,13 @@
 import { isAscii } from 'node:buffer'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { PublishOutcome, PublishRequest } from './publish.ts'
+import type { PublishOutcome, PublishRequest, Publisher } from './publish.ts'
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
-import { mapMaybePromise } from '../runtime/map-maybe-promise.ts'
-import type { Flight } from '../http/bytes-in-flight.ts'
-import type { HttpContext } from '../http/context.ts'
 import { refusalOfError } from '../http/problem/errors.ts'
-import { feedKeyOf, refused } from '../http/exchange.ts'
-import type { Access, Body, Headers, Outcome, Refused, Request } from '../http/exchange.ts'
+import { refused, uncachedJson } from '../http/exchange.ts'
+import { feedKeyOf } from '../http/access.ts'
+import type { Outcome, Refused, Request } from '../http/exchange.ts'
+import type { Access } from '../http/access.ts'
 import {
   answer,
   bodyProblems,
@@ -19,19 +18,28 @@ import {
   keyedProblems,
 } from '../http/openapi/responses.ts'
 import { refTo } from '../http/openapi/schemas.ts'
+import { readBody } from '../http/requests/read-body.ts'
 import { success } from '../http/problem/problem.ts'
 import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../http/requests/body-headers.ts'
-import type { Refusal } from '../http/problem/problem.ts'
-import type { BodyCoding } from '../http/requests/body-headers.ts'
-import { inflate } from '../http/requests/inflate.ts'
 import { readPublishParameters } from './publish-parameters.ts'
 import type { PublishParameters } from './publish-parameters.ts'
 import type { FeedKey } from '../events/feed-key.ts'
-import { refusalIfLate } from '../keys/still-granted.ts'
 import type { Operation, OperationSchema } from '../http/operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
+import type { ServiceLimits } from '../http/limits.ts'
+import type { BodyContext } from '../http/requests/read-body.ts'
+import type { PublishHistory } from './history/publish-history.ts'
+import type { RequestObserver } from '../http/observer.ts'
 
-export function publishEvents(context: HttpContext, feedName: FeedName): Operation {
+/** What publishing needs. */
+export interface PublishContext extends BodyContext {
+  readonly limits: ServiceLimits
+  readonly metrics: RequestObserver
+  readonly publishHistory: PublishHistory
+  readonly publisher: Publisher
+}
+
+export function publishEvents(context: PublishContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { limits } = context
   return {
@@ -70,7 +78,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
 
 /** Reads the body of a request and publishes it. Rejects as the store does. */
 async function takeBody(
-  context: HttpContext,
+  context: PublishContext,
   request: Request,
   access: Access,
   key: FeedKey,
@@ -103,7 +111,7 @@ async function takeBody(
 }
 
 function noteRefusal(
-  { publishHistory }: HttpContext,
+  { publishHistory }: PublishContext,
   { id }: Request,
   { keyId }: Access,
   key: FeedKey,
@@ -124,29 +132,9 @@ function besideBytes(body: Buffer): number {
   return body.byteLength < longBytes ? 0 : (isAscii(body) ? 2 : 3) * body.byteLength
 }
 
-/** The bytes before gzip, counted in `flight` like those that came. Refused if the key lost its right while they came. */
-export function readBody(
-  context: HttpContext,
-  request: Request,
-  access: Access,
-  coding: BodyCoding,
-  flight: Flight,
-  maxBytes: number,
-): Body | Promise<Body> {
-  return mapMaybePromise(request.body(flight), (received) =>
-    mapMaybePromise<Refusal | undefined, Body>(refusalIfLate(context, request, access), (refusal) => {
-      if (received.kind !== 'bytes') return received
-      if (refusal !== undefined) return refused(refusal)
-      return coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received
-    }),
-  )
-}
-
-const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-
 /** Publishes a body and returns the answer. Consumes the body: its memory is released. Rejects as the store does. */
 async function publish(
-  { metrics, publisher, publishHistory }: HttpContext,
+  { metrics, publisher, publishHistory }: PublishContext,
   { keyId }: Access,
   publication: PublishRequest,
 ): Promise<Outcome> {
@@ -168,7 +156,7 @@ async function publish(
   if (keyId !== undefined && !publication.dryRun)
     publishHistory.taken(keyId, publication.key, outcome.receipt)
   const status = outcome.created ? success.created : success.ok
-  return { kind: 'text', status, headers: receiptHeaders, body: JSON.stringify(outcome.receipt) }
+  return { kind: 'text', status, headers: uncachedJson, body: JSON.stringify(outcome.receipt) }
 }
 
 function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): OperationSchema {

@@ -2,7 +2,7 @@
 import { branchViewName } from '../events/branches/branch-view.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { ViewName } from '@property-events/protocol'
-import type { Access } from '../http/exchange.ts'
+import type { Access } from '../http/access.ts'
 
 /** The branches of a grant stay one object until the key changes, so their hash is computed once. */
 const known = new WeakMap<readonly string[], Map<ViewName, FeedView>>()

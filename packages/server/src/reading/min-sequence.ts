@@ -2,12 +2,18 @@
 import { feedNames, feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { waitForHead } from '../live/wait-for-number.ts'
-import type { AccessNeed } from '../http/access/access.ts'
-import type { HttpContext } from '../http/context.ts'
-import { feedKeyOf } from '../http/exchange.ts'
-import type { Access, Request } from '../http/exchange.ts'
+import type { AccessNeed, Access } from '../http/access.ts'
+import { feedKeyOf } from '../http/access.ts'
+import type { Request } from '../http/exchange.ts'
 import type { Refusal } from '../http/problem/problem.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
+import type { ServiceLimits } from '../http/limits.ts'
+import type { HeadWaitParts } from '../live/wait-for-number.ts'
+
+/** What waiting for a number needs. */
+export interface MinSequenceContext extends HeadWaitParts {
+  readonly limits: ServiceLimits
+}
 
 export const minSequenceHeader = 'x-feed-min-sequence'
 
@@ -33,7 +39,7 @@ export function feedRead(need: AccessNeed | undefined): FeedName | undefined {
  * Waits until this node sees the number that the request names, if it names one. Resolves with a refusal if the request may not continue.
  */
 export function waitForMinSequence(
-  context: Pick<HttpContext, 'events' | 'tail' | 'limits'>,
+  context: Pick<MinSequenceContext, 'events' | 'tail' | 'limits'>,
   request: Request,
   need: AccessNeed | undefined,
   access: Access,

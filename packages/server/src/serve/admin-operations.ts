@@ -1,5 +1,5 @@
 /** The administration rows of the table of operations. */
-import type { HttpContext } from '../http/context.ts'
+import type { Composed } from './compose.ts'
 import type { Operation } from '../http/operation.ts'
 import { nameActor } from '../audit/names/routes.ts'
 import { readAudit } from '../audit/routes.ts'
@@ -23,7 +23,7 @@ import { readTenantFacts } from '../tenants/routes/tenant-facts.ts'
 import { readUsage } from '../usage/routes.ts'
 import { changeTenant, createTenant, getTenant, listTenants } from '../tenants/routes/tenants.ts'
 
-export function adminOperations(context: HttpContext): readonly Operation[] {
+export function adminOperations(context: Composed): readonly Operation[] {
   return [
     readSelf(context),
     listTenants(context),

@@ -1,8 +1,12 @@
 /** The table of operations: one row each. */
+import type { AccessNeed } from '../http/access.ts'
+import type { ParameterSchemas } from '../http/openapi/operation-schema.ts'
+import { consumerParameter } from '../consumers/consumer-name.ts'
+import { feedRead, minSequenceParameter } from '../reading/min-sequence.ts'
 import { feedNames } from '@property-events/protocol'
-import type { ConsoleOptions } from '../console/door.ts'
-import type { HttpContext } from '../http/context.ts'
-import type { Deprecation } from '../http/deprecation.ts'
+import type { Deprecations, TableOptions } from './service-parts.ts'
+import type { Composed } from './compose.ts'
+import type { Operation } from '../http/operation.ts'
 import { openApiText } from '../http/openapi/document.ts'
 import { readReferencePage } from '../http/openapi/reference-page.ts'
 import { adminOperations } from './admin-operations.ts'
@@ -17,13 +21,11 @@ import { listExpiring, keepContact } from '../privacy/contact-expiry/routes.ts'
 import { getExposure } from '../privacy/disclosure/routes.ts'
 import { getEvent } from '../reading/routes/get-event.ts'
 import { getPicture } from '../pictures/routes.ts'
-import type { PictureSource } from '../pictures/routes.ts'
 import { getSubject } from '../reading/routes/get-subject.ts'
 import { readHeads } from '../reading/routes/heads.ts'
 import { addHold, endHold, listHolds } from '../privacy/hold/routes.ts'
 import { listEvents } from '../reading/routes/list-events.ts'
 import { openApi } from '../http/openapi/openapi-route.ts'
-import type { Operation } from '../http/operation.ts'
 import { listOwnPublications } from '../publishing/history/routes.ts'
 import { publishEvents } from '../publishing/routes.ts'
 import { readDigest } from '../reading/routes/read-digest.ts'
@@ -37,23 +39,12 @@ import { endRestriction, restrictContact } from '../privacy/restriction/restrict
 import { getRestriction, listRestrictions } from '../privacy/restriction/routes.ts'
 import { subjectHistory } from '../reading/routes/subject-history.ts'
 
-/** The announced ends of operations, by their `operationId`. */
-export type Deprecations = Readonly<Record<string, Deprecation>>
-
-/** Which operations the table has, and how they are described. */
-export interface TableOptions {
-  /** Operations whose end is announced with each of their answers (D27). */
-  readonly deprecations?: Deprecations
-  /** The photographs of invented homes under `/pictures`. Left out: there are none. */
-  readonly pictures?: PictureSource | undefined
-  /** Offer the console, in a browser at `/console` (PROTOCOL §15). Left out: it is off. */
-  readonly console?: ConsoleOptions | undefined
-}
-
-export function operationTable(context: HttpContext, options: TableOptions = {}): readonly Operation[] {
+export function operationTable(context: Composed, options: TableOptions = {}): readonly Operation[] {
   const { deprecations = {}, pictures } = options
   const { basePath } = context
-  const document = madeOnce(() => staticDocument('application/json', openApiText(operations, basePath)))
+  const document = madeOnce(() =>
+    staticDocument('application/json', openApiText(operations, basePath, headersOf)),
+  )
   const page = madeOnce(() => {
     const { html, headers } = readReferencePage()
     return staticDocument('text/html; charset=utf-8', html, headers)
@@ -100,6 +91,11 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     ...(pictures === undefined ? [] : [getPicture(context, pictures)]),
     ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures !== undefined)),
   ]
+}
+
+/** Reads of a feed take two headers more. */
+function headersOf(access: AccessNeed | undefined): readonly ParameterSchemas[] {
+  return feedRead(access) === undefined ? [] : [minSequenceParameter, consumerParameter]
 }
 
 function withDeprecation(operation: Operation, deprecations: Deprecations): Operation {

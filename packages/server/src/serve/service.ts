@@ -17,12 +17,12 @@ import { silenceReporter } from './reports.ts'
 import { stoppingReadiness, storeReadiness } from './readiness.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import { defaultLimits } from '../http/limits.ts'
-import { defaultPages } from './reading-parts.ts'
 import { boundMemory } from '../runtime/memory/process-memory.ts'
 import type { AllowedMemory } from '../runtime/memory/process-memory.ts'
-import { prepareService } from './prepare-service.ts'
-import { addressUrl } from './service-address.ts'
-import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
+import { prepareService, addressUrl } from './prepare-service.ts'
+import type { ListenOptions, PreparedService } from './prepare-service.ts'
+import type { ServiceParts } from './service-parts.ts'
+import { defaultPages } from './compose.ts'
 
 export interface ServiceOptions extends ServiceParts, ListenOptions {
   /** Where `/metrics`, `/livez` and `/readyz` are; `undefined`: nowhere. */

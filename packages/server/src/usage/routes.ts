@@ -1,14 +1,21 @@
 /** `GET /v1/admin/keys/{keyId}/usage`: how often a key requested what, and the answers it got (PROTOCOL §14.1). */
 import type { ProblemError } from '@property-events/protocol'
 import { usageDaysKept, usageHoursKept } from './usage.ts'
-import type { DayUsage, UsageCount } from './usage.ts'
-import type { HttpContext } from '../http/context.ts'
+import type { DayUsage, UsageCount, UsageStore } from './usage.ts'
 import { refused } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeWithin, timeSchema } from '../http/requests/time-parameter.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminAnswer, adminOperation, noKey } from '../http/admin/admin-operation.ts'
-import { seenKey } from '../http/admin/reach.ts'
+import { adminAnswer, adminOperation } from '../http/admin/admin-operation.ts'
+import { aboutKey, noKey } from '../keys/routes/key-path.ts'
+import { seenKey } from '../keys/access/reach.ts'
+import type { AdminContext } from '../http/admin/admin-operation.ts'
+import type { KeyStore } from '../keys/key.ts'
+
+interface Context extends AdminContext {
+  readonly keys: KeyStore
+  readonly usage: UsageStore
+}
 
 const spans = ['hour', 'day'] as const
 type Span = (typeof spans)[number]
@@ -18,9 +25,10 @@ const spanMs: Readonly<Record<Span, number>> = { hour: 3_600_000, day: 86_400_00
 const kept: Readonly<Record<Span, number>> = { hour: usageHoursKept, day: usageDaysKept }
 const byDefault: Readonly<Record<Span, number>> = { hour: usageHoursKept, day: 30 }
 
-export function readUsage(context: HttpContext): Operation {
+export function readUsage(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
+    ...aboutKey,
     path: '/keys/:keyId/usage',
     need: 'admin:inspect',
     operationId: 'readUsage',
@@ -67,7 +75,7 @@ export function readUsage(context: HttpContext): Operation {
 type Count = Omit<UsageCount, 'hour'> & { readonly at: number }
 
 async function countsOf(
-  { usage }: Pick<HttpContext, 'usage'>,
+  { usage }: Pick<Context, 'usage'>,
   by: Span,
   keyId: string,
   first: number,

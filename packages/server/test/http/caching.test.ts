@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { eventTag } from '../../src/http/requests/entity-tag.ts'
+import { eventTag } from '../../src/reading/page-tag.ts'
 import { call, getPath, listPath, pageOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'

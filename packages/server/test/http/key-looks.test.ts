@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createKeyRecheck } from '../../src/keys/key-recheck.ts'
+import { createKeyRecheck } from '../../src/keys/access/key-recheck.ts'
 import type { KeyVerdict } from '../../src/keys/index.ts'
 
 const unknown: KeyVerdict = { kind: 'unknown' }

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { createReadCounts } from '../../src/consumers/read-counts.ts'
 import { answerHeads } from '../../src/http/answer-head.ts'
 import { createBytesInFlight } from '../../src/http/bytes-in-flight.ts'
-import type { Answer, Exchange } from '../../src/http/exchange.ts'
+import type { Answer } from '../../src/http/exchange.ts'
+import type { Exchange } from '../../src/http/routed.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
 import { createRouter } from '../../src/http/router.ts'
 import { PlainConnection } from '../../src/http/transport/plain-connection.ts'
@@ -22,8 +22,6 @@ import { listPath } from '../support/http-client.ts'
 import { head, open } from '../support/raw-socket.ts'
 import { until } from '../support/until.ts'
 
-const nothing = async (): Promise<void> => undefined
-
 describe('the body of an answer', () => {
   const metrics = createMetrics()
   const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
@@ -34,12 +32,7 @@ describe('the body of an answer', () => {
     metrics,
     outages: createOutages({ log, ping: () => Promise.resolve() }),
     requestLines: requestLines(log),
-    usageCounts: { count: () => undefined, flush: async () => undefined },
-    // Nothing is read here, so nothing is added.
-    readCounts: createReadCounts(
-      { add: nothing, addRefusals: nothing, acknowledge: nothing, tidy: nothing },
-      { sentDays: 14 },
-    ),
+    recorder: { sending: () => undefined, ended: () => undefined },
   }
   let answer: () => Answer | Promise<Answer> = () => assert.fail()
   let released = 0

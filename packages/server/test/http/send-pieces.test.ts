@@ -45,7 +45,7 @@ function endless() {
     kind: 'stream',
     headers: {},
     etag: undefined,
-    feed: { position: 0, sequenceNumber: 0, created: undefined, epoch: 'e', revision: 0, thinned: 0 },
+    feed: { sequenceNumber: 0, epoch: 'e', revision: 0 },
     coding: 'identity',
     byteLength: undefined,
     use: 'stream',

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { LocatedPage } from '../../src/reading/list.ts'
 import { createPageReader } from '../../src/reading/page-cache/page-reader.ts'
-import type { ContentCoding } from '../../src/reading/page-cache/index.ts'
+import type { ContentCoding } from '../../src/http/answer-body.ts'
 import { rangeReads } from '../support/range-reads.ts'
 import { until } from '../support/until.ts'
 

@@ -5,11 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { catalogues } from '@property-events/protocol'
 import * as fc from 'fast-check'
-import {
-  defaultPublicationLimits,
-  publicationSteps,
-  readPublication,
-} from '../../src/publishing/read-publication.ts'
+import { defaultPublicationLimits } from '../../src/http/limits.ts'
+import { publicationSteps, readPublication } from '../../src/publishing/read-publication.ts'
 import type { PublicationReading } from '../../src/publishing/read-publication.ts'
 import { hostileBodies } from '../support/hostile-bodies.ts'
 

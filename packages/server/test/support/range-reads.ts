@@ -1,6 +1,7 @@
 /** Pages in tests: the store's reads made of one of them, and bodies that are expected to be made whole. */
 import assert from 'node:assert/strict'
-import type { PageBody, RangeReads, StreamedBody } from '../../src/reading/page-cache/index.ts'
+import type { RangeReads, StreamedBody } from '../../src/reading/page-cache/index.ts'
+import type { PageBody } from '../../src/http/answer-body.ts'
 
 /** All reads of ranges by the one that is given. Its events count as short. */
 export function rangeReads(readRange: RangeReads['readRange']): RangeReads {

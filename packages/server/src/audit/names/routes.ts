@@ -1,14 +1,20 @@
 /** `PATCH /v1/admin/actors/{actor}`: the name that an actor of the audit is shown with (PROTOCOL §12.6). */
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { readActorName } from '../../tenants/routes/tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
 import { isNamedActor } from './names.ts'
 import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
+import type { NameStore } from './names.ts'
+import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
 
-export function nameActor(context: HttpContext): Operation {
+interface Context extends AdminContext, BodyContext {
+  readonly names: NameStore
+}
+
+export function nameActor(context: Context): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'PATCH',

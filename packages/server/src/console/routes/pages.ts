@@ -1,16 +1,19 @@
 /** The page of the console with its scripts and its style. Every path is a state of the page, which its script reads. */
 import type { ConsoleFiles } from '../files.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { answer, documentHeaders, openProblems } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
 import type { Operation } from '../../http/operation.ts'
 import { documentCall } from '../../http/openapi/static-document.ts'
-import type { StaticDocument } from '../../http/openapi/static-document.ts'
+import type { StaticDocument, DocumentContext } from '../../http/openapi/static-document.ts'
 
-type Limits = Pick<HttpContext, 'limits'>
+/** What answering with files needs. */
+export type PagesContext = DocumentContext
 
-export function consolePages(context: Limits, { page, scripts, style }: ConsoleFiles): readonly Operation[] {
+export function consolePages(
+  context: PagesContext,
+  { page, scripts, style }: ConsoleFiles,
+): readonly Operation[] {
   return [
     fileAt(context, '/console', 'text/html', page),
     fileAt(context, '/console/*', 'text/html', page),
@@ -19,7 +22,12 @@ export function consolePages(context: Limits, { page, scripts, style }: ConsoleF
   ]
 }
 
-function fileAt(context: Limits, path: string, mediaType: string, file: () => StaticDocument): Operation {
+function fileAt(
+  context: PagesContext,
+  path: string,
+  mediaType: string,
+  file: () => StaticDocument,
+): Operation {
   return {
     method: 'GET',
     path,

@@ -1,15 +1,25 @@
 /** `GET /console/session`: what the browser may do (PROTOCOL §15.3). */
-import { failuresOf, isFromItsNetwork, refusalAtDoor, standingCodes } from '../../http/access/access.ts'
+import { refusalAtDoor, standingCodes } from '../../keys/access/access.ts'
+import { failuresOf, isFromItsNetwork } from '../../keys/access/network.ts'
 import type { ConsoleDoor } from '../door.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Outcome, Request } from '../../http/exchange.ts'
 import { success } from '../../http/problem/problem.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
 import { sessionHeaders, sessionMembers, sessionSchema } from './session-answer.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { NetworkContext } from '../../keys/access/network.ts'
+import type { KeyStore } from '../../keys/key.ts'
 
-export function readSession(context: HttpContext, door: ConsoleDoor, pictures: boolean): Operation {
+/** What the answer about a session needs. */
+export interface SessionContext extends NetworkContext {
+  readonly basePath: string
+  readonly keys: KeyStore
+  readonly limits: ServiceLimits
+}
+
+export function readSession(context: SessionContext, door: ConsoleDoor, pictures: boolean): Operation {
   return {
     method: 'GET',
     path: '/console/session',
@@ -25,7 +35,7 @@ export function readSession(context: HttpContext, door: ConsoleDoor, pictures: b
 }
 
 async function read(
-  context: HttpContext,
+  context: SessionContext,
   door: ConsoleDoor,
   pictures: boolean,
   request: Request,

@@ -3,7 +3,6 @@ import type { ConsoleDoor } from '../door.ts'
 import { cookieText } from '../session-cookie.ts'
 import type { KeyRecord } from '../../keys/key.ts'
 import type { ConsoleSession } from '../session.ts'
-import type { HttpContext } from '../../http/context.ts'
 import type { Headers } from '../../http/exchange.ts'
 import { answer, openProblems } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
@@ -11,6 +10,11 @@ import type { ProblemCode } from '../../http/problem/problem.ts'
 import { timeOf } from '../../http/time-of.ts'
 import { keyMembers } from '../../keys/routes/key-answer.ts'
 import type { OperationSchema } from '../../http/operation.ts'
+
+/** What writing the cookie needs. */
+export interface CookieContext {
+  readonly basePath: string
+}
 
 export interface SessionPlace {
   readonly door: ConsoleDoor
@@ -42,7 +46,7 @@ export const sessionHeaders: Headers = { 'content-type': 'application/json', 'ca
 
 /** `Set-Cookie` for the page's origin; without `value` it removes the cookie. */
 export function cookieHeaders(
-  { basePath }: Pick<HttpContext, 'basePath'>,
+  { basePath }: Pick<CookieContext, 'basePath'>,
   { cookieName: name }: ConsoleDoor,
   origin: string,
   value?: string,

@@ -1,20 +1,31 @@
 /** `POST /console/session`: signs a person in with a key, or with a link of `property-events console` (PROTOCOL §15.3). */
-import { failuresOf } from '../../http/access/access.ts'
+import type { NetworkContext } from '../../keys/access/network.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import { failuresOf } from '../../keys/access/network.ts'
 import type { ConsoleDoor } from '../door.ts'
 import { pageOrigin } from '../own-page.ts'
 import { noSuchKey, prove } from '../prove.ts'
-import type { Proof } from '../prove.ts'
-import type { HttpContext } from '../../http/context.ts'
+import type { Proof, ProofContext } from '../prove.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome, Refused, Request } from '../../http/exchange.ts'
+import type { Outcome, Refused, Request } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
 import { cookieHeaders, sessionMembers, sessionSchema } from './session-answer.ts'
+import type { CookieContext } from './session-answer.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { KeyStore } from '../../keys/key.ts'
 
-export function signIn(context: HttpContext, door: ConsoleDoor, pictures: boolean): Operation {
+/** What signing in needs. */
+export interface SignInContext extends CookieContext, ProofContext, BodyContext, NetworkContext {
+  readonly keys: KeyStore
+  readonly limits: ServiceLimits
+}
+
+export function signIn(context: SignInContext, door: ConsoleDoor, pictures: boolean): Operation {
   return {
     method: 'POST',
     path: '/console/session',
@@ -30,7 +41,7 @@ export function signIn(context: HttpContext, door: ConsoleDoor, pictures: boolea
 }
 
 interface SigningIn {
-  readonly context: HttpContext
+  readonly context: SignInContext
   readonly door: ConsoleDoor
   readonly pictures: boolean
   readonly request: Request

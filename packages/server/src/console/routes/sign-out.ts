@@ -1,15 +1,23 @@
 /** `DELETE /console/session`: signs out, and ends every request of the session that still waits (PROTOCOL §15.3). */
-import { failuresOf, refusalAtDoor } from '../../http/access/access.ts'
+import { refusalAtDoor } from '../../keys/access/access.ts'
+import { failuresOf } from '../../keys/access/network.ts'
 import type { ConsoleDoor } from '../door.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Outcome, Request } from '../../http/exchange.ts'
 import { success } from '../../http/problem/problem.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { Operation } from '../../http/operation.ts'
 import { cookieHeaders, sessionSchema } from './session-answer.ts'
+import type { CookieContext } from './session-answer.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { NetworkContext } from '../../keys/access/network.ts'
 
-export function signOut(context: HttpContext, door: ConsoleDoor): Operation {
+/** What signing out needs. */
+export interface SignOutContext extends CookieContext, NetworkContext {
+  readonly limits: ServiceLimits
+}
+
+export function signOut(context: SignOutContext, door: ConsoleDoor): Operation {
   return {
     method: 'DELETE',
     path: '/console/session',
@@ -25,7 +33,7 @@ export function signOut(context: HttpContext, door: ConsoleDoor): Operation {
 }
 
 /** Also works for a key that has ended. */
-async function end(context: HttpContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
+async function end(context: SignOutContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
   const failures = failuresOf(context, request)
   const entered = await door.enter(request)
   if (entered.kind !== 'session') return refusalAtDoor(entered, failures)

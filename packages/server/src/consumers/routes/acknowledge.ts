@@ -2,21 +2,31 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { checkCursor } from '../../reading/run.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import { refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { bodyProblems, capital, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
 import { refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
+import type { ReadCounts } from '../read-counts.ts'
+import type { NameContext } from './consumer-path.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+
+interface Context extends NameContext, BodyContext {
+  readonly events: EventStore
+  readonly readCounts: ReadCounts
+}
 
 const headers = { 'cache-control': 'no-store' }
 
-export function acknowledgeReading(context: HttpContext, feedName: FeedName): Operation {
+export function acknowledgeReading(context: Context, feedName: FeedName): Operation {
   return {
     method: 'PUT',
     path: `${consumersPath(feedName)}/:name/acknowledged`,
@@ -54,7 +64,7 @@ export function acknowledgeReading(context: HttpContext, feedName: FeedName): Op
 }
 
 async function acknowledge(
-  { events, readCounts }: HttpContext,
+  { events, readCounts }: Context,
   feedName: FeedName,
   access: Access,
   name: string,

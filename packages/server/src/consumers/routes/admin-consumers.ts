@@ -1,18 +1,30 @@
 /** `/v1/admin/tenants/{tenantId}/consumers` and `…/properties/{agentRef}/delivery`: who has seen what, for operators (PROTOCOL §14). */
+import { timeOf } from '../../http/time-of.ts'
 import type { Consumer } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../list-consumers.ts'
 import { nameOfView } from '../delivery.ts'
-import { timeOf } from '../../http/time-of.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
 import { seenAnswer } from './property-consumers.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
-import { reachedTenants } from '../../http/admin/reach.ts'
+import { adminAnswer, noParameters } from '../../http/admin/admin-operation.ts'
+import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
+import { reachedTenants } from '../../keys/access/reach.ts'
 import { silenceMembers } from '../silence/silence-answer.ts'
+import type { ConsumersQuery } from '../consumers-of-feed.ts'
+import type { SilenceStore } from '../silence/silence.ts'
+import type { SeenQuery, Seen } from '../who-has-seen.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
 
-export function propertyDelivery(context: HttpContext): Operation {
+interface Context extends TenantContext {
+  /** The consumers of a feed; `undefined` if there is no such feed. */
+  readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
+  readonly silence: SilenceStore
+  /** Who has seen the latest event of a property; `undefined` if the feed has no event of it. */
+  readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
+}
+
+export function propertyDelivery(context: Context): Operation {
   return tenantOperation(context, {
     ...noParameters,
     method: 'GET',
@@ -46,7 +58,7 @@ export function propertyDelivery(context: HttpContext): Operation {
 
 const feedNames = ['property', 'contact'] as const
 
-export function listConsumers(context: HttpContext): Operation {
+export function listConsumers(context: Context): Operation {
   return tenantOperation(context, {
     method: 'GET',
     path: '/tenants/:tenantId/consumers',

@@ -2,12 +2,17 @@
 import type { FeedName } from '@property-events/protocol'
 import { isConsumerName } from '../consumer.ts'
 import { consumerNameRule } from '../consumer-name.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import type { OperationTarget } from '../../http/operation.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+
+/** What reading a name needs. */
+export interface NameContext {
+  readonly limits: ServiceLimits
+}
 
 export function consumersPath(feed: FeedName): string {
   return `/v1/${feed}-consumers`
@@ -28,7 +33,7 @@ export const nameParams = {
 /** The name in the path of a request that takes no parameters. */
 export function readConsumerName(
   { query, params: [name = ''] }: OperationTarget,
-  { limits }: Pick<HttpContext, 'limits'>,
+  { limits }: Pick<NameContext, 'limits'>,
 ): string | Refused {
   const refusal = refusalOfParameters(query, limits.maxParameters)
   if (refusal !== undefined) return refused(refusal)

@@ -3,17 +3,23 @@ import type { ProblemError } from '@property-events/protocol'
 import type { ServiceFault as FaultAnswer } from '@property-events/protocol/wire'
 import { timeOf } from '../../http/time-of.ts'
 import type { ServiceFault } from '../list-faults.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
 import { adminAnswer, adminOperation } from '../../http/admin/admin-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { tenantNames } from '../../tenants/routes/tenant-names.ts'
+import type { FaultCache } from '../fault-cache.ts'
+import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { TenantNamesContext } from '../../tenants/routes/tenant-names.ts'
+
+interface Context extends AdminContext, TenantNamesContext {
+  readonly faults: FaultCache
+}
 
 /** A rank, a time, and ids of a tenant, key, consumer and problem. */
 const placePattern = /^\d\.[0-9a-z]{9}\.[0-9A-Za-z._-]{1,200}$/
 
-export function listFaults(context: HttpContext): Operation {
+export function listFaults(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
     path: '/faults',

@@ -1,20 +1,26 @@
 /** `GET /v1/properties/{agentRef}/consumers`: who has seen the latest event of a property (PROTOCOL §14). */
 import { deliverySentence, feeds, formatTicks } from '@property-events/protocol'
 import type { PropertyConsumers } from '@property-events/protocol/wire'
-import type { Seen } from '../who-has-seen.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
-import type { Access } from '../../http/exchange.ts'
+import type { Seen, SeenQuery } from '../who-has-seen.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
 import { answer, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
-import { receiptHeaders } from '../../privacy/erasure/receipt.ts'
 import type { Operation } from '../../http/operation.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
 
-export function propertyConsumers(context: HttpContext): Operation {
+interface Context {
+  readonly limits: ServiceLimits
+  /** Who has seen the latest event of a property; `undefined` if the feed has no event of it. */
+  readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
+}
+
+export function propertyConsumers(context: Context): Operation {
   return {
     method: 'GET',
     path: `${feeds.property.subjectsPath}/:subjectId/consumers`,
@@ -47,7 +53,7 @@ export function propertyConsumers(context: HttpContext): Operation {
         const seen = await context.whoHasSeen({ key, ...subject, keyId, branches, isOperator: false, nowMs })
         if (seen === undefined) return refused({ code: 'subject_not_found' })
         const body = JSON.stringify(seenAnswer(subject.subjectId, seen, nowMs))
-        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
       }
     },
   }

@@ -3,22 +3,38 @@ import type { ProblemError } from '@property-events/protocol'
 import { checkCursor } from '../../reading/run.ts'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { namedConsumersPerFeed } from '../consumer.ts'
-import type { ConsumerResult } from '../consumer.ts'
+import type { ConsumerResult, ConsumerStore } from '../consumer.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
 import { maxResults, maxResultsBytes, readResults } from './results-body.ts'
-import { receiptHeaders } from '../../privacy/erasure/receipt.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
 import { consumersPath, nameParams, readConsumerName } from './consumer-path.ts'
+import type { NameContext } from './consumer-path.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { RequestObserver } from '../../http/observer.ts'
 
-export function putResults(context: HttpContext): Operation {
+interface Context extends NameContext, BodyContext {
+  readonly consumers: ConsumerStore
+  readonly events: EventStore
+  /** `branches`: as in `EventStore.readLatest`. */
+  readonly hasSubject: (
+    key: FeedKey,
+    subjectId: string,
+    branches: readonly string[] | undefined,
+  ) => Promise<boolean>
+  readonly metrics: RequestObserver
+}
+
+export function putResults(context: Context): Operation {
   return {
     method: 'POST',
     path: `${consumersPath('property')}/:name/results`,
@@ -71,7 +87,7 @@ const tooManyNames: ProblemError = {
 /** References that are looked up before other requests get their turn. */
 const lookedForPerTurn = 100
 
-async function put(context: HttpContext, access: Access, name: string, text: string): Promise<Outcome> {
+async function put(context: Context, access: Access, name: string, text: string): Promise<Outcome> {
   const read = readResults(text)
   if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
   const key = feedKeyOf(access, 'property')
@@ -102,11 +118,11 @@ async function put(context: HttpContext, access: Access, name: string, text: str
   for (const one of put?.live ?? []) context.metrics.wentLive(one.keyId, one.name, one.afterMs / 1_000)
   const unknown = read.results.map(({ agentRef }) => agentRef).filter((agentRef) => !known.has(agentRef))
   const body = JSON.stringify({ stored: results.length, unknown: [...new Set(unknown)] })
-  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }
 
 async function knownSubjects(
-  { hasSubject }: Pick<HttpContext, 'hasSubject'>,
+  { hasSubject }: Pick<Context, 'hasSubject'>,
   key: FeedKey,
   { branches }: Access,
   subjectIds: ReadonlySet<string>,

@@ -1,27 +1,29 @@
 /** How long the publisher of a feed, or a consumer, may be silent (PROTOCOL §14.7). */
+import { nameParams } from '../routes/consumer-path.ts'
+import { aboutKey } from '../../keys/routes/key-path.ts'
 import { feedNames } from '@property-events/protocol'
-import type { ExpectOutcome, PresenceName } from './silence.ts'
+import type { ExpectOutcome, PresenceName, SilenceStore } from './silence.ts'
 import { isConsumerName } from '../consumer.ts'
 import { setConsumersPerKey } from './silence.ts'
 import { consumerNameRule } from '../consumer-name.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readExpectedInterval } from './interval-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import {
-  adminAnswer,
-  adminOperation,
-  noParameters,
-  noTenant,
-  tenantOperation,
-} from '../../http/admin/admin-operation.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
+import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import type { AdminRequest } from '../../http/admin/admin-operation.ts'
 import { refusalOfChange } from '../../keys/routes/keys.ts'
 import { silenceMembers } from './silence-answer.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { KeysContext } from '../../keys/routes/keys.ts'
+
+interface Context extends KeysContext, BodyContext {
+  readonly silence: SilenceStore
+}
 
 const words = {
   ...noParameters,
@@ -34,7 +36,7 @@ const words = {
 const rule =
   'Seconds from 300 to 2592000; 0 if nothing is expected; null for the interval that is learned: 1.5 times the longest pause of the last 14 days, and at least 15 minutes.'
 
-export function expectPublisher(context: HttpContext): Operation {
+export function expectPublisher(context: Context): Operation {
   return tenantOperation(context, {
     ...words,
     path: '/tenants/:tenantId/feeds/:feed/expected-interval',
@@ -51,10 +53,12 @@ export function expectPublisher(context: HttpContext): Operation {
   })
 }
 
-export function expectConsumer(context: HttpContext): Operation {
+export function expectConsumer(context: Context): Operation {
   return adminOperation(context, {
     ...words,
+    ...aboutKey,
     path: '/keys/:keyId/consumers/:name/expected-interval',
+    params: nameParams.properties,
     operationId: 'expectConsumer',
     summary: 'Set how long a consumer may go without asking',
     description: `After that, the consumer is reported as stalled: in the log, the metrics and the list of consumers. \`default\` is the key itself. ${rule}`,
@@ -73,7 +77,7 @@ export function expectConsumer(context: HttpContext): Operation {
 }
 
 function expect(
-  context: HttpContext,
+  context: Context,
   { request, access }: AdminRequest<unknown>,
   name: PresenceName,
 ): Promise<Outcome> {

@@ -1,12 +1,10 @@
 /** What all administration routes share: strict parameters, a tenant in the path, and answers that nobody caches (D11, D19). */
-import { isKeyId, parseUuid } from '@property-events/protocol'
+import { uncachedJson } from '../exchange.ts'
 import type { ProblemError } from '@property-events/protocol'
 import type { SchemaName } from '@property-events/protocol/wire'
-import type { Tenant } from '../../tenants/tenant.ts'
-import type { AdminNeed } from '../access/access.ts'
-import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Headers, Outcome, Refused, Request } from '../exchange.ts'
+import type { Access, AdminNeed } from '../access.ts'
+import type { Headers, Outcome, Refused, Request } from '../exchange.ts'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import type { ParameterSchema, PathSchema, PathSchemas } from '../openapi/operation-schema.ts'
 import { keyIdSchema, uuidSchema } from '../openapi/parameters.ts'
@@ -15,9 +13,13 @@ import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem/problem.ts'
 import type { ProblemCode } from '../problem/problem.ts'
 import { readQuery } from '../requests/query.ts'
-import { nameParams } from '../../consumers/routes/consumer-path.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
-import { reaches } from './reach.ts'
+import type { ServiceLimits } from '../limits.ts'
+
+/** What every administration operation needs. */
+export interface AdminContext {
+  readonly limits: ServiceLimits
+}
 
 /** A request that has passed all checks of its route. */
 export interface AdminRequest<Parameters> {
@@ -26,11 +28,6 @@ export interface AdminRequest<Parameters> {
   readonly parameters: Parameters
   /** The parameters of the path, in their order. */
   readonly params: readonly string[]
-}
-
-/** The same for a route with `:tenantId`: the tenant exists and the key may see it. */
-export interface TenantRequest<Parameters> extends AdminRequest<Parameters> {
-  readonly tenant: Tenant
 }
 
 interface RouteWords {
@@ -53,6 +50,10 @@ export interface AdminRoute<Parameters> extends RouteWords {
   readonly need: AdminNeed
   /** No key of a tenant may use it, even for its own tenant. */
   readonly operatorsOnly?: true
+  /** Why a path leads nowhere. Decided before anything else is read. */
+  readonly refusalOfPath?: (params: readonly string[]) => Refused | undefined
+  /** The parameters of its path that only this feature has, as the document describes them. */
+  readonly params?: PathSchemas['properties']
   /** Query parameters as the document describes them; there are no others. */
   readonly query?: Readonly<Record<string, ParameterSchema>>
   /** Those without which it refuses. */
@@ -62,23 +63,14 @@ export interface AdminRoute<Parameters> extends RouteWords {
   readonly answer: (asked: AdminRequest<Parameters>) => Outcome | Promise<Outcome>
 }
 
-export interface TenantRoute<Parameters> extends Omit<AdminRoute<Parameters>, 'answer' | 'need'> {
-  readonly need: Exclude<AdminNeed, 'anyKey'>
-  /** The route is about the tenant itself, and not about what it owns. */
-  readonly whileDeleting?: true
-  readonly answer: (asked: TenantRequest<Parameters>) => Outcome | Promise<Outcome>
-}
-
 /** For a route without query parameters. */
 export const noParameters = { read: () => undefined } as const
 
-export const adminHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-
 export function adminAnswer(body: object, status: number = success.ok, further: Headers = {}): Outcome {
-  return { kind: 'text', status, headers: { ...adminHeaders, ...further }, body: JSON.stringify(body) }
+  return { kind: 'text', status, headers: { ...uncachedJson, ...further }, body: JSON.stringify(body) }
 }
 
-export function adminOperation<Parameters>(context: HttpContext, route: AdminRoute<Parameters>): Operation {
+export function adminOperation<Parameters>(context: AdminContext, route: AdminRoute<Parameters>): Operation {
   const { method, need } = route
   return {
     method,
@@ -88,7 +80,8 @@ export function adminOperation<Parameters>(context: HttpContext, route: AdminRou
     schema: () => schemaOf(route),
 
     prepare({ query, params }) {
-      if (route.path.startsWith('/keys/:keyId') && !isKeyId(params[0] ?? '')) return () => noKey
+      const unknown = route.refusalOfPath?.(params)
+      if (unknown !== undefined) return () => unknown
       const names = Object.keys(route.query ?? {})
       const reading = readQuery(query, { names, style: 'own', maxParameters: context.limits.maxParameters })
       const errors = [...reading.errors]
@@ -103,53 +96,6 @@ export function adminOperation<Parameters>(context: HttpContext, route: AdminRou
       }
     },
   }
-}
-
-/** A route whose path begins with `/tenants/:tenantId`. To the key, another tenant is as unknown as a missing one. */
-export function tenantOperation<Parameters>(context: HttpContext, route: TenantRoute<Parameters>): Operation {
-  const { need } = route
-  const operation = adminOperation(context, {
-    ...route,
-    problems: ['tenant_not_found', ...(route.problems ?? [])],
-    async answer(asked) {
-      const [given = ''] = asked.params
-      const tenantId = parseUuid(given)
-      if (tenantId === undefined || !reaches(asked.access, need, tenantId)) return noTenant
-      const tenant = await readableTenant(context, tenantId, route.whileDeleting)
-      return 'kind' in tenant ? tenant : route.answer({ ...asked, tenant })
-    },
-  })
-  return {
-    ...operation,
-    prepare(target) {
-      const [given = ''] = target.params
-      if (parseUuid(given) !== undefined) return operation.prepare(target)
-      return () => refused({ code: 'invalid_parameter', errors: [notTenantId] })
-    },
-  }
-}
-
-/** The fault of a path with something else in place of a tenant's id. */
-export const notTenantId: ProblemError = {
-  parameter: 'tenantId',
-  code: 'not_a_uuid',
-  message: 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.',
-}
-
-export const noKey = refused({ code: 'key_not_found' })
-export const noTenant = refused({ code: 'tenant_not_found' })
-const beingDeleted = refused({ code: 'tenant_not_found', detail: 'This tenant is being deleted.' })
-
-/** The tenant, unless it does not exist, or nothing of it may be read any more. */
-export async function readableTenant(
-  { tenants }: Pick<HttpContext, 'tenants'>,
-  tenantId: string,
-  whileDeleting?: true,
-): Promise<Tenant | Refused> {
-  const tenant = await tenants.findTenant(tenantId)
-  if (tenant === undefined) return noTenant
-  const { deleting, ...found } = tenant
-  return deleting === true && whileDeleting === undefined ? beingDeleted : found
 }
 
 const bodyProblems = [
@@ -177,7 +123,7 @@ function schemaOf(route: Described): OperationSchema {
     tags: ['Administration'],
     security: [{ apiKey: [] }],
     ...(query === undefined ? {} : { querystring: { type: 'object', properties: query, required } as const }),
-    ...(names.length === 0 ? {} : { params: paramsOf(names) }),
+    ...(names.length === 0 ? {} : { params: paramsOf(names, route.params) }),
     ...(content === undefined ? {} : { body: { content } }),
     response: {
       [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), headersOf(ok.status)),
@@ -197,7 +143,8 @@ function headersOf(status: number = success.ok) {
   return status === success.created || status === success.accepted ? madeHeaders : keyedHeaders
 }
 
-type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'required' | 'need' | 'method' | 'path'>
+type Described = RouteWords &
+  Pick<AdminRoute<unknown>, 'params' | 'query' | 'required' | 'need' | 'method' | 'path'>
 
 const pathParameters: Readonly<Record<string, PathSchema>> = {
   tenantId: uuidSchema('Id of the tenant.', exampleIds.tenantId),
@@ -215,7 +162,6 @@ const pathParameters: Readonly<Record<string, PathSchema>> = {
     examples: ['property'],
   },
   agentRef: uuidSchema('The `agent_ref` of the property.', exampleIds.agentRef),
-  name: nameParams.properties.name,
   contactRef: uuidSchema('The `contact_ref` of the contact.', exampleIds.contactRef),
 }
 

@@ -1,12 +1,11 @@
 /** `GET /docs`: the reference, for people (D21). Needs no key. */
-import type { HttpContext } from '../context.ts'
 import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
 import { success } from '../problem/problem.ts'
 import type { Operation } from '../operation.ts'
 import { documentCall } from './static-document.ts'
-import type { StaticDocument } from './static-document.ts'
+import type { StaticDocument, DocumentContext } from './static-document.ts'
 
-export function docs(context: HttpContext, document: () => StaticDocument): Operation {
+export function docs(context: DocumentContext, document: () => StaticDocument): Operation {
   return {
     method: 'GET',
     path: '/docs',

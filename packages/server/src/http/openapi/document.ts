@@ -1,9 +1,7 @@
 /** The OpenAPI 3.1 document: its head, and how the route table becomes its paths. Nothing here runs before the document is requested. */
 import { scopes } from '@property-events/protocol'
-import { isAnyScope, isOfAny } from '../access/access.ts'
-import type { AccessNeed } from '../access/access.ts'
-import { consumerParameter } from '../../consumers/consumer-name.ts'
-import { feedRead, minSequenceParameter } from '../../reading/min-sequence.ts'
+import { isAnyScope, isOfAny } from '../access.ts'
+import type { AccessNeed } from '../access.ts'
 import { takesTenant } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 import { tenantHeaderParameter, tenantQueryParameter } from '../requests/tenant-choice.ts'
@@ -13,9 +11,16 @@ import { readNamedSchemas } from './schemas.ts'
 import { shareParts } from './shared-parts.ts'
 import type { DocumentedOperation } from './shared-parts.ts'
 
+/** The headers that any operation with such a need may be sent, besides those of its schema. */
+export type HeadersOf = (access: AccessNeed | undefined) => readonly ParameterSchemas[]
+
 /** The document's text, as committed and as served. */
-export function openApiText(operations: readonly Operation[], basePath: string): string {
-  const { paths, components } = shareParts(pathsOf(operations))
+export function openApiText(
+  operations: readonly Operation[],
+  basePath: string,
+  headersOf: HeadersOf,
+): string {
+  const { paths, components } = shareParts(pathsOf(operations, headersOf))
   const document = {
     openapi: '3.1.0',
     info: {
@@ -80,11 +85,14 @@ function serversOf(basePath: string) {
   ]
 }
 
-function pathsOf(operations: readonly Operation[]): Record<string, Record<string, DocumentedOperation>> {
+function pathsOf(
+  operations: readonly Operation[],
+  headersOf: HeadersOf,
+): Record<string, Record<string, DocumentedOperation>> {
   const paths: Record<string, Record<string, DocumentedOperation>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
-    const described = operationObject(operation)
+    const described = operationObject(operation, headersOf)
     const head = operation.method === 'GET' ? { head: headOf(described) } : {}
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described, ...head }
   }
@@ -101,7 +109,7 @@ function headOf(operation: ReturnType<typeof operationObject>): ReturnType<typeo
   }
 }
 
-function operationObject({ path, schema, access, deprecation }: Operation) {
+function operationObject({ path, schema, access, deprecation }: Operation, headersOf: HeadersOf) {
   const { operationId, summary, tags, description, security, body, response, querystring, params, headers } =
     schema()
   const parameters = [
@@ -110,8 +118,7 @@ function operationObject({ path, schema, access, deprecation }: Operation) {
     ...parametersOf('path', params),
     ...parametersOf('header', headers),
     ...parametersOf('header', access === undefined ? undefined : tenantHeaderParameter),
-    ...parametersOf('header', feedRead(access) === undefined ? undefined : minSequenceParameter),
-    ...parametersOf('header', feedRead(access) === undefined ? undefined : consumerParameter),
+    ...headersOf(access).flatMap((parameters) => parametersOf('header', parameters)),
   ]
   return {
     operationId,

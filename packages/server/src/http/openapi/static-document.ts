@@ -1,15 +1,20 @@
 /** Documents made once, on their first request: the OpenAPI document and the reference. */
 import { gzipSync } from 'node:zlib'
-import type { ContentCoding } from '../../reading/page-cache/index.ts'
-import type { HttpContext } from '../context.ts'
+import type { ContentCoding } from '../answer-body.ts'
 import { refused } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { contentTag, tagMatches } from '../requests/entity-tag.ts'
 import { refusalOfParameters } from '../requests/query.ts'
 import { versionHeaders } from '../../runtime/version.ts'
-import { sharedBody } from '../../reading/routes/answers.ts'
+import { sharedBody } from '../answer-body.ts'
 import type { Call, OperationTarget } from '../operation.ts'
+import type { ServiceLimits } from '../limits.ts'
+
+/** What answering with a document needs. */
+export interface DocumentContext {
+  readonly limits: ServiceLimits
+}
 
 export interface StaticDocument {
   readonly bytes: Readonly<Record<ContentCoding, Buffer>>
@@ -38,7 +43,7 @@ export function madeOnce(make: () => StaticDocument): () => StaticDocument {
 
 /** Answers with the document, or 304. Our own operations refuse parameters that they do not know (D19). */
 export function documentCall(
-  { limits }: Pick<HttpContext, 'limits'>,
+  { limits }: Pick<DocumentContext, 'limits'>,
   { query }: OperationTarget,
   document: () => StaticDocument,
 ): Call {

@@ -1,10 +1,10 @@
 /** `GET /llms.txt` and `/llms-full.txt`: for programs that read text (D21). They need no key, and no document lists them. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import type { HttpContext } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { success } from '../problem/problem.ts'
 import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
 import { documentCall, madeOnce, staticDocument } from './static-document.ts'
+import type { DocumentContext } from './static-document.ts'
 
 const mediaType = 'text/plain'
 
@@ -34,7 +34,7 @@ A client that knows only the contract's list reads \`GET /api/func/api/v1/events
 `
 
 /** The two operations. Neither text is in memory before it is asked for. */
-export function textDocuments(context: HttpContext): readonly Operation[] {
+export function textDocuments(context: DocumentContext): readonly Operation[] {
   const texts = { '/llms.txt': () => guide, '/llms-full.txt': allDocuments }
   return Object.entries(texts).map(([path, read]) => {
     const document = madeOnce(() => staticDocument(`${mediaType}; charset=utf-8`, read()))

@@ -1,5 +1,5 @@
 /** What a client accepts: `Accept` and `Accept-Encoding` (RFC 9110 §12). */
-import type { ContentCoding } from '../../reading/page-cache/index.ts'
+import type { ContentCoding } from '../answer-body.ts'
 
 interface Preference {
   readonly name: string

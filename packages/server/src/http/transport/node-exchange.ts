@@ -5,8 +5,9 @@ import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { statusOf } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
-import type { Answer, Exchange } from '../exchange.ts'
-import { exchangeEnded } from '../exchange-ended.ts'
+import type { Answer } from '../exchange.ts'
+import type { Exchange } from '../routed.ts'
+import { reportExchange } from '../report.ts'
 import { handle } from '../handle.ts'
 import { holdUntaken } from '../response-budget.ts'
 import type { Router } from '../router.ts'
@@ -109,7 +110,7 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
     releaseAnswer(exchange)
     // As on the bare socket: a client that closes its side while something is being published has usually given up waiting for it.
     const gaveUp = request.method === 'POST' && incoming.socket.readableEnded
-    exchangeEnded(context, exchange, gaveUp || !response.writableFinished)
+    reportExchange(context, exchange, gaveUp || !response.writableFinished)
   }
   if (answer.kind === 'live' && request.method !== 'HEAD')
     endWithClient(incoming.socket, response, () => true)

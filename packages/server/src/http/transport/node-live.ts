@@ -4,7 +4,8 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Answer, Exchange } from '../exchange.ts'
+import type { Answer } from '../exchange.ts'
+import type { Exchange } from '../routed.ts'
 import type { LiveOut, LivePiece } from '../live-piece.ts'
 import type { WatchReader } from './stalled-readers.ts'
 

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { isChunked } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
-import type { Exchange, Request } from '../exchange.ts'
-import { exchangeEnded } from '../exchange-ended.ts'
+import type { Request } from '../exchange.ts'
+import type { Exchange, Routed } from '../routed.ts'
+import { reportExchange } from '../report.ts'
 import { holdUntaken } from '../response-budget.ts'
-import type { Routed } from '../router.ts'
 import type { PlainHeads } from './plain-head.ts'
 import { PlainRequest } from './plain-request.ts'
 import { sendPieces } from './send-pieces.ts'
@@ -17,7 +17,7 @@ import type { WatchReader } from './stalled-readers.ts'
 export interface PlainConnectionParts {
   readonly context: Pick<
     HttpContext,
-    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'usageCounts' | 'readCounts'
+    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'recorder'
   >
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
@@ -184,7 +184,7 @@ export class PlainConnection {
     exchange.flight?.end()
     // A client that closes its side while something is being published has usually given up waiting for it.
     const gaveUp = request.method === 'POST' && this.#isHalfClosed
-    exchangeEnded(this.#parts.context, exchange, aborted || gaveUp)
+    reportExchange(this.#parts.context, exchange, aborted || gaveUp)
     if (this.#isLast || this.#socket.destroyed) this.#socket.destroySoon()
     else if (this.#early !== undefined) this.#passOn(this.#early)
     else if (this.#answered === 1 || this.#waitsLonger) {

@@ -4,7 +4,8 @@
  * one of them.
  */
 import type { ServiceLimits } from '../limits.ts'
-import type { Routed, Router } from '../router.ts'
+import type { Router } from '../router.ts'
+import type { Routed } from '../routed.ts'
 import { isSame, readLines } from './header-lines.ts'
 import type { HeaderLines, Span } from './header-lines.ts'
 

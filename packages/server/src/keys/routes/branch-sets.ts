@@ -2,10 +2,14 @@
  * Limits the sets of branches in the keys of a tenant (D11), because each publication is entered in the views of every set that has its
  * branch.
  */
-import type { Grant } from '../key.ts'
-import type { HttpContext } from '../../http/context.ts'
+import type { Grant, KeyStore } from '../key.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
+
+/** What counting sets of branches needs. */
+export interface BranchSetsContext {
+  readonly keys: KeyStore
+}
 
 /** Per tenant, in usable keys. An agency has some tens of branches, most of them alone in a key. */
 export const mostBranchSets = 100
@@ -14,7 +18,7 @@ const keysPerRead = 200
 
 /** Why no key may be made with these grants; `undefined` if one may. Simultaneous requests may each make one more. */
 export async function refusalOfBranchSets(
-  context: Pick<HttpContext, 'keys'>,
+  context: Pick<BranchSetsContext, 'keys'>,
   grants: readonly Grant[],
   nowMs: number,
 ): Promise<Refused | undefined> {
@@ -29,7 +33,7 @@ export async function refusalOfBranchSets(
 }
 
 async function setsOf(
-  context: Pick<HttpContext, 'keys'>,
+  context: Pick<BranchSetsContext, 'keys'>,
   tenantId: string,
   nowMs: number,
 ): Promise<ReadonlySet<string>> {

@@ -3,29 +3,37 @@ import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { KeyRecord } from '../key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome, Refused } from '../../http/exchange.ts'
+import type { Outcome, Refused } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from './key-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import {
-  adminAnswer,
-  adminOperation,
-  noKey,
-  noParameters,
-  noTenant,
-} from '../../http/admin/admin-operation.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
+import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { aboutKey, noKey } from './key-path.ts'
+import { noTenant } from '../../tenants/routes/tenant-operation.ts'
 import { refusalOfBranchSets } from './branch-sets.ts'
 import { timeOf } from '../../http/time-of.ts'
 import { keyMembers } from './key-answer.ts'
 import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
-import { reachedTenants, refusalOfGiving, seenKey } from '../../http/admin/reach.ts'
+import { reachedTenants, refusalOfGiving, seenKey } from '../access/reach.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
+import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { KeyIssuer } from '../index.ts'
+import type { BranchSetsContext } from './branch-sets.ts'
+import type { TenantStore } from '../../tenants/tenant.ts'
 
-export function listKeys(context: HttpContext): Operation {
+/** What the operations on keys need. */
+export interface KeysContext extends AdminContext, BranchSetsContext, BodyContext {
+  readonly basePath: string
+  readonly keyIssuer: KeyIssuer
+  readonly tenants: TenantStore
+}
+
+export function listKeys(context: KeysContext): Operation {
   return adminOperation(context, {
     method: 'GET',
     path: '/keys',
@@ -89,10 +97,11 @@ export function askedTenant(
   })
 }
 
-export function getKey(context: HttpContext): Operation {
+export function getKey(context: KeysContext): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'GET',
+    ...aboutKey,
     path: '/keys/:keyId',
     need: 'admin:inspect',
     operationId: 'getKey',
@@ -109,7 +118,7 @@ export function getKey(context: HttpContext): Operation {
   })
 }
 
-export function createKey(context: HttpContext): Operation {
+export function createKey(context: KeysContext): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'POST',
@@ -127,7 +136,7 @@ export function createKey(context: HttpContext): Operation {
   })
 }
 
-async function create(context: HttpContext, access: Access, text: string): Promise<Outcome> {
+async function create(context: KeysContext, access: Access, text: string): Promise<Outcome> {
   const nowMs = Date.now()
   const reading = readNewKey(text, nowMs)
   if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
@@ -149,7 +158,7 @@ function refusalOfOperator(access: Access, { operator }: Pick<KeyRecord, 'operat
 }
 
 function issuedAnswer(
-  { basePath }: HttpContext,
+  { basePath }: KeysContext,
   text: string,
   record: KeyRecord,
   further: object = {},
@@ -158,10 +167,11 @@ function issuedAnswer(
   return adminAnswer({ key: text, ...keyMembers(record), ...further }, success.created, { location })
 }
 
-export function changeKey(context: HttpContext): Operation {
+export function changeKey(context: KeysContext): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'PATCH',
+    ...aboutKey,
     path: '/keys/:keyId',
     need: 'admin:manage',
     operationId: 'changeKey',
@@ -184,10 +194,11 @@ export function changeKey(context: HttpContext): Operation {
   })
 }
 
-export function rotateOneKey(context: HttpContext): Operation {
+export function rotateOneKey(context: KeysContext): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'POST',
+    ...aboutKey,
     path: '/keys/:keyId/rotate',
     need: 'admin:manage',
     operationId: 'rotateKey',
@@ -218,10 +229,11 @@ export function rotateOneKey(context: HttpContext): Operation {
   })
 }
 
-export function revokeKey(context: HttpContext): Operation {
+export function revokeKey(context: KeysContext): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'POST',
+    ...aboutKey,
     path: '/keys/:keyId/revoke',
     need: 'admin:manage',
     operationId: 'revokeKey',
@@ -241,7 +253,7 @@ export function revokeKey(context: HttpContext): Operation {
 
 /** `holds`: the caller could have made the key as well; `sees`: the key belongs only to the caller's tenants. */
 export async function refusalOfChange(
-  context: HttpContext,
+  context: KeysContext,
   access: Access,
   keyId: string,
   wanted: 'holds' | 'sees',

@@ -1,11 +1,16 @@
 /** `GET /v1/admin/self`: the key of the request, and what it may do (PROTOCOL §12). */
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Operation } from '../../http/operation.ts'
 import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { keyMembers } from './key-answer.ts'
+import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { KeyStore } from '../key.ts'
 
-export function readSelf(context: HttpContext): Operation {
+interface Context extends AdminContext {
+  readonly keys: KeyStore
+}
+
+export function readSelf(context: Context): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'GET',

@@ -1,24 +1,31 @@
 /** `/v1/expiring-contacts`: contacts that will be erased because they have not changed, and the agency's veto (PROTOCOL §5.7). */
 import type { ExpiringContact as ExpiringContactAnswer } from '@property-events/protocol/wire'
 import { expiryDayMs } from './contact-expiry.ts'
-import type { ExpiringContact } from './contact-expiry.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import type { ExpiringContact, ExpiryStore } from './contact-expiry.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { answer, changeProblems, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { receiptHeaders } from '../erasure/receipt.ts'
-import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.ts'
+import { inMaintenance } from '../../publishing/publish-refusal.ts'
+import { refusalOfFeed } from '../../publishing/publish-refusal.ts'
 import { afterQuery, idParams, listAnswer, listedPerPage, readAfter, readId } from '../../http/listed.ts'
-import type { Listed } from '../../http/listed.ts'
+import type { Listed, ListContext } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
+import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
+
+interface Context extends MaintenanceContext, ListContext {
+  readonly expiry: ExpiryStore
+  /** The number of days without a change after which a tenant's contacts are erased; 0: never. */
+  readonly expiryDays: (tenantId: string) => Promise<number>
+}
 
 const path = '/v1/expiring-contacts'
 const access = { scope: 'contact:erase', refusal: 'own' } as const
 const contacts: Listed = { one: 'a contact', parameter: 'contactRef' }
 
-export function listExpiring(context: HttpContext): Operation {
+export function listExpiring(context: Context): Operation {
   return {
     method: 'GET',
     path,
@@ -67,7 +74,7 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-export function keepContact(context: HttpContext): Operation {
+export function keepContact(context: Context): Operation {
   return {
     method: 'POST',
     path: `${path}/:contactRef/keep`,
@@ -101,7 +108,7 @@ export function keepContact(context: HttpContext): Operation {
   }
 }
 
-async function keep(context: HttpContext, granted: Access, contactRef: string): Promise<Outcome> {
+async function keep(context: Context, granted: Access, contactRef: string): Promise<Outcome> {
   const { tenantId = '', keyId = '' } = granted
   const stopped = await inMaintenance(context)
   if (stopped !== undefined) return stopped
@@ -109,5 +116,5 @@ async function keep(context: HttpContext, granted: Access, contactRef: string): 
   if (outcome.kind === 'unknownContact') return refused({ code: 'subject_not_found' })
   if (outcome.kind !== 'kept') return refused(refusalOfFeed(outcome))
   const body = JSON.stringify({ tenantId, contactRef, kept: true })
-  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }

@@ -3,26 +3,37 @@ import { parseUuid, revealReasons } from '@property-events/protocol'
 import type { AdminScope } from '@property-events/protocol'
 import type { FeedEvent, MaskedContact } from '@property-events/protocol/wire'
 import { represent } from '../../reading/representation/representation.ts'
-import type { Representation } from '../../reading/representation/representation.ts'
+import type { Representation, RepresentationOf } from '../../reading/representation/representation.ts'
 import { disclosedEvents } from '../disclosure/disclosure.ts'
-import type { StoredEvent } from '../../events/event-log.ts'
+import type { StoredEvent, EventStore } from '../../events/event-log.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
-import { jsonAnswer, ownBody } from '../../reading/routes/answers.ts'
+import { jsonAnswer } from '../../reading/routes/answers.ts'
+import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import { adminAnswer, adminHeaders, noParameters, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
+import { adminAnswer, noParameters } from '../../http/admin/admin-operation.ts'
+import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
 import { maskedContact } from './mask-contact.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
+import type { AuditStore } from '../../audit/audit.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
+
+interface Context extends TenantContext, BodyContext {
+  readonly audit: AuditStore
+  readonly events: EventStore
+  readonly formOf: RepresentationOf
+}
 
 const path = '/tenants/:tenantId/contacts/:contactRef'
 const noContact = refused({ code: 'contact_not_found' })
 
-export function getMaskedContact(context: HttpContext): Operation {
+export function getMaskedContact(context: Context): Operation {
   return tenantOperation(context, {
     ...noParameters,
     method: 'GET',
@@ -43,7 +54,7 @@ export function getMaskedContact(context: HttpContext): Operation {
   })
 }
 
-export function readMaskedHistory(context: HttpContext): Operation {
+export function readMaskedHistory(context: Context): Operation {
   return tenantOperation(context, {
     method: 'GET',
     path: `${path}/history`,
@@ -68,7 +79,7 @@ export function readMaskedHistory(context: HttpContext): Operation {
   })
 }
 
-export function revealContact(context: HttpContext): Operation {
+export function revealContact(context: Context): Operation {
   return tenantOperation(context, {
     ...noParameters,
     method: 'POST',
@@ -105,7 +116,7 @@ export function revealContact(context: HttpContext): Operation {
         } as const
         await context.audit.note(row, actorOf(access))
         const said = {
-          headers: adminHeaders,
+          headers: uncachedJson,
           etag: undefined,
           feed: undefined,
           sent: disclosedEvents(key, [event]),
@@ -118,7 +129,7 @@ export function revealContact(context: HttpContext): Operation {
 
 /** A key of the tenant is shown only what its grant names, here as well; an operator is shown everything. */
 function formOf(
-  context: HttpContext,
+  context: Context,
   { adminScopes, grants }: Access,
   need: AdminScope,
   tenantId: string,

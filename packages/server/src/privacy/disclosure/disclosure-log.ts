@@ -3,6 +3,7 @@
  * transport, before its first byte leaves: what may have been sent counts as sent. A crash loses at most one interval, and the run
  * recorded in the store shows which.
  */
+import type { Exchange } from '../../http/routed.ts'
 import { randomUUID } from 'node:crypto'
 import { numberRanges } from '../../runtime/number-ranges.ts'
 import type { NumberRanges } from '../../runtime/number-ranges.ts'
@@ -135,4 +136,11 @@ function piecesOf({ keyId, key, view, hour, ranges }: Pending): readonly Disclos
     }
   }
   return [...pieces].map(([block, within]) => ({ key, keyId, view, hour, block, ranges: within }))
+}
+
+/** Records what an answer may send to its key, before its first byte leaves. */
+export function recordSending(log: Pick<DisclosureLog, 'note'>, { request, answer, keyId }: Exchange): void {
+  if (answer.kind !== 'pieces' && answer.kind !== 'stream') return
+  if (answer.sent === undefined || keyId === undefined || request.method === 'HEAD') return
+  log.note(keyId, answer.sent)
 }

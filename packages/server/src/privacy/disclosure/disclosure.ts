@@ -10,6 +10,13 @@ export type { NumberRange }
 /** What the numbers of a range are: ordinals of a view (positions, for `all`), or sequence numbers, for reads that go by those. */
 export type DisclosureView = FeedView | 'numbers'
 
+declare module '../../http/exchange.ts' {
+  interface AnswerRecords {
+    /** The events in the answer, to be recorded as sent to the key; `undefined` if none are, or they are recorded as they are sent. */
+    readonly sent?: Disclosure | undefined
+  }
+}
+
 /** Ranges are stored in blocks of this many numbers, so that a row stays small however much a key has read. */
 export const numbersPerBlock = 16_384
 

@@ -3,9 +3,8 @@ import { isKeyId } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { ExposedContact as ContactAnswer, UnknownTime } from '@property-events/protocol/wire'
 import type { DisclosedContact, TimeSpan } from './disclosures.ts'
-import type { DisclosureCursor } from './disclosure-page.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
+import type { DisclosureCursor, DisclosurePageQuery, DisclosurePage } from './disclosure-page.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
@@ -14,13 +13,19 @@ import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { readTimeMs, timeSchema } from '../../http/requests/time-parameter.ts'
-import { receiptHeaders } from '../erasure/receipt.ts'
 import type { Operation, OperationTarget } from '../../http/operation.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+
+interface Context {
+  /** Which contacts a key was sent; `undefined` if the key has nothing to do with the tenant. */
+  readonly disclosuresOf: (query: DisclosurePageQuery) => Promise<DisclosurePage | undefined>
+  readonly limits: ServiceLimits
+}
 
 const names = ['from', 'to', 'after'] as const
 const placePattern = /^(all|numbers)\.([0-9]{1,9})\.([0-9]{1,9})$/
 
-export function getExposure(context: HttpContext): Operation {
+export function getExposure(context: Context): Operation {
   return {
     method: 'GET',
     path: '/v1/exposure/:keyId',
@@ -79,7 +84,7 @@ export function getExposure(context: HttpContext): Operation {
           unknownTimes: page.unknown.map(timesAnswer),
           next: page.next === undefined ? null : textOf(page.next),
         })
-        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
       }
     },
   }
@@ -98,7 +103,7 @@ interface Asked {
   readonly after: DisclosureCursor | undefined
 }
 
-function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: HttpContext): Asked | Refused {
+function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: Context): Asked | Refused {
   const reading = readQuery(query, { names, style: 'own', maxParameters })
   const errors: ProblemError[] = [...reading.errors]
   const [fromMs = 0, toMs] = [

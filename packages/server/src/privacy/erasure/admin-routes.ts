@@ -1,20 +1,25 @@
 /** `/v1/admin/tenants/{tenantId}/erasures`: the operations of `/v1/erasures`, for a tenant in the path (PROTOCOL §12). */
 import { parseUuid } from '@property-events/protocol'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { capital, keyedProblems } from '../../http/openapi/responses.ts'
 import { erase } from './erase-route.ts'
 import { getErasure, listErasures } from './routes.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
-import { noTenant, notTenantId, paramsOf, readableTenant } from '../../http/admin/admin-operation.ts'
-import { reaches } from '../../http/admin/reach.ts'
+import { paramsOf } from '../../http/admin/admin-operation.ts'
+import { noTenant, notTenantId, readableTenant } from '../../tenants/routes/tenant-operation.ts'
+import { reaches } from '../../keys/access/reach.ts'
+import type { EraseContext } from './erase-route.ts'
+import type { ErasuresContext } from './routes.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
 
-export function tenantErasures(context: HttpContext): readonly Operation[] {
+type Context = EraseContext & ErasuresContext & TenantContext
+
+export function tenantErasures(context: Context): readonly Operation[] {
   return [erase(context), listErasures(context), getErasure(context)].map((one) => ofTenant(context, one))
 }
 
-function ofTenant(context: HttpContext, operation: Operation): Operation {
+function ofTenant(context: Context, operation: Operation): Operation {
   return {
     ...operation,
     path: `/v1/admin/tenants/:tenantId${operation.path.replace('/v1', '')}`,

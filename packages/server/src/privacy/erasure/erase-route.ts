@@ -1,11 +1,11 @@
 /** `POST /v1/erasures`: removes the payloads of a property, a contact or one event from the feed (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
-import type { BeginErasureOutcome, ErasureTarget } from './erasure.ts'
+import type { BeginErasureOutcome, ErasureTarget, ErasureStore } from './erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import {
   answer,
   bodyProblems,
@@ -18,14 +18,25 @@ import { success } from '../../http/problem/problem.ts'
 import { readErasureBody } from './erasure-body.ts'
 import type { ErasureBody } from './erasure-body.ts'
 import { readDryRun } from '../../publishing/publish-parameters.ts'
-import { erasureReceipt, receiptHeaders } from './receipt.ts'
+import { erasureReceipt } from './receipt.ts'
 import { lastDayOf } from '../hold/hold-answer.ts'
 import { erasedFeed } from './erasing-access.ts'
 import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
 
-export function erase(context: HttpContext): Operation {
+/** What erasing needs. */
+export interface EraseContext extends MaintenanceContext, BodyContext {
+  /** When backups of the store were begun, milliseconds since 1970, the newest first. Only recent backups on record are included. */
+  readonly backups: () => Promise<readonly number[]>
+  readonly erasures: ErasureStore
+  readonly limits: ServiceLimits
+}
+
+export function erase(context: EraseContext): Operation {
   return {
     method: 'POST',
     path: '/v1/erasures',
@@ -53,7 +64,7 @@ export function erase(context: HttpContext): Operation {
 }
 
 async function count(
-  { erasures }: HttpContext,
+  { erasures }: EraseContext,
   key: FeedKey,
   { target, feed }: ErasureBody,
 ): Promise<Outcome> {
@@ -67,11 +78,11 @@ async function count(
     ...named,
     events: counted.events,
   })
-  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }
 
 async function begin(
-  context: HttpContext,
+  context: EraseContext,
   key: FeedKey,
   { target, reason, caseRef, receivedOn }: ErasureBody,
   { keyId = '' }: Access,
@@ -92,7 +103,7 @@ async function begin(
   })
   if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
   const body = JSON.stringify(erasureReceipt(outcome.erasure, madeBackups))
-  return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.accepted, headers: uncachedJson, body }
 }
 
 function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, target: ErasureTarget) {

@@ -3,7 +3,8 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Refused } from '../../http/exchange.ts'
+import type { Refused } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 
 /** The feed of the one tenant that the key may erase in. */
 export function erasedFeed({ grants }: Access, feed: FeedName): FeedKey | Refused {

@@ -4,10 +4,14 @@ import { timeOf } from '../../http/time-of.ts'
 import { allAcknowledgedMs } from './erasure-acknowledged.ts'
 import type { ErasureRecipient, ErasureRecipients } from './erasure-recipients.ts'
 import type { Erasure } from './erasure.ts'
-import type { HttpContext } from '../../http/context.ts'
-import type { Headers } from '../../http/exchange.ts'
 
-export const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+/** What a receipt says besides the erasure. */
+export interface ReceiptContext {
+  /** When backups of the store were begun, milliseconds since 1970, the newest first. Only recent backups on record are included. */
+  readonly backups: () => Promise<readonly number[]>
+  /** Who had been sent what the erasure erased; `undefined` if its feed keeps no record of that. */
+  readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
+}
 
 const backups = {
   code: 'backups',
@@ -51,7 +55,7 @@ const backupsPerReceipt = 30
 
 /** The receipt of one erasure. From `unreachable` on it has the recipients, because only then are they known for every node. */
 export async function wholeReceipt(
-  { recipientsOf, backups: backupsOf }: Pick<HttpContext, 'recipientsOf' | 'backups'>,
+  { recipientsOf, backups: backupsOf }: Pick<ReceiptContext, 'recipientsOf' | 'backups'>,
   erasure: Erasure,
 ): Promise<Receipt> {
   const receipt = erasureReceipt(erasure, await backupsOf())

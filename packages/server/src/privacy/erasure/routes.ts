@@ -1,10 +1,9 @@
 /** `GET /v1/erasures` and `/v1/erasures/{erasureId}`: receipts of what was erased (PROTOCOL §5.7). */
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { erasureReceipt, receiptHeaders, wholeReceipt } from './receipt.ts'
+import { erasureReceipt, wholeReceipt } from './receipt.ts'
 import { erasingTenant, maySee } from './erasing-access.ts'
 import {
   afterQuery,
@@ -15,13 +14,20 @@ import {
   readAfter,
   readId,
 } from '../../http/listed.ts'
-import type { Listed } from '../../http/listed.ts'
+import type { Listed, ListContext } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
+import type { ErasureStore } from './erasure.ts'
+import type { ReceiptContext } from './receipt.ts'
+
+/** What showing erasures needs. */
+export interface ErasuresContext extends ListContext, ReceiptContext {
+  readonly erasures: ErasureStore
+}
 
 const path = '/v1/erasures'
 const erasures: Listed = { one: 'an erasure', parameter: 'erasureId' }
 
-export function getErasure(context: HttpContext): Operation {
+export function getErasure(context: ErasuresContext): Operation {
   return {
     method: 'GET',
     path: `${path}/:erasureId`,
@@ -50,13 +56,13 @@ export function getErasure(context: HttpContext): Operation {
         const erasure = await context.erasures.find(tenant, erasureId)
         if (erasure === undefined || !maySee(access, erasure)) return refused({ code: 'erasure_not_found' })
         const body = JSON.stringify(await wholeReceipt(context, erasure))
-        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
       }
     },
   }
 }
 
-export function listErasures(context: HttpContext): Operation {
+export function listErasures(context: ErasuresContext): Operation {
   return {
     method: 'GET',
     path,

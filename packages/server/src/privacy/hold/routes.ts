@@ -1,8 +1,8 @@
 /** `/v1/holds`: protects properties and contacts from erasure and from retention for a time (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import {
   answer,
   bodyProblems,
@@ -14,7 +14,6 @@ import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readHoldBody } from './hold-body.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
-import { receiptHeaders } from '../erasure/receipt.ts'
 import { erasedFeed, erasingTenant, maySee } from '../erasure/erasing-access.ts'
 import { holdAnswer } from './hold-answer.ts'
 import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.ts'
@@ -27,14 +26,21 @@ import {
   readAfter,
   readId,
 } from '../../http/listed.ts'
-import type { Listed } from '../../http/listed.ts'
+import type { Listed, ListContext } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
+import type { HoldStore } from './hold.ts'
+
+interface Context extends MaintenanceContext, ListContext, BodyContext {
+  readonly holds: HoldStore
+}
 
 const path = '/v1/holds'
 const holds: Listed = { one: 'a hold', parameter: 'holdId' }
 
-export function addHold(context: HttpContext): Operation {
+export function addHold(context: Context): Operation {
   return {
     method: 'POST',
     path,
@@ -71,7 +77,7 @@ export function addHold(context: HttpContext): Operation {
   }
 }
 
-async function add(context: HttpContext, access: Access, text: string): Promise<Outcome> {
+async function add(context: Context, access: Access, text: string): Promise<Outcome> {
   const read = readHoldBody(text, Date.now())
   if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
   const { feed, subjectId, ground, untilMs, caseRef } = read.body
@@ -85,10 +91,10 @@ async function add(context: HttpContext, access: Access, text: string): Promise<
   if (outcome.kind === 'unknownTarget') return refused({ code: 'subject_not_found' })
   if (outcome.kind !== 'added') return refused(refusalOfFeed(outcome))
   const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
-  return { kind: 'text', status: success.created, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.created, headers: uncachedJson, body }
 }
 
-export function listHolds(context: HttpContext): Operation {
+export function listHolds(context: Context): Operation {
   return {
     method: 'GET',
     path,
@@ -126,7 +132,7 @@ export function listHolds(context: HttpContext): Operation {
   }
 }
 
-export function endHold(context: HttpContext): Operation {
+export function endHold(context: Context): Operation {
   return {
     method: 'POST',
     path: `${path}/:holdId/end`,
@@ -159,7 +165,7 @@ export function endHold(context: HttpContext): Operation {
   }
 }
 
-async function end(context: HttpContext, access: Access, holdId: string): Promise<Outcome> {
+async function end(context: Context, access: Access, holdId: string): Promise<Outcome> {
   const tenant = erasingTenant(access)
   if (typeof tenant !== 'string') return tenant
   // Looked up first: a key that may not see the hold must not end it.
@@ -171,5 +177,5 @@ async function end(context: HttpContext, access: Access, holdId: string): Promis
   if (outcome.kind === 'unknownHold') return refused({ code: 'hold_not_found' })
   if (outcome.kind !== 'ended') return refused(refusalOfFeed(outcome))
   const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
-  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }

@@ -1,9 +1,9 @@
 /** `POST /v1/restrictions` and `…/end`: keeps a contact but shows it to nobody, or shows it again (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
-import type { LiftOutcome, RestrictOutcome, Restriction } from './restriction.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import type { LiftOutcome, RestrictOutcome, Restriction, RestrictionStore } from './restriction.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import {
   answer,
   bodyProblems,
@@ -15,17 +15,24 @@ import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
 import { readRestrictionBody } from './restriction-body.ts'
-import { receiptHeaders } from '../erasure/receipt.ts'
-import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
+import { inMaintenance } from '../../publishing/publish-refusal.ts'
+import { refusalOfPublish } from '../../publishing/publish-refusal.ts'
 import { idParams, readId } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
 import { restrictionAnswer, restrictions } from './restriction-answer.ts'
+import type { ListContext } from '../../http/listed.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
+
+interface Context extends MaintenanceContext, ListContext, BodyContext {
+  readonly restrictions: RestrictionStore
+}
 
 const path = '/v1/restrictions'
 const access = { scope: 'contact:erase', refusal: 'own' } as const
 
-export function restrictContact(context: HttpContext): Operation {
+export function restrictContact(context: Context): Operation {
   return {
     method: 'POST',
     path,
@@ -65,7 +72,7 @@ export function restrictContact(context: HttpContext): Operation {
 }
 
 async function begin(
-  context: HttpContext,
+  context: Context,
   { keyId = '', tenantId = '' }: Access,
   text: string,
 ): Promise<Outcome> {
@@ -85,7 +92,7 @@ async function begin(
 
 function accepted(restriction: Restriction): Outcome {
   const body = JSON.stringify(restrictionAnswer(restriction))
-  return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
+  return { kind: 'text', status: success.accepted, headers: uncachedJson, body }
 }
 
 function refusalOf(outcome: Exclude<RestrictOutcome | LiftOutcome, { kind: 'restricted' | 'lifting' }>) {
@@ -94,7 +101,7 @@ function refusalOf(outcome: Exclude<RestrictOutcome | LiftOutcome, { kind: 'rest
   return refusalOfPublish({ ...outcome, inList: false })
 }
 
-export function endRestriction(context: HttpContext): Operation {
+export function endRestriction(context: Context): Operation {
   return {
     method: 'POST',
     path: `${path}/:restrictionId/end`,

@@ -1,10 +1,8 @@
 /** `GET /v1/restrictions` and `/v1/restrictions/{restrictionId}` (PROTOCOL §5.7). */
-import type { HttpContext } from '../../http/context.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedJson } from '../../http/exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { receiptHeaders } from '../erasure/receipt.ts'
 import {
   afterQuery,
   idParams,
@@ -16,11 +14,17 @@ import {
 } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
 import { restrictionAnswer, restrictions } from './restriction-answer.ts'
+import type { ListContext } from '../../http/listed.ts'
+import type { RestrictionStore } from './restriction.ts'
+
+interface Context extends ListContext {
+  readonly restrictions: RestrictionStore
+}
 
 const path = '/v1/restrictions'
 const access = { scope: 'contact:erase', refusal: 'own' } as const
 
-export function getRestriction(context: HttpContext): Operation {
+export function getRestriction(context: Context): Operation {
   return {
     method: 'GET',
     path: `${path}/:restrictionId`,
@@ -46,13 +50,13 @@ export function getRestriction(context: HttpContext): Operation {
         const found = await context.restrictions.find(tenantId, restrictionId)
         if (found === undefined) return refused({ code: 'restriction_not_found' })
         const body = JSON.stringify(restrictionAnswer(found))
-        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
       }
     },
   }
 }
 
-export function listRestrictions(context: HttpContext): Operation {
+export function listRestrictions(context: Context): Operation {
   return {
     method: 'GET',
     path,

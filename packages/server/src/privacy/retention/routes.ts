@@ -1,9 +1,9 @@
 /** `GET /v1/property-events/reduced` and the same for contacts: which events lost their payloads (PROTOCOL §11.6). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
-import { cursorSchemas } from '../../http/openapi/parameters.ts'
+import { refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { cursorSchemas } from '../../reading/routes/cursor-schemas.ts'
 import {
   answer,
   capital,
@@ -14,12 +14,24 @@ import {
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { readCursorParameters, refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
-import { jsonHeaders, ownBody } from '../../reading/routes/answers.ts'
+import { jsonHeaders } from '../../reading/routes/answers.ts'
+import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { ErasureStore } from '../erasure/erasure.ts'
+import type { CursorRules } from '../../reading/routes/cursor-parameters.ts'
+
+/** What listing reductions needs. */
+export interface ReductionsContext extends CursorRules {
+  readonly erasures: ErasureStore
+  readonly events: EventStore
+  readonly limits: ServiceLimits
+}
 
 const names = ['after', 'limit', 'epoch'] as const
 
-export function readReductions(context: HttpContext, feedName: FeedName): Operation {
+export function readReductions(context: ReductionsContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { erasures, events, limits } = context
   return {

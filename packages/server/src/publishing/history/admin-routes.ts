@@ -1,13 +1,19 @@
 /** `GET /v1/admin/tenants/{tenantId}/publications`: what was published for a tenant, and what was refused (PROTOCOL §14.2). */
 import { publicationDaysKept } from './publication.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
-import { adminAnswer, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { adminAnswer } from '../../http/admin/admin-operation.ts'
+import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { limitSchema, readKeyId, readLimit } from '../../http/admin/list-parameters.ts'
+import type { PublicationStore } from './publication.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
 
-export function listPublications(context: HttpContext): Operation {
+interface Context extends TenantContext {
+  readonly publications: PublicationStore
+}
+
+export function listPublications(context: Context): Operation {
   return tenantOperation(context, {
     method: 'GET',
     path: '/tenants/:tenantId/publications',

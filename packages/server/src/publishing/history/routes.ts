@@ -1,6 +1,5 @@
 /** `GET /v1/publications`: what a publisher's own key has published, and what it was refused (PROTOCOL §14.2). */
 import { publicationDaysKept } from './publication.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
@@ -9,11 +8,18 @@ import { readQuery } from '../../http/requests/query.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { PublicationStore } from './publication.ts'
+
+interface Context {
+  readonly limits: ServiceLimits
+  readonly publications: PublicationStore
+}
 
 const query = { limit: limitSchema, ...publicationSchemas } as const
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' } as const
 
-export function listOwnPublications(context: HttpContext): Operation {
+export function listOwnPublications(context: Context): Operation {
   const rules = {
     names: Object.keys(query),
     style: 'own',

@@ -4,19 +4,32 @@ import type { FeedName } from '@property-events/protocol'
 import { currentAtMost } from './current-lists.ts'
 import { disclosedRange } from '../../privacy/disclosure/disclosure.ts'
 import { deliveredPage, nothingDelivered } from '../../consumers/delivered.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused } from '../../http/exchange.ts'
 import type { Headers, Outcome, Request } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
 import { minSequenceHeader } from '../min-sequence.ts'
 import type { Refusal } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
-import { currentTag, tagMatches } from '../../http/requests/entity-tag.ts'
+import { tagMatches } from '../../http/requests/entity-tag.ts'
+import { currentTag } from '../page-tag.ts'
 import { windowFaults } from '../routes/list-parameters.ts'
 import type { ListParameters } from '../routes/list-parameters.ts'
 import { cacheHeaders, joined, jsonHeaders } from '../routes/answers.ts'
 import type { Call } from '../../http/operation.ts'
 import { pageAnswer } from '../routes/page-answer.ts'
+import type { CurrentPages } from './current-pages.ts'
+import type { PageReader } from '../page-cache/index.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
+import type { RequestObserver } from '../../http/observer.ts'
+
+/** What reading current events needs. */
+export interface CurrentContext {
+  readonly currentPages: CurrentPages
+  readonly formOf: RepresentationOf
+  readonly metrics: RequestObserver
+  readonly pages: PageReader
+}
 
 export const currentHeader = 'x-current-as-of'
 
@@ -27,11 +40,9 @@ export const currentHeaderSchema = {
     'Of a list of current events: the `sequenceNumber` that it is as of. The same on all pages of a walk.',
 } as const
 
-type Context = Pick<HttpContext, 'currentPages' | 'formOf' | 'pages' | 'metrics'>
-
 /** `headers`: additional headers of its answers. */
 export function currentCall(
-  context: Context,
+  context: CurrentContext,
   feed: FeedName,
   parameters: ListParameters,
   headers: Headers,

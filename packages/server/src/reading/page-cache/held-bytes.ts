@@ -1,6 +1,6 @@
 /** The bytes that a page holds until it is sent, and the body made of them. */
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import type { PageBody } from './page-body.ts'
+import type { PageBody } from '../../http/answer-body.ts'
 import { marginBytes } from './segments/segment-memory.ts'
 import type { SegmentBytes } from './segments/segment-memory.ts'
 

@@ -11,8 +11,7 @@ import { createSegmentMemory } from './segments/segment-memory.ts'
 import { createSegmentStore } from './segments/segment-store.ts'
 
 export type { CountBytes } from './assembly-budget.ts'
-export { wholeBytes } from './page-body.ts'
-export type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
+export type { StreamedBody } from './page-body.ts'
 export type { PageReader } from './page-reader.ts'
 export type { RangeReads } from './page-reads.ts'
 

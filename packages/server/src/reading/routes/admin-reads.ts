@@ -4,23 +4,46 @@
  */
 import { parseUuid } from '@property-events/protocol'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Headers, Outcome } from '../../http/exchange.ts'
+import type { Headers, Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { capital, keyedProblems } from '../../http/openapi/responses.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { getEvent } from './get-event.ts'
+import type { GetEventContext } from './get-event.ts'
 import { getSubject } from './get-subject.ts'
+import type { SubjectContext } from './get-subject.ts'
 import { listEvents } from './list-events.ts'
+import type { ListEventsContext } from './list-events.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
 import { readReductions } from '../../privacy/retention/routes.ts'
+import type { ReductionsContext } from '../../privacy/retention/routes.ts'
 import { readEventRun } from './read-run.ts'
+import type { EventRunContext } from './read-run.ts'
 import { readSnapshot } from './read-snapshot.ts'
+import type { SnapshotContext } from './read-snapshot.ts'
 import { subjectHistory } from './subject-history.ts'
-import { noTenant, notTenantId, paramsOf, readableTenant } from '../../http/admin/admin-operation.ts'
-import { reaches } from '../../http/admin/reach.ts'
+import type { HistoryContext } from './subject-history.ts'
+import { paramsOf } from '../../http/admin/admin-operation.ts'
+import { noTenant, notTenantId, readableTenant } from '../../tenants/routes/tenant-operation.ts'
+import { reaches } from '../../keys/access/reach.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
 
-export function propertyReads(context: HttpContext): readonly Operation[] {
+interface Context
+  extends
+    TenantContext,
+    ListEventsContext,
+    GetEventContext,
+    EventRunContext,
+    SnapshotContext,
+    ReductionsContext,
+    SubjectContext,
+    HistoryContext {
+  readonly limits: ServiceLimits
+}
+
+export function propertyReads(context: Context): readonly Operation[] {
   const reads = [listEvents, getEvent, readEventRun, readSnapshot, readReductions, getSubject, subjectHistory]
   return reads.map((read) => ofTenant(context, read(context, 'property')))
 }
@@ -30,7 +53,7 @@ function pathOf(path: string): string {
   return `/v1/admin/tenants/:tenantId${path.replace(/^\/(?:api\/func\/api\/)?v1/, '')}`
 }
 
-function ofTenant(context: HttpContext, operation: Operation): Operation {
+function ofTenant(context: TenantContext, operation: Operation): Operation {
   const names = Object.keys(atOnce(operation.schema()).querystring?.properties ?? {})
   const rules = { names, style: 'own', maxParameters: context.limits.maxParameters } as const
   return {

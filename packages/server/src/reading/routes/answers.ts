@@ -1,4 +1,5 @@
 /** Answers that several operations share, and their cache headers. */
+import { ownBody } from '../../http/answer-body.ts'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -6,7 +7,7 @@ import { createGzip, gzip } from 'node:zlib'
 import type { Delivered } from '../../consumers/read-ranges.ts'
 import type { Disclosure } from '../../privacy/disclosure/disclosure.ts'
 import { nothingDelivered } from '../../consumers/delivered.ts'
-import type { ContentCoding, PageBody } from '../page-cache/index.ts'
+import type { ContentCoding, PageBody } from '../../http/answer-body.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { noHeaders } from '../../http/exchange.ts'
 import type { Answer, Headers, Request } from '../../http/exchange.ts'
@@ -30,17 +31,6 @@ export const minGzipBytes = 1_024
 
 /** Level 1: an event's 4.5 kB lose two thirds of their bytes either way. */
 export const gzipLevel = 1
-
-/** A body with bytes of its own, which no other answer shares. */
-export function ownBody(bytes: Uint8Array): PageBody {
-  const { byteLength } = bytes
-  return { kind: 'whole', pieces: [bytes], byteLength, ownBytes: byteLength, release: () => undefined }
-}
-
-/** A body with bytes that many answers share. */
-export function sharedBody(bytes: Uint8Array): PageBody {
-  return { ...ownBody(bytes), ownBytes: 0 }
-}
 
 /** Compresses a stream piece by piece. Rethrows what the source throws. */
 export async function* gzipped(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {

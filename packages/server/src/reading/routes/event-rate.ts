@@ -1,19 +1,25 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds/{feed}/rate`: how many events there were, bucket by bucket (PROTOCOL §12.5). */
 import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readTime, timeSchema, timeWords } from '../../http/requests/time-parameter.ts'
 import type { TimeParameter } from '../../http/requests/time-parameter.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { adminAnswer } from '../../http/admin/admin-operation.ts'
+import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
+
+interface Context extends TenantContext {
+  readonly events: EventStore
+}
 
 const mostBuckets = 200
 const defaultBuckets = 24
 
-export function readRate(context: HttpContext): Operation {
+export function readRate(context: Context): Operation {
   return tenantOperation(context, {
     method: 'GET',
     path: '/tenants/:tenantId/feeds/:feed/rate',

@@ -1,8 +1,8 @@
 /** `GET …/geteventbyid/{eventId}`: one event (spec §4.2; D18 for contacts). */
 import { feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused } from '../../http/exchange.ts'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import { uuidSchema } from '../../http/openapi/parameters.ts'
 import {
@@ -19,8 +19,17 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { ignoredParameters, readQuery } from '../../http/requests/query.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
 import { readEvent } from './read-event.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
+import type { EventContext } from './read-event.ts'
 
-export function getEvent(context: HttpContext, feedName: FeedName): Operation {
+/** What getting an event needs. */
+export interface GetEventContext extends EventContext {
+  readonly formOf: RepresentationOf
+  readonly limits: ServiceLimits
+}
+
+export function getEvent(context: GetEventContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { maxParameters } = context.limits
   return {

@@ -4,8 +4,8 @@ import type { FeedName } from '@property-events/protocol'
 import { represent } from '../representation/representation.ts'
 import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused } from '../../http/exchange.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
 import {
   answer,
@@ -20,10 +20,21 @@ import { preferredCoding } from '../../http/requests/accept.ts'
 import { readSubject } from './cursor-parameters.ts'
 import { contentTag } from '../../http/requests/entity-tag.ts'
 import { refusalOfParameters } from '../../http/requests/query.ts'
-import { eventAnswer, ownBody } from './answers.ts'
+import { eventAnswer } from './answers.ts'
+import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
 
-export function getSubject(context: HttpContext, feedName: FeedName): Operation {
+/** What getting a subject needs. */
+export interface SubjectContext {
+  readonly events: EventStore
+  readonly formOf: RepresentationOf
+  readonly limits: ServiceLimits
+}
+
+export function getSubject(context: SubjectContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   return {
     method: 'GET',

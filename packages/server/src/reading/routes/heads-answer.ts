@@ -6,20 +6,25 @@ import type { FeedChanges, ReadableFeeds } from '../../live/changed-feeds.ts'
 import { feedName } from '../../events/feed-key.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Grant } from '../../keys/key.ts'
-import type { Head } from '../../events/event-log.ts'
-import { isOfAny } from '../../http/access/access.ts'
-import type { HttpContext } from '../../http/context.ts'
-import type { Access, Answer, Headers } from '../../http/exchange.ts'
+import type { Head, EventStore } from '../../events/event-log.ts'
+import { isOfAny } from '../../http/access.ts'
+import type { Answer, Headers } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { jsonHeaders } from './answers.ts'
 import { lastsOfBranches } from './branch-heads.ts'
 import type { LastEvent } from './branch-heads.ts'
 
+/** What answering with heads needs. */
+export interface HeadsContext {
+  readonly events: EventStore
+}
+
 type HeadsAnswer = Extract<Answer, { kind: 'text' }>
 
 /** The present heads of the feeds that have moved. Rejects as the store does. */
 export async function headsAnswer(
-  { events }: Pick<HttpContext, 'events'>,
+  { events }: Pick<HeadsContext, 'events'>,
   { limited }: KeyFeeds,
   { keys, next }: FeedChanges,
   headers: Headers = jsonHeaders,

@@ -1,8 +1,8 @@
 /** `GET /v1/heads`: the heads of the feeds that the key can read (PROTOCOL §11, §13.3). */
 import { isToken, tokenPattern } from '../../live/state-token.ts'
-import type { HttpContext } from '../../http/context.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
 import { refused } from '../../http/exchange.ts'
-import { waitSchema } from '../../http/openapi/parameters.ts'
+import { waitSchema } from './cursor-schemas.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
@@ -12,8 +12,13 @@ import { readQuery } from '../../http/requests/query.ts'
 import { headsAnswer, readableOf } from './heads-answer.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
 import { waitForHeads } from '../../live/wait-for-heads.ts'
+import type { HeadsWaitContext } from '../../live/wait-for-heads.ts'
 
-export function readHeads(context: HttpContext): Operation {
+interface Context extends HeadsWaitContext {
+  readonly limits: ServiceLimits
+}
+
+export function readHeads(context: Context): Operation {
   const { moved, limits } = context
   const rules = { names: ['since', 'wait'], style: 'own', maxParameters: limits.maxParameters } as const
   return {

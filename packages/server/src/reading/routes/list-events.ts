@@ -2,7 +2,6 @@
 import { feeds, windowBoundPattern } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { BoundedMap } from '../../runtime/bounded-map.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Headers } from '../../http/exchange.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
@@ -23,6 +22,13 @@ import { ignoredParameters } from '../../http/requests/query.ts'
 import type { Call, Operation, OperationSchema } from '../../http/operation.ts'
 import { currentCall, currentHeader, currentHeaderSchema } from '../current/read-current.ts'
 import { pageCall } from './read-page.ts'
+import type { CurrentContext } from '../current/read-current.ts'
+import type { PageContext } from './read-page.ts'
+
+/** What listing events needs. */
+export interface ListEventsContext extends CurrentContext, PageContext {
+  readonly limits: ServiceLimits
+}
 
 /**
  * Calls that are kept for all connections. A consumer reads the pages of a feed one after the other, so no connection asks for the same
@@ -33,7 +39,7 @@ const mostKeptCalls = 256
 /** The length in bytes of the longest query whose call is kept: 256 of them take 50 KiB at most. */
 const longestKeptQuery = 200
 
-export function listEvents(context: HttpContext, feedName: FeedName): Operation {
+export function listEvents(context: ListEventsContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const kept = new BoundedMap<string, Call>(mostKeptCalls)
   return {
@@ -61,7 +67,7 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
 
 /** Lists all events or the current ones, as the request says, or otherwise the key. */
 function listCall(
-  context: HttpContext,
+  context: ListEventsContext,
   feedName: FeedName,
   parameters: ListParameters,
   headers: Headers,

@@ -2,11 +2,17 @@
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
 import type { FeedState } from '@property-events/protocol/wire'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { HttpContext } from '../../http/context.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, noParameters, noTenant, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { adminAnswer, noParameters } from '../../http/admin/admin-operation.ts'
+import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
 
-export function listFeeds(context: HttpContext): Operation {
+interface Context extends TenantContext {
+  readonly events: EventStore
+}
+
+export function listFeeds(context: Context): Operation {
   return tenantOperation(context, {
     ...noParameters,
     method: 'GET',
@@ -32,7 +38,7 @@ export function listFeeds(context: HttpContext): Operation {
 }
 
 async function stateOf(
-  { events }: Pick<HttpContext, 'events'>,
+  { events }: Pick<Context, 'events'>,
   key: FeedKey,
   live: number,
 ): Promise<FeedState | undefined> {

@@ -1,5 +1,6 @@
 /** The answer that sends a page: whole, or in pieces if it is long. */
-import type { PageBody, StreamedBody } from '../page-cache/index.ts'
+import type { StreamedBody } from '../page-cache/index.ts'
+import type { PageBody } from '../../http/answer-body.ts'
 import type { Answer } from '../../http/exchange.ts'
 
 type Said = Pick<

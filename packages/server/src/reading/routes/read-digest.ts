@@ -3,10 +3,10 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import { digestFeed, mostListed } from '../digest.ts'
 import type { FeedDigest } from '../digest.ts'
-import type { Head } from '../../events/event-log.ts'
-import type { HttpContext } from '../../http/context.ts'
+import type { Head, EventStore } from '../../events/event-log.ts'
 import { feedViewOf } from '../feed-view.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { apiEventTypeSchema } from '../../http/openapi/parameters.ts'
 import {
@@ -22,12 +22,23 @@ import { preferredCoding } from '../../http/requests/accept.ts'
 import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
-import { jsonAnswer, jsonHeaders, ownBody } from './answers.ts'
+import { jsonAnswer, jsonHeaders } from './answers.ts'
+import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
+
+interface Context {
+  readonly events: EventStore
+  readonly formOf: RepresentationOf
+  readonly keyLimits: KeyLimits
+  readonly limits: ServiceLimits
+}
 
 const names = ['prefix', 'apiEventType'] as const
 
-export function readDigest(context: HttpContext, feedName: FeedName): Operation {
+export function readDigest(context: Context, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { events, limits, keyLimits } = context
   return {

@@ -5,18 +5,27 @@ import { disclosedEvents, disclosedRange } from '../../privacy/disclosure/disclo
 import type { Delivered } from '../../consumers/read-ranges.ts'
 import type { Disclosure } from '../../privacy/disclosure/disclosure.ts'
 import { deliveredEvents, deliveredPosition } from '../../consumers/delivered.ts'
-import type { PageBody } from '../page-cache/index.ts'
+import type { PageBody } from '../../http/answer-body.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { Located } from '../../events/event-log.ts'
+import type { Located, EventStore } from '../../events/event-log.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Headers, Outcome, Request } from '../../http/exchange.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
-import { eventTag } from '../../http/requests/entity-tag.ts'
-import { eventAnswer, ownBody } from './answers.ts'
+import { eventTag } from '../page-tag.ts'
+import { eventAnswer } from './answers.ts'
+import { ownBody } from '../../http/answer-body.ts'
+import type { EventPositionCache } from '../event-position-cache.ts'
+import type { PageReader } from '../page-cache/index.ts'
+import type { PageRangeCache } from '../page-range-cache.ts'
 
-type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
+/** What reading one event needs. */
+export interface EventContext {
+  readonly events: EventStore
+  readonly pages: PageReader
+  readonly positions: EventPositionCache
+  readonly ranges: PageRangeCache
+}
 
 /** Which event, and how its reader sees it. */
 export interface EventAsked {
@@ -29,7 +38,7 @@ export interface EventAsked {
 
 /** Synchronous if the bytes are in a sealed segment and are sent unchanged. `further`: headers in addition to the usual ones. */
 export function readEvent(
-  context: Context,
+  context: EventContext,
   request: Request,
   asked: EventAsked,
   further?: Headers,
@@ -62,7 +71,7 @@ interface ReadEvent {
 }
 
 async function readStored(
-  { events }: Context,
+  { events }: EventContext,
   { key, eventId, form, branches }: EventAsked,
 ): Promise<ReadEvent | undefined> {
   const event = await events.readEvent(key, eventId, branches)
@@ -73,7 +82,7 @@ async function readStored(
 
 /** Only from the feed's present epoch and revision: a segment made before an erasure must not be read (D17). */
 function readSealed(
-  { events, pages, positions }: Context,
+  { events, pages, positions }: EventContext,
   { key, eventId, form, branches }: EventAsked,
   { head, range }: Located,
 ): ReadEvent | undefined | Promise<ReadEvent | undefined> {

@@ -4,21 +4,33 @@ import { locatePage, pageOf } from '../list.ts'
 import type { LocatedPage, PageRequest } from '../list.ts'
 import type { Delivered } from '../../consumers/read-ranges.ts'
 import { disclosedRange } from '../../privacy/disclosure/disclosure.ts'
-import type { Representation } from '../representation/representation.ts'
+import type { Representation, RepresentationOf } from '../representation/representation.ts'
 import { deliveredPage, nothingDelivered } from '../../consumers/delivered.ts'
-import type { ContentCoding } from '../page-cache/index.ts'
+import type { ContentCoding } from '../../http/answer-body.ts'
 import type { Located } from '../../events/event-log.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused } from '../../http/exchange.ts'
 import type { Headers, Outcome } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
-import { pageTag, tagMatches } from '../../http/requests/entity-tag.ts'
+import { tagMatches } from '../../http/requests/entity-tag.ts'
+import { pageTag } from '../page-tag.ts'
 import type { ListParameters } from './list-parameters.ts'
 import { cacheHeaders, joined, jsonHeaders } from './answers.ts'
 import type { Call } from '../../http/operation.ts'
 import { pageAnswer } from './page-answer.ts'
+import type { PageReader } from '../page-cache/index.ts'
+import type { PageRangeCache } from '../page-range-cache.ts'
+import type { RequestObserver } from '../../http/observer.ts'
+
+/** What reading a page needs. */
+export interface PageContext {
+  readonly formOf: RepresentationOf
+  readonly metrics: RequestObserver
+  readonly pages: PageReader
+  readonly ranges: PageRangeCache
+}
 
 interface TaggedPage {
   readonly page: LocatedPage
@@ -37,7 +49,7 @@ interface KnownPage extends TaggedPage {
 
 /** Reads one page: validators first, events only if they are needed. `headers`: additional headers of its answers. */
 export function pageCall(
-  { pages, ranges, metrics, formOf }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics' | 'formOf'>,
+  { pages, ranges, metrics, formOf }: Pick<PageContext, 'pages' | 'ranges' | 'metrics' | 'formOf'>,
   feed: FeedName,
   parameters: ListParameters,
   headers: Headers,

@@ -4,10 +4,10 @@ import type { FeedName } from '@property-events/protocol'
 import { filterAsShown } from '../representation/representation.ts'
 import { readRun } from '../run.ts'
 import { deliveredAfter } from '../../consumers/delivered.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
-import { cursorSchemas } from '../../http/openapi/parameters.ts'
+import { cursorSchemas } from './cursor-schemas.ts'
 import {
   answer,
   capital,
@@ -21,10 +21,18 @@ import { hasWait, readCursorParameters } from './cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { answerRun } from './run-answer.ts'
 import { waitForRun } from '../../live/long-poll.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { LongPollContext } from '../../live/long-poll.ts'
+import type { CursorRules } from './cursor-parameters.ts'
+
+/** What reading a run needs. */
+export interface EventRunContext extends CursorRules, LongPollContext {
+  readonly limits: ServiceLimits
+}
 
 const names = ['after', 'limit', 'epoch', 'apiEventType', 'types', 'wait'] as const
 
-export function readEventRun(context: HttpContext, feedName: FeedName): Operation {
+export function readEventRun(context: EventRunContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { events, limits } = context
   return {

@@ -2,19 +2,19 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { representAll } from '../representation/representation.ts'
-import type { Representation } from '../representation/representation.ts'
+import type { Representation, RepresentationOf } from '../representation/representation.ts'
 import { freeEvents } from '../read-in-steps.ts'
 import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
 import { openSnapshot } from '../snapshot.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { deliveredThrough } from '../../consumers/delivered.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import type { StoredEvent } from '../../events/event-log.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
+import type { StoredEvent, EventStore } from '../../events/event-log.ts'
+import { refused } from '../../http/exchange.ts'
+import { feedKeyOf } from '../../http/access.ts'
 import { feedViewOf } from '../feed-view.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
-import { cursorSchemas } from '../../http/openapi/parameters.ts'
+import { cursorSchemas } from './cursor-schemas.ts'
 import {
   answer,
   capital,
@@ -26,8 +26,23 @@ import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { readCursorParameters, refusalOfCursor } from './cursor-parameters.ts'
 import { cacheHeaders, gzipped } from './answers.ts'
-import type { ReadsInProgress } from '../reads-in-progress.ts'
+import type { ReadsInProgress } from '../../http/reads-in-progress.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
+import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
+import type { DisclosureLog } from '../../privacy/disclosure/disclosure-log.ts'
+import type { CursorRules } from './cursor-parameters.ts'
+import type { RequestObserver } from '../../http/observer.ts'
+
+/** What reading a snapshot needs. */
+export interface SnapshotContext extends CursorRules {
+  readonly events: EventStore
+  readonly formOf: RepresentationOf
+  readonly keyLimits: KeyLimits
+  readonly ledger: DisclosureLog
+  readonly limits: ServiceLimits
+  readonly metrics: RequestObserver
+  readonly reads: ReadsInProgress
+}
 
 const names = ['after', 'head', 'epoch', 'apiEventType'] as const
 const mediaType = 'application/x-ndjson'
@@ -41,7 +56,7 @@ const problems = [
 
 const headers = { 'content-type': mediaType, ...cacheHeaders }
 
-export function readSnapshot(context: HttpContext, feedName: FeedName): Operation {
+export function readSnapshot(context: SnapshotContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { events, limits, metrics, keyLimits } = context
   return {

@@ -7,14 +7,23 @@ import type { Delivered } from '../../consumers/read-ranges.ts'
 import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome, Refused, Request } from '../../http/exchange.ts'
+import type { Outcome, Refused, Request } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import type { Refusal } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { refusalOfCursor } from './cursor-parameters.ts'
-import { jsonAnswer, jsonHeaders, ownBody } from './answers.ts'
+import { jsonAnswer, jsonHeaders } from './answers.ts'
+import { ownBody } from '../../http/answer-body.ts'
 import type { PiecesAnswer } from './answers.ts'
+import type { BytesInFlight } from '../../http/bytes-in-flight.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
+
+/** What answering with a run needs. */
+export interface RunContext {
+  readonly formOf: RepresentationOf
+  readonly inFlight: BytesInFlight
+}
 
 export interface RunAsked {
   readonly request: Request
@@ -28,7 +37,7 @@ export interface RunAsked {
  * requests holds no more than its share; if that is used up, the run ends before its limit.
  */
 export async function answerRun(
-  context: Pick<HttpContext, 'inFlight' | 'formOf'>,
+  context: Pick<RunContext, 'inFlight' | 'formOf'>,
   asked: RunAsked,
   read: (take: TakeBytes<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
 ): Promise<Outcome> {
@@ -49,7 +58,7 @@ export async function answerRun(
 
 /** A run has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
 export function runAnswer(
-  { formOf }: Pick<HttpContext, 'formOf'>,
+  { formOf }: Pick<RunContext, 'formOf'>,
   { request, access, key, delivered }: RunAsked,
   run: EventRun,
 ): PiecesAnswer | Promise<PiecesAnswer> {

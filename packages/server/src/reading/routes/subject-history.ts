@@ -4,9 +4,10 @@ import type { FeedName } from '@property-events/protocol'
 import { readHistory } from '../run.ts'
 import type { EventRun } from '../run.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { feedKeyOf, refused } from '../../http/exchange.ts'
-import { cursorSchemas, subjectParams } from '../../http/openapi/parameters.ts'
+import { feedKeyOf } from '../../http/access.ts'
+import { refused } from '../../http/exchange.ts'
+import { cursorSchemas } from './cursor-schemas.ts'
+import { subjectParams } from '../../http/openapi/parameters.ts'
 import {
   answer,
   capital,
@@ -19,10 +20,20 @@ import { success } from '../../http/problem/problem.ts'
 import { readCursorParameters, readSubject } from './cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { answerRun } from './run-answer.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { CursorRules } from './cursor-parameters.ts'
+import type { RunContext } from './run-answer.ts'
+
+/** What the history of a subject needs. */
+export interface HistoryContext extends RunContext, CursorRules {
+  readonly events: EventStore
+  readonly limits: ServiceLimits
+}
 
 const names = ['after', 'limit', 'epoch'] as const
 
-export function subjectHistory(context: HttpContext, feedName: FeedName): Operation {
+export function subjectHistory(context: HistoryContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
   const { events, limits } = context
   return {

@@ -6,17 +6,23 @@ import { findId, findText } from './find-anywhere.ts'
 import type { FoundAnywhere, FoundThing, SearchCursor } from './find-anywhere.ts'
 import { searchLimits, searchText } from './find-properties.ts'
 import { parseEventJson } from '../../events/event-json.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation, readableTenant } from '../../http/admin/admin-operation.ts'
+import { adminAnswer, adminOperation } from '../../http/admin/admin-operation.ts'
+import { readableTenant } from '../../tenants/routes/tenant-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { maxSearch, readSearch, searchInTurn } from './properties-routes.ts'
+import type { LastPublished } from '../../publishing/last-published.ts'
+import type { SearchContext } from './properties-routes.ts'
+
+interface Context extends SearchContext {
+  readonly lastPublished: LastPublished
+}
 
 /** Of a tenant and of a position in its feed. */
 const placePattern = /^([0-9a-z]{1,11})\.([0-9a-z]{0,11})$/
 
-export function findAnywhere(context: HttpContext): Operation {
+export function findAnywhere(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
     path: '/find',
@@ -66,7 +72,7 @@ export function findAnywhere(context: HttpContext): Operation {
 }
 
 /** Of a tenant that is being deleted nothing is to be read any more. */
-async function isReadable(context: HttpContext, { tenant }: FoundThing): Promise<boolean> {
+async function isReadable(context: Context, { tenant }: FoundThing): Promise<boolean> {
   return !('kind' in (await readableTenant(context, tenant.tenantId)))
 }
 

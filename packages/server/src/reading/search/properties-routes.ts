@@ -4,18 +4,27 @@ import { hasAtMost, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { findProperties, findProperty, searchLimits, searchText } from './find-properties.ts'
 import type { FoundProperties } from './find-properties.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Outcome, Request } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, tenantOperation } from '../../http/admin/admin-operation.ts'
+import { adminAnswer } from '../../http/admin/admin-operation.ts'
+import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
+import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
+
+/** What searching properties needs. */
+export interface SearchContext extends TenantContext {
+  readonly events: EventStore
+  readonly keyLimits: KeyLimits
+}
 
 /** Characters of a text that is looked for. */
 export const maxSearch = 100
 
-export function listProperties(context: HttpContext): Operation {
+export function listProperties(context: SearchContext): Operation {
   return tenantOperation(context, {
     method: 'GET',
     path: '/tenants/:tenantId/properties',
@@ -61,7 +70,7 @@ const lookAgainMs = 20
 
 /** A search reads as much as thousands of pages, so a node runs one at a time. */
 export async function searchInTurn(
-  { keyLimits }: HttpContext,
+  { keyLimits }: SearchContext,
   { gone }: Request,
   search: () => Promise<Outcome>,
 ): Promise<Outcome> {

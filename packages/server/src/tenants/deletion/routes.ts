@@ -1,8 +1,7 @@
 /** `DELETE /v1/admin/tenants/{tenantId}`, and the certificates of what was deleted (PROTOCOL §12.9). */
 import { parseUuid, uuidV7 } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
-import type { DeletionRefusal } from './deletion.ts'
-import type { HttpContext } from '../../http/context.ts'
+import type { DeletionRefusal, DeletionStore } from './deletion.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
@@ -12,20 +11,22 @@ import { lastDayOf } from '../../privacy/hold/hold-answer.ts'
 import { idParams, readId } from '../../http/listed.ts'
 import type { Listed } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import {
-  adminAnswer,
-  adminOperation,
-  noParameters,
-  noTenant,
-  tenantOperation,
-} from '../../http/admin/admin-operation.ts'
+import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { noTenant, tenantOperation } from '../routes/tenant-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { certificateOf, feedMembers } from './certificate.ts'
 import { actorOf } from '../routes/tenants.ts'
+import type { TenantContext } from '../routes/tenant-operation.ts'
+
+interface Context extends TenantContext {
+  readonly basePath: string
+  readonly deletions: DeletionStore
+  readonly exportsTenants: boolean
+}
 
 const exports = ['file', 'none'] as const
 
-export function deleteTenant(context: HttpContext): Operation {
+export function deleteTenant(context: Context): Operation {
   return tenantOperation(context, {
     method: 'DELETE',
     path: '/tenants/:tenantId',
@@ -72,7 +73,7 @@ export function deleteTenant(context: HttpContext): Operation {
   })
 }
 
-async function planOf({ deletions }: HttpContext, tenantId: string): Promise<Outcome> {
+async function planOf({ deletions }: Context, tenantId: string): Promise<Outcome> {
   const counted = await deletions.count(tenantId)
   if (counted.kind !== 'counted') return noTenant
   const refusal = await deletions.refusal(tenantId)
@@ -121,7 +122,7 @@ function noFolder(): Outcome {
 
 const deletion: Listed = { one: 'a deletion', parameter: 'deletionId' }
 
-export function getDeletion(context: HttpContext): Operation {
+export function getDeletion(context: Context): Operation {
   const operation = adminOperation(context, {
     ...noParameters,
     method: 'GET',
@@ -149,7 +150,7 @@ export function getDeletion(context: HttpContext): Operation {
   }
 }
 
-export function listDeletions(context: HttpContext): Operation {
+export function listDeletions(context: Context): Operation {
   const after: ParameterSchema = {
     type: 'string',
     format: 'uuid',

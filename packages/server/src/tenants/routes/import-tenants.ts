@@ -1,17 +1,26 @@
 /** `POST /v1/admin/tenants/import`: many tenants and their keys from one file, once for each reference (PROTOCOL §12.3). */
 import type { ImportedTenant } from '@property-events/protocol/wire'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome, Request } from '../../http/exchange.ts'
+import type { Outcome, Request } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { readBodyHeaders, refusalOfBytes, unsupportedType } from '../../http/requests/body-headers.ts'
 import { maxImportLines, readImport } from './import-body.ts'
 import type { ImportLine } from './import-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { readBody } from '../../publishing/routes.ts'
+import { readBody } from '../../http/requests/read-body.ts'
 import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { actorOf } from './tenants.ts'
+import type { AdminContext } from '../../http/admin/admin-operation.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { KeyIssuer } from '../../keys/index.ts'
+import type { FailureObserver } from '../../http/observer.ts'
 
-export function importTenants(context: HttpContext): Operation {
+interface Context extends AdminContext, BodyContext {
+  readonly keyIssuer: KeyIssuer
+  readonly outages: FailureObserver
+}
+
+export function importTenants(context: Context): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'POST',
@@ -29,7 +38,7 @@ export function importTenants(context: HttpContext): Operation {
   })
 }
 
-async function withFile(context: HttpContext, request: Request, access: Access): Promise<Outcome> {
+async function withFile(context: Context, request: Request, access: Access): Promise<Outcome> {
   const { maxBodyBytes } = context.limits
   const head = readBodyHeaders(request, maxBodyBytes)
   if (head.kind === 'refused') return head
@@ -54,7 +63,7 @@ async function withFile(context: HttpContext, request: Request, access: Access):
 
 /** Once keys have been made, the answer must contain their texts, whatever becomes of the rest of the file: it can be sent again. */
 async function bringIn(
-  context: HttpContext,
+  context: Context,
   access: Access,
   lines: readonly ImportLine[],
   requestId: string,

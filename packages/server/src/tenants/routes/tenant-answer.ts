@@ -1,10 +1,15 @@
 /** A tenant in an answer, with what is under way for it (PROTOCOL §12.2). */
 import type { Tenant as TenantAnswer } from '@property-events/protocol/wire'
-import type { Leaving } from '../leaving/leaving.ts'
-import type { OpenDeletion } from '../deletion/deletion.ts'
+import type { Leaving, LeavingStore } from '../leaving/leaving.ts'
+import type { OpenDeletion, DeletionStore } from '../deletion/deletion.ts'
 import type { Tenant } from '../tenant.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { timeOf } from '../../http/time-of.ts'
+
+/** What is shown of a tenant besides its row. */
+export interface TenantViewContext {
+  readonly deletions: DeletionStore
+  readonly leaving: LeavingStore
+}
 
 interface TenantState {
   readonly leaving?: Leaving | undefined
@@ -13,7 +18,7 @@ interface TenantState {
 
 /** The members of these tenants, with what is under way for each. */
 export async function tenantView(
-  { leaving, deletions }: Pick<HttpContext, 'leaving' | 'deletions'>,
+  { leaving, deletions }: Pick<TenantViewContext, 'leaving' | 'deletions'>,
   tenants: readonly Tenant[],
 ): Promise<(tenant: Tenant) => TenantAnswer> {
   const ids = tenants.map(({ tenantId }) => tenantId)

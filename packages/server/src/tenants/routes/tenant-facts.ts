@@ -3,10 +3,21 @@ import { parseUuid } from '@property-events/protocol'
 import type { ProblemError, Ticks } from '@property-events/protocol'
 import type { TenantActivity } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../../consumers/list-consumers.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation, readableTenant } from '../../http/admin/admin-operation.ts'
+import { adminAnswer, adminOperation } from '../../http/admin/admin-operation.ts'
+import { readableTenant } from './tenant-operation.ts'
+import type { ConsumersQuery } from '../../consumers/consumers-of-feed.ts'
+import type { EventStore } from '../../events/event-log.ts'
+import type { LastPublished } from '../../publishing/last-published.ts'
+import type { TenantContext } from './tenant-operation.ts'
+
+interface Context extends TenantContext {
+  readonly events: EventStore
+  readonly lastPublished: LastPublished
+  /** The consumers of a feed; `undefined` if there is no such feed. */
+  readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
+}
 
 export const mostTenants = 25
 const uuid = '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
@@ -16,7 +27,7 @@ const hours = 24
 const hourMs = 3_600_000
 const ticksPerMs = 10_000n
 
-export function readTenantFacts(context: HttpContext): Operation {
+export function readTenantFacts(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
     path: '/tenant-facts',
@@ -53,15 +64,13 @@ export function readTenantFacts(context: HttpContext): Operation {
   })
 }
 
-async function publishedLast({
-  lastPublished,
-}: Pick<HttpContext, 'lastPublished'>): Promise<readonly string[]> {
+async function publishedLast({ lastPublished }: Pick<Context, 'lastPublished'>): Promise<readonly string[]> {
   const tenants = await lastPublished.sorted()
   return tenants.slice(0, mostTenants).map(({ tenantId }) => tenantId)
 }
 
 async function factsOf(
-  context: HttpContext,
+  context: Context,
   tenantId: string,
   nowMs: number,
 ): Promise<TenantActivity | undefined> {

@@ -2,10 +2,15 @@
 import { formatTicks, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { comesFirst } from '../../publishing/last-published.ts'
-import type { PublishedTenant } from '../../publishing/last-published.ts'
-import type { Tenant } from '../tenant.ts'
-import type { HttpContext } from '../../http/context.ts'
+import type { PublishedTenant, LastPublished } from '../../publishing/last-published.ts'
+import type { Tenant, TenantStore } from '../tenant.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
+
+/** What the order is made from. */
+export interface TenantOrderContext {
+  readonly lastPublished: LastPublished
+  readonly tenants: TenantStore
+}
 
 export const lastPublishOrder = 'lastPublish'
 
@@ -15,7 +20,7 @@ export interface OrderedTenant extends PublishedTenant {
 
 /** Returns one more than the limit, if there are more. `wanted`: only these tenants; `undefined`: all. */
 export async function tenantsByPublish(
-  { lastPublished, tenants }: Pick<HttpContext, 'lastPublished' | 'tenants'>,
+  { lastPublished, tenants }: Pick<TenantOrderContext, 'lastPublished' | 'tenants'>,
   after: PublishedTenant | undefined,
   limit: number,
   wanted: ReadonlyMap<string, Tenant> | undefined,

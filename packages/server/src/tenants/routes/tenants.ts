@@ -5,24 +5,19 @@ import { randomUUID } from 'node:crypto'
 import { withoutAccents } from '../../reading/search/find-properties.ts'
 import type { PublishedTenant } from '../../publishing/last-published.ts'
 import type { Tenant, TenantCursor } from '../tenant.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Access, Outcome } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readNewTenant, readTenantChange } from './tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-small-body.ts'
-import {
-  adminAnswer,
-  adminOperation,
-  noParameters,
-  noTenant,
-  tenantOperation,
-} from '../../http/admin/admin-operation.ts'
+import { withSmallBody } from '../../http/requests/read-body.ts'
+import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { noTenant, tenantOperation } from './tenant-operation.ts'
 import { listOf, listSchemas, readLimit, readListParameters } from '../../http/admin/list-parameters.ts'
 import type { ListParameters } from '../../http/admin/list-parameters.ts'
-import { reachedTenants } from '../../http/admin/reach.ts'
+import { reachedTenants } from '../../keys/access/reach.ts'
 import {
   lastPublishOrder,
   lastPublishedAt,
@@ -30,14 +25,21 @@ import {
   readPlace,
   tenantsByPublish,
 } from './tenants-by-publish.ts'
-import type { OrderedTenant } from './tenants-by-publish.ts'
+import type { OrderedTenant, TenantOrderContext } from './tenants-by-publish.ts'
 import { newTenantMembers, tenantView } from './tenant-answer.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import type { TenantViewContext } from './tenant-answer.ts'
+import type { TenantContext } from './tenant-operation.ts'
+
+interface Context extends TenantContext, TenantViewContext, TenantOrderContext, BodyContext {
+  readonly basePath: string
+}
 
 const maxSearch = 100
 /** The number of tenants read at a time during a search. */
 const stepOfSearch = 1_000
 
-export function listTenants(context: HttpContext): Operation {
+export function listTenants(context: Context): Operation {
   return adminOperation(context, {
     method: 'GET',
     path: '/tenants',
@@ -110,7 +112,7 @@ function byId(found: readonly TenantCursor[]): ReadonlyMap<string, Tenant> {
 }
 
 async function orderedAnswer(
-  context: HttpContext,
+  context: Context,
   found: readonly OrderedTenant[],
   limit: number,
 ): Promise<Outcome> {
@@ -129,7 +131,7 @@ async function orderedAnswer(
  * tenants.
  */
 async function tenantsWith(
-  { tenants }: HttpContext,
+  { tenants }: Context,
   { after, limit }: ListParameters,
   matches: ((item: TenantCursor) => boolean) | undefined,
 ): Promise<readonly TenantCursor[]> {
@@ -160,7 +162,7 @@ function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[])
   return undefined
 }
 
-export function createTenant(context: HttpContext): Operation {
+export function createTenant(context: Context): Operation {
   return adminOperation(context, {
     ...noParameters,
     method: 'POST',
@@ -193,7 +195,7 @@ export function createTenant(context: HttpContext): Operation {
   })
 }
 
-export function getTenant(context: HttpContext): Operation {
+export function getTenant(context: Context): Operation {
   return tenantOperation(context, {
     ...noParameters,
     method: 'GET',
@@ -208,7 +210,7 @@ export function getTenant(context: HttpContext): Operation {
   })
 }
 
-export function changeTenant(context: HttpContext): Operation {
+export function changeTenant(context: Context): Operation {
   return tenantOperation(context, {
     ...noParameters,
     method: 'PATCH',

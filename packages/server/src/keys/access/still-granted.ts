@@ -4,21 +4,26 @@
  * reads that waited, and bodies that came slowly; each with a key or with a session of the console.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { KeyVerdict } from './index.ts'
-import { decideAccess } from '../http/access/access.ts'
-import type { HttpContext } from '../http/context.ts'
-import type { Access, Outcome, Request } from '../http/exchange.ts'
-import type { WatchedKey } from './key-recheck.ts'
-import type { Refusal } from '../http/problem/problem.ts'
+import type { KeyVerdict, KeyVerifier } from '../index.ts'
+import { decideAccess } from './access.ts'
+import type { Outcome, Request } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
+import type { WatchedKey, KeyRecheck } from './key-recheck.ts'
+import type { Refusal } from '../../http/problem/problem.ts'
+import type { NetworkContext } from './network.ts'
 
-type Context = Pick<HttpContext, 'looks' | 'verifier' | 'trustedProxies'>
+/** What asking again needs. */
+export interface RightsContext extends Pick<NetworkContext, 'trustedProxies'> {
+  readonly looks: KeyRecheck
+  readonly verifier: KeyVerifier
+}
 
 /** Verified keys are used for a second without a question, so an answer that took no longer is as good as one given at once. */
 const momentMs = 1_000
 
 /** Watches the right of a request that waits. `isOther`: whether the verdict changes the answer although the request is still granted. */
 export function watchRight(
-  context: Context,
+  context: RightsContext,
   request: Request,
   access: Access,
   isOther: (verdict: KeyVerdict) => boolean = () => false,
@@ -33,7 +38,7 @@ export function watchRight(
 
 /** Why a request that was let in would be refused now. Rejects as the store does. */
 export async function refusalNow(
-  context: Context,
+  context: RightsContext,
   request: Request,
   access: Access,
 ): Promise<Refusal | undefined> {
@@ -43,7 +48,7 @@ export async function refusalNow(
 
 /** The same for a request that has taken more than a moment; `undefined` at once for all others. */
 export function refusalIfLate(
-  context: Context,
+  context: RightsContext,
   request: Request,
   access: Access | undefined,
 ): undefined | Promise<Refusal | undefined> {
@@ -53,7 +58,7 @@ export function refusalIfLate(
 
 /** The answer, cut off when its reader may no longer have it. */
 export function watchedAnswer(
-  context: Context,
+  context: RightsContext,
   request: Request,
   access: Access | undefined,
   answer: Extract<Outcome, { kind: 'stream' }>,
@@ -73,7 +78,7 @@ const changed: Refusal = {
 }
 
 function refusalOf(
-  context: Context,
+  context: RightsContext,
   request: Request,
   access: Access,
   verdict: KeyVerdict,

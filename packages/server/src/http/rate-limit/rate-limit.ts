@@ -1,5 +1,30 @@
 /** How the limits of D10 are announced: `RateLimit` and `RateLimit-Policy`, structured fields of the IETF draft. */
-import type { BucketLimits, BucketState } from './token-bucket.ts'
+import type { Bucket, BucketLimits, BucketState } from './token-bucket.ts'
+
+/** The buckets that requests of one key take tokens from. */
+export interface KeyLimit {
+  readonly own: Bucket
+  /** The key has a rate of its own. */
+  readonly hasOwnRate: boolean
+  /** The bucket of the tenant that the key was last used for. */
+  tenant: { readonly tenantId: string; readonly bucket: Bucket } | undefined
+}
+
+/** What a request takes from the limits. */
+export interface Spending {
+  readonly limit: KeyLimit
+  /** The bucket of all keys of the request's tenant. */
+  tenant: Bucket | undefined
+  /** What that bucket had left when the request came. */
+  tenantLeft: number
+  /** The state of the limit that has less left, which is announced. */
+  tokens: BucketState
+  tokensOf: 'key' | 'tenant'
+  /** A token was taken from the tenant's bucket. */
+  hasTenantPaid: boolean
+  /** The request counts among those that its key has under way. */
+  isUnderWay: boolean
+}
 
 /** What an answer announces about limits. */
 interface Announced {

@@ -1,38 +1,18 @@
 /** How many requests a key may make, per second and at once, and the keys of a tenant together (D10). */
+import type { KeyLimit, Spending } from './rate-limit.ts'
 import { BoundedMap } from '../../runtime/bounded-map.ts'
-import type { VerifiedKey } from '../index.ts'
-import type { Answer, Exchange, Refused } from '../../http/exchange.ts'
-import { refused } from '../../http/exchange.ts'
-import type { ServiceLimits } from '../../http/limits.ts'
+import type { Answer, Refused } from '../exchange.ts'
+import type { Exchange } from '../routed.ts'
+import { refused } from '../exchange.ts'
+import type { ServiceLimits } from '../limits.ts'
 import { retryAfter } from './rate-limit.ts'
-import type { Bucket, BucketLimits, BucketState, TokenBuckets } from './token-bucket.ts'
+import type { Bucket, BucketLimits, TokenBuckets } from './token-bucket.ts'
 
-/** The buckets that requests of one key take tokens from. */
-interface KeyLimit {
-  readonly own: Bucket
-  /** The key has a rate of its own. */
-  readonly hasOwnRate: boolean
-  /** The bucket of the tenant that the key was last used for. */
-  tenant: { readonly tenantId: string; readonly bucket: Bucket } | undefined
+/** A key, and its own rate if it has one. */
+interface LimitedKey {
+  readonly keyId: string
+  readonly rate: BucketLimits | undefined
 }
-
-/** What a request takes from the limits. */
-export interface Spending {
-  readonly limit: KeyLimit
-  /** The bucket of all keys of the request's tenant. */
-  tenant: Bucket | undefined
-  /** What that bucket had left when the request came. */
-  tenantLeft: number
-  /** The state of the limit that has less left, which is announced. */
-  tokens: BucketState
-  tokensOf: 'key' | 'tenant'
-  /** A token was taken from the tenant's bucket. */
-  hasTenantPaid: boolean
-  /** The request counts among those that its key has under way. */
-  isUnderWay: boolean
-}
-
-type LimitedKey = Pick<VerifiedKey, 'keyId' | 'rate'>
 
 export interface KeyLimits {
   /** Counts a request of a key and takes its token, or refuses it. Writes what is announced into the exchange. */

@@ -1,57 +1,48 @@
 /** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). No other file decides that. */
-import type { AdminScope, GrantScope, Scope } from '@property-events/protocol'
-import type { KeyVerdict, VerifiedKey } from '../../keys/index.ts'
-import { mayAdminister, tenantNeeds } from './admin-access.ts'
-import type { NotEntered } from '../../console/door.ts'
-import type { HttpContext } from '../context.ts'
-import { refused } from '../exchange.ts'
-import type { Access, Exchange, Refused, Request } from '../exchange.ts'
-import type { ProblemCode } from '../problem/problem.ts'
-import type { Grant } from '../../keys/key.ts'
-import { whatIsMissing } from './missing-key.ts'
-import { noteProxy } from './note-proxy.ts'
-import { retryAfter } from '../../keys/rate-limit/rate-limit.ts'
-import { clientAddress, clientNetwork } from '../requests/client-address.ts'
-import type { Bucket } from '../../keys/rate-limit/token-bucket.ts'
-import { chosenTenant, tenantHeader } from '../requests/tenant-choice.ts'
+import { parseKeyText } from '@property-events/protocol'
+import { failuresOf, isFromItsNetwork, noteProxy } from './network.ts'
+import type { NetworkContext, ProxyContext } from './network.ts'
+import { anyScopes, isAnyScope, isOfAny } from '../../http/access.ts'
+import type { Access, AccessNeed, AdminNeed, OpenSession } from '../../http/access.ts'
+import type { Scope } from '@property-events/protocol'
+import type { KeyVerdict, VerifiedKey } from '../index.ts'
+import { mayAdminister, tenantNeeds } from './reach.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Refused, Request } from '../../http/exchange.ts'
+import type { Exchange } from '../../http/routed.ts'
+import type { ProblemCode, Refusal } from '../../http/problem/problem.ts'
+import type { Grant } from '../key.ts'
+import { retryAfter } from '../../http/rate-limit/rate-limit.ts'
+import type { Bucket } from '../../http/rate-limit/token-bucket.ts'
+import { chosenTenant, tenantHeader } from '../../http/requests/tenant-choice.ts'
 import { isViewBeingMade, viewBeingMade, whenViewMade } from './when-view-made.ts'
+import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
+import type { ViewWaitContext } from './when-view-made.ts'
 
-/**
- * What an administration operation needs: an operator key with the scope, or a key with what `mayAdminister` wants for some tenant; the
- * operation checks which. `anyKey`: no scope.
- */
-export type AdminNeed = AdminScope | 'anyKey'
-
-/** `anyFeed`: any scope to read or publish. */
-export type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
-
-/** How the names of such scopes end, and what the scopes are called. */
-const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
-  anyRead: [/:read$/, 'a read scope'],
-  anyPublish: [/:publish$/, 'a publish scope'],
-  anyFeed: [/:(?:read|publish)$/, 'a read or publish scope'],
-  anyErase: [/:erase$/, 'an erase scope'],
+/** Takes what a request through the console presents in place of a key. */
+export interface SessionDoor {
+  /** Rejects as the store does. */
+  enter(request: Request): Promise<EnteredSession | NotEntered>
 }
 
-export function isAnyScope(scope: AccessNeed['scope']): scope is AnyScope {
-  return Object.hasOwn(anyScopes, scope)
+export interface EnteredSession {
+  readonly kind: 'session'
+  readonly open: OpenSession
+  /** The session's key, as it is now. */
+  readonly verdict: Exclude<KeyVerdict, { kind: 'unknown' }>
 }
 
-/** Whether `scope` is one of those that `any` stands for. */
-export function isOfAny(any: AnyScope, scope: GrantScope): boolean {
-  return anyScopes[any][0].test(scope)
-}
+export type NotEntered =
+  /** There is no session, or it has ended. */
+  { readonly kind: 'ended' } | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-/** What an operation needs from a key. */
-export interface AccessNeed {
-  /** `anyRead` and the like: such a scope for any feed, for any number of tenants; the operation checks which. */
-  readonly scope: Scope | AnyScope | AdminNeed
-  /** A scope that also opens the operation, to a key that has the first for no tenant. */
-  readonly orScope?: Scope
-  /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
-  readonly refusal: 'spec' | 'own'
-  /** The request came through the console with a session; its key header is ignored. */
-  readonly throughConsole?: true
+/** What deciding about a key needs. */
+export interface AccessContext extends NetworkContext, ProxyContext, ViewWaitContext {
+  /** `undefined`: the console is off. */
+  readonly door: SessionDoor | undefined
+  readonly keyLimits: KeyLimits
+  /** Whether test keys work (PROTOCOL §2.8). */
+  readonly testKeys: boolean
 }
 
 /**
@@ -60,7 +51,7 @@ export interface AccessNeed {
  * verified less than a second ago. What becomes known about the key is written into the exchange. Rejects as the store does.
  */
 export function requireAccess(
-  context: HttpContext,
+  context: AccessContext,
   exchange: Exchange,
   need: AccessNeed,
 ): Access | Refused | Promise<Access | Refused> {
@@ -87,7 +78,7 @@ export function requireAccess(
 
 /** Access for requests through the console (D31). What the key of the session may do is decided as for any other request. */
 async function requireSession(
-  context: HttpContext,
+  context: AccessContext,
   exchange: Exchange,
   need: AccessNeed,
 ): Promise<Access | Refused> {
@@ -108,19 +99,6 @@ export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): 
   return refused({ code: 'console_session_ended' })
 }
 
-/** The bucket for failures of the caller's network. Ask for it at once: a closed connection has no address. */
-export function failuresOf(context: HttpContext, request: Request): Bucket {
-  return context.failureBuckets.of(networkOf(context, request))
-}
-
-function addressOf({ trustedProxies }: Pick<HttpContext, 'trustedProxies'>, request: Request): string {
-  return clientAddress(request.remote, request.header('x-forwarded-for'), trustedProxies)
-}
-
-function networkOf({ trustedProxies }: HttpContext, request: Request): string {
-  return clientNetwork(request.remote, request.header('x-forwarded-for'), trustedProxies)
-}
-
 /** The codes for a key that was valid once. */
 export const standingCodes = {
   expired: 'key_expired',
@@ -129,7 +107,7 @@ export const standingCodes = {
 } as const satisfies Record<Exclude<KeyVerdict['kind'], 'valid' | 'unknown'>, ProblemCode>
 
 function admitKey(
-  context: HttpContext,
+  context: AccessContext,
   exchange: Exchange,
   need: AccessNeed,
   verdict: Exclude<KeyVerdict, { kind: 'unknown' }>,
@@ -148,7 +126,7 @@ function admitKey(
   )
 }
 
-function admitTenant({ keyLimits }: HttpContext, exchange: Exchange, access: Access | Refused) {
+function admitTenant({ keyLimits }: AccessContext, exchange: Exchange, access: Access | Refused) {
   if (access.kind === 'refused' || access.tenantId === undefined) return access
   exchange.tenantId = access.tenantId
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
@@ -159,7 +137,7 @@ function admitTenant({ keyLimits }: HttpContext, exchange: Exchange, access: Acc
  * being answered (still-granted.ts). `tenant`: as `chosenTenant` has it.
  */
 export function decideAccess(
-  context: Pick<HttpContext, 'trustedProxies'>,
+  context: Pick<NetworkContext, 'trustedProxies'>,
   request: Request,
   verdict: KeyVerdict,
   need: AccessNeed,
@@ -173,15 +151,6 @@ export function decideAccess(
   if (typeof tenant === 'object') return refused(tenant)
   const access = grantedAccess(keyOfTenant(key, tenant), need)
   return access.kind === 'refused' ? access : { ...access, asked: { need, tenant } }
-}
-
-/** Whether the key may be used from the network that the request comes from. */
-export function isFromItsNetwork(
-  context: Pick<HttpContext, 'trustedProxies'>,
-  request: Request,
-  { networks }: VerifiedKey,
-): boolean {
-  return networks?.has(addressOf(context, request)) !== false
 }
 
 const publishingEnded = {
@@ -297,4 +266,35 @@ function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refus
   const { scopes } = tenantNeeds[need]
   const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}.`
   return refused({ code: 'missing_scope', detail })
+}
+
+/**
+ * Says where a key belongs, or that it is incomplete. It never says whether the id exists: unknown and wrong keys get the same answer
+ * (D7), and none of this reads the store.
+ */
+function whatIsMissing(
+  { testKeys }: Pick<AccessContext, 'testKeys'>,
+  request: Request,
+  text: string | undefined,
+): string | undefined {
+  const place = text === undefined ? misplacedKey(request) : undefined
+  if (place !== undefined)
+    return `The request has no x-api-key header, and ${place}. The key belongs in x-api-key.`
+  if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
+  const parts = parseKeyText(text)
+  if (parts?.isTest === true && !testKeys)
+    return 'This is a test key, and this service takes no test keys. Ask its operator to enable them (serve --test-keys), or to give you a key that reads live data.'
+  if (parts !== undefined) return undefined
+  if (text.includes('pev_') && !/^pev_\w*$/.test(text))
+    return 'The value of x-api-key has more in it than a key, such as a word before it or quotation marks. Send the key alone, from pev_ to its end.'
+  return 'The value of x-api-key is not a whole key: a character is missing or wrong. Copy the key again, from pev_ to its end.'
+}
+
+/** Where clients put keys by mistake. */
+function misplacedKey(request: Request): string | undefined {
+  if (request.header('authorization') !== undefined) return 'its Authorization header is not read'
+  if (/[?&](?:x-)?api[-_]?key=|pev(?:_|%5f)/i.test(request.target))
+    return 'a key in its address is not read. Addresses are written to logs: if that was a whole key, have it replaced'
+  if (/pev_/.test(request.header('cookie') ?? '')) return 'its cookies are not read'
+  return undefined
 }

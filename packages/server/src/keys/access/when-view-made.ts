@@ -3,9 +3,19 @@
  * seconds, which is enough for an agency of the usual size (PROTOCOL §2.9).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KeyVerdict } from '../../keys/index.ts'
-import type { HttpContext } from '../context.ts'
-import type { Access, Refused, Request } from '../exchange.ts'
+import type { KeyVerdict, KeyVerifier } from '../index.ts'
+import type { Refused, Request } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { WaitingReaders } from '../../live/waiting-readers.ts'
+
+export interface ViewWaitContext {
+  readonly limits: ServiceLimits
+  /** True once the service is stopping: connections then close with their next answer. */
+  readonly stopping: () => boolean
+  readonly verifier: KeyVerifier
+  readonly waiting: WaitingReaders
+}
 
 /** How often a waiting request looks at its key, which changes when the view is ready. */
 const lookEveryMs = 100
@@ -21,7 +31,7 @@ export function isViewBeingMade(decided: Decided): decided is Refused {
 
 /** Decides again until the view is ready, or the request has waited long enough. Refused at once if too many requests wait. */
 export async function whenViewMade(
-  context: Pick<HttpContext, 'limits' | 'stopping' | 'verifier' | 'waiting'>,
+  context: Pick<ViewWaitContext, 'limits' | 'stopping' | 'verifier' | 'waiting'>,
   { gone }: Request,
   keyId: string,
   refusal: Refused,

@@ -1,10 +1,32 @@
 /** Which tenants a key may administer, and which scopes it may give to others (D11). */
 import { adminScopes, scopes, tenantScopes } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import type { Grant, KeyRecord } from '../../keys/key.ts'
-import { mayAdminister } from '../access/admin-access.ts'
-import { refused } from '../exchange.ts'
-import type { Access, Refused } from '../exchange.ts'
+import type { Grant, KeyRecord } from '../key.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Refused } from '../../http/exchange.ts'
+import type { Access } from '../../http/access.ts'
+
+/** What administration requires of a key of one tenant, in place of an operator's scope (D11). All of `scopes`, and one of `oneOf` if there are any: administration shows and erases nothing that the key could not see or erase
+ * otherwise.
+ */
+export const tenantNeeds = {
+  'admin:inspect': { scopes: ['tenant:inspect'], oneOf: [] },
+  'admin:manage': { scopes: ['tenant:manage'], oneOf: [] },
+  'admin:audit': { scopes: ['tenant:inspect'], oneOf: [] },
+  'admin:reveal': { scopes: ['tenant:inspect', 'contact:read'], oneOf: [] },
+  'admin:erase': { scopes: ['tenant:manage'], oneOf: ['property:erase', 'contact:erase'] },
+} as const satisfies Readonly<
+  Record<AdminScope, { readonly scopes: readonly GrantScope[]; readonly oneOf: readonly GrantScope[] }>
+>
+
+/** Whether the grant allows for its own tenant what an operator's scope allows for all. */
+export function mayAdminister({ scopes: held }: Grant, need: AdminScope): boolean {
+  const { scopes, oneOf } = tenantNeeds[need]
+  return (
+    scopes.every((scope) => held.includes(scope)) &&
+    (oneOf.length === 0 || oneOf.some((scope) => held.includes(scope)))
+  )
+}
 
 /** The tenants for which the key may use the scope; `undefined`: every one, as for an operator key. */
 export function reachedTenants(

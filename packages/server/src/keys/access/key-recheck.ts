@@ -2,9 +2,9 @@
  * Ends waiting requests when their key ends, and when the service stops (D11). Each key is checked once for all its requests: with a
  * thousand waiting readers, checks by each of them twice a second took 5 % of a core.
  */
-import { EndController } from '../runtime/end-signal.ts'
-import type { EndSignal } from '../runtime/end-signal.ts'
-import type { KeyVerdict, KeyVerifier } from './index.ts'
+import { EndController } from '../../runtime/end-signal.ts'
+import type { EndSignal } from '../../runtime/end-signal.ts'
+import type { KeyVerdict, KeyVerifier } from '../index.ts'
 
 export type { KeyVerdict }
 
