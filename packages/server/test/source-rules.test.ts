@@ -40,7 +40,7 @@ const repeatsElsewhere: Readonly<Record<string, string>> = {
   'server/src/runtime/memory/thread-memory.ts': 'looks at the memory of its own process',
   'server/src/privacy/contact-expiry/worker.ts': 'the parts of one step of a worker',
   'server/src/live/tail.ts': 'only while readers follow a feed, and only to wake the worker that looks',
-  'server/src/keys/key-recheck.ts': 'only while requests wait, whose keys it checks',
+  'server/src/keys/access/key-recheck.ts': 'only while requests wait, whose keys it checks',
   'server/src/http/transport/index.ts': 'closes idle connections while the service stops',
   'server/src/http/transport/stalled-readers.ts': 'only while answers are being sent',
   'server/src/runtime/log/outage.ts': 'only during an outage, which it ends',

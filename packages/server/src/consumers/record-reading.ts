@@ -1,5 +1,4 @@
 /** What a consumer was sent is counted once the last byte was taken, and what it was refused (D28). */
-import { statusOf } from '../http/answer-head.ts'
 import { problems } from '../http/problem/problem.ts'
 import type { Exchange } from '../http/routed.ts'
 import { feedRead } from '../reading/min-sequence.ts'
@@ -11,16 +10,17 @@ export function recordReading(
   readCounts: ReadCounts,
   { request, routed, answer, keyId, tenantId, problem }: Exchange,
   aborted: boolean,
+  status: number,
 ): void {
   // An answer to `HEAD` sends no events, and a consumer's report is not a read.
   if (keyId === undefined || request.method !== 'GET') return
   if (problem !== undefined) {
     // A path that does not exist refused nothing.
-    if (feedRead(routed.access) === undefined || statusOf(answer) === problems.event_not_found.status) return
+    if (feedRead(routed.access) === undefined || status === problems.event_not_found.status) return
     const name = consumerNameOf(request)
-    readCounts.noteRefusal({ keyId, name, tenantId, code: problem, status: statusOf(answer) })
+    readCounts.noteRefusal({ keyId, name, tenantId, code: problem, status })
     return
   }
   if (aborted || !('delivered' in answer) || answer.delivered === undefined) return
-  readCounts.note(keyId, consumerNameOf(request), answer.delivered, statusOf(answer))
+  readCounts.note(keyId, consumerNameOf(request), answer.delivered, status)
 }

@@ -34,8 +34,8 @@ export type StreamAnswer = Extract<Outcome, { kind: 'stream' }>
 export interface ExchangeRecorder {
   /** Called before the first byte leaves: what may have been sent counts as sent. */
   sending(exchange: Exchange): void
-  /** The answer is with the kernel, or (`aborted`) the client went away before. `bodyBytes`: of the answer's body. */
-  ended(exchange: Exchange, aborted: boolean, bodyBytes: number): void
+  /** The answer is with the kernel, or (`aborted`) the client went away before. `status`: 0 if there is no answer. `bodyBytes`: of its body. */
+  ended(exchange: Exchange, aborted: boolean, status: number, bodyBytes: number): void
 }
 
 export interface HttpContext {

@@ -24,7 +24,7 @@ export function reportExchange(
   const durationMs = endedMs - request.startedMs
   const seconds = durationMs / 1_000
   const bodyBytes = method === 'HEAD' ? 0 : bodyBytesOf(answer)
-  recorder.ended(exchange, aborted, bodyBytes)
+  recorder.ended(exchange, aborted, status, bodyBytes)
   metrics.requestDone({
     requestId: request.id,
     route,

@@ -10,7 +10,6 @@ import { recordReading } from '../consumers/record-reading.ts'
 import { whoHasSeen } from '../consumers/who-has-seen.ts'
 import type { SeenQuery } from '../consumers/who-has-seen.ts'
 import { consoleDoor } from '../console/door.ts'
-import { statusOf } from '../http/answer-head.ts'
 import { createBytesInFlight } from '../http/bytes-in-flight.ts'
 import type { BytesInFlight, NodeCounts } from '../http/bytes-in-flight.ts'
 import type { AccessControl, ExchangeRecorder, HttpContext } from '../http/context.ts'
@@ -246,12 +245,12 @@ function recorderOf(
 ): ExchangeRecorder {
   return {
     sending: (exchange) => recordSending(ledger, exchange),
-    ended(exchange, aborted, bodyBytes) {
-      const { keyId, routed, answer, streamedBytes } = exchange
+    ended(exchange, aborted, status, bodyBytes) {
+      const { keyId, routed, streamedBytes } = exchange
       if (keyId !== undefined) {
-        usageCounts.count(keyId, routed.operationId, statusOf(answer), bodyBytes + streamedBytes)
+        usageCounts.count(keyId, routed.operationId, status, bodyBytes + streamedBytes)
       }
-      recordReading(readCounts, exchange, aborted)
+      recordReading(readCounts, exchange, aborted, status)
     },
   }
 }
