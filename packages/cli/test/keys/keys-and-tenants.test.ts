@@ -257,9 +257,9 @@ describe('keys, while the service runs', () => {
     assert.match(await said('--label', 'WordPress importer'), /create it with --reader wordpress-importer/)
     assert.doesNotMatch(
       await said('--label', 'WordPress importer', '--reader', 'wordpress-importer'),
-      /make it with/,
+      /create it with/,
     )
-    assert.doesNotMatch(await said('--label', 'website'), /make it with/)
+    assert.doesNotMatch(await said('--label', 'website'), /create it with/)
     assert.match(await said('--reader', 'wordpress'), /must be wordpress-importer/)
   })
 

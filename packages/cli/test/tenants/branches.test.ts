@@ -68,7 +68,7 @@ describe('a key of branches', () => {
         ['--branch', 'North', '--scope', 'contact:read'],
         /--branch limits property:read and property:publish alone/,
       ],
-      [['--branch', 'North', '--scope', 'property:erase'], /Make another key for property:erase/],
+      [['--branch', 'North', '--scope', 'property:erase'], /Create another key for property:erase/],
       [['--branch', 'North', '--tenant', 'Other'], /--branch goes with one --tenant/],
       [['--branch', ''], /1 to 100 characters/],
       [['--branch', 'x'.repeat(101)], /1 to 100 characters/],
@@ -133,7 +133,7 @@ describe('branches move', () => {
     const stopped = await move('--from', 'East', '--to', 'West')
     await run(['maintenance', 'off', ...data])
     assert.equal(stopped.code, 1)
-    assert.match(stopped.stderr, /stopped publishing.*0 properties moved so far.*same command again/s)
+    assert.match(stopped.stderr, /Maintenance is on.*0 properties moved so far.*same command again/s)
     assert.equal(
       (await move('--from', 'East', '--to', 'West')).stdout,
       '1 property moved from "East" to "West".\n',
