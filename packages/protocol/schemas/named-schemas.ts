@@ -1,6 +1,6 @@
 /**
  * The named schemas of the description of the service (`openapi.json`), which are also what the types in TypeScript are made of
- * (`wire-types.ts`). What serves reads them from `named-schemas.json`, which `npm run openapi` writes: TypeBox is a tool of development.
+ * (`generators/wire-types.ts`). What serves reads them from `named-schemas.json`, which `npm run openapi` writes: TypeBox is a tool of development.
  */
 import { ContactPayload } from '../src/payload/contact.ts'
 import { PropertyPayload } from '../src/payload/property.ts'
@@ -12,10 +12,10 @@ import { digest } from './digest.ts'
 import { disclosures } from './disclosure.ts'
 import { erasures } from './erasure.ts'
 import { events, reducedEvents } from './event.ts'
-import { withExamples } from './examples.ts'
+import { withExamples } from './generators/examples.ts'
 import { holds } from './hold.ts'
 import { keys } from './key.ts'
-import { namedPayloads } from './payload-parts.ts'
+import { namedPayloads } from './generators/payload-parts.ts'
 import { problemSchemas } from './problem.ts'
 import { found, properties } from './property.ts'
 import { publications } from './publication.ts'

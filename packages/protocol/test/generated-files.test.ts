@@ -12,7 +12,7 @@ import {
   payloadTypesModule,
   wireModule,
 } from '../schemas/index.ts'
-import { wireTypes } from '../schemas/wire-types.ts'
+import { wireTypes } from '../schemas/generators/wire-types.ts'
 
 const files: readonly (readonly [path: string, text: string])[] = [
   ['packages/protocol/schemas/named-schemas.json', namedSchemasText()],

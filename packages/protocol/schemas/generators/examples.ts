@@ -1,5 +1,5 @@
 /** One example for each schema that readers meet first. Invented: the flat, the agency and the numbers. */
-import { exampleIds } from '../src/example-ids.ts'
+import { exampleIds } from '../../src/example-ids.ts'
 
 const { tenantId, agentRef, contactRef, eventId } = exampleIds
 

@@ -1,6 +1,6 @@
 /** The codes of refusals as the client has them: of which family each is, and whether another try is worth it (PROTOCOL §7). */
-import { problems } from '../src/problems.ts'
-import type { ProblemKind } from '../src/problems.ts'
+import { problems } from '../../src/problems.ts'
+import type { ProblemKind } from '../../src/problems.ts'
 
 /** Statuses after which the same request may succeed. */
 const passing: readonly number[] = [408, 425, 429, 500, 502, 503, 504]

@@ -1,6 +1,6 @@
 /** The types in TypeScript of what is on the wire, made of the named schemas: what a schema says of a member stands above the member. */
-import { namedSchemas } from './named-schemas.ts'
-import { namedParts } from './parts.ts'
+import { namedSchemas } from '../named-schemas.ts'
+import { namedParts } from '../parts.ts'
 import { payloadNames } from './payload-parts.ts'
 
 interface Schema {

@@ -1,9 +1,9 @@
 /** The tables that a page about a home is made with, for PHP: those of the client, so that both make the same page. */
-import { blockNames, inlineNames } from '../../client/src/listing/block-writer.ts'
-import { windows } from '../../client/src/listing/entities.ts'
-import { allNames, oldNames } from '../../client/src/listing/entity-names.ts'
-import { kindOfType } from '../../client/src/listing/media.ts'
-import { frequencyTexts } from '../../client/src/listing/price.ts'
+import { blockNames, inlineNames } from '../../../client/src/listing/block-writer.ts'
+import { windows } from '../../../client/src/listing/entities.ts'
+import { allNames, oldNames } from '../../../client/src/listing/entity-names.ts'
+import { kindOfType } from '../../../client/src/listing/media.ts'
+import { frequencyTexts } from '../../../client/src/listing/price.ts'
 
 const lineLength = 130
 

@@ -1,7 +1,7 @@
 /** The types of the wire as files: all of them for the service and the console, and what the client needs, since it is published alone. */
-import { feedNames, feeds, standardCode, standardMeanings } from '../src/plain.ts'
-import type { FeedName } from '../src/plain.ts'
-import { namedSchemas } from './named-schemas.ts'
+import { feedNames, feeds, standardCode, standardMeanings } from '../../src/plain.ts'
+import type { FeedName } from '../../src/plain.ts'
+import { namedSchemas } from '../named-schemas.ts'
 import { wireNames, wireTypes } from './wire-types.ts'
 
 const warning = 'Written by `npm run openapi`. Do not edit.'
