@@ -1,4 +1,4 @@
-/** `GET /openapi.json`: the description of the service, for machines (D21). Needs no key. */
+/** `GET /openapi.json` and `GET /docs`: the description of the service, for machines and for people (D21). Neither needs a key. */
 import { answer, documentHeaders, notModified, openProblems } from './responses.ts'
 import { success } from '../problem/problem.ts'
 import type { Operation } from '../operation.ts'
@@ -19,6 +19,29 @@ export function openApi(context: DocumentContext, document: () => StaticDocument
       security: [],
       response: {
         [success.ok]: answer('The OpenAPI 3.1 document.', { type: 'object' }, documentHeaders),
+        [success.notModified]: notModified(documentHeaders),
+        ...openProblems(),
+      },
+    }),
+    prepare: (target) => documentCall(context, target, document),
+  }
+}
+
+export function docs(context: DocumentContext, document: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path: '/docs',
+    mediaType: 'text/html',
+    access: undefined,
+    schema: () => ({
+      operationId: 'getDocs',
+      summary: 'The reference, as a page',
+      description:
+        'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing else. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The page.', { type: 'string' }, documentHeaders, 'text/html'),
         [success.notModified]: notModified(documentHeaders),
         ...openProblems(),
       },
