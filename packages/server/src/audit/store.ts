@@ -131,7 +131,7 @@ function rowsOf(
 }
 
 /** How often it checks whether commits under way have ended. */
-const lookEveryMs = 20
+const checkEveryMs = 20
 /** Twice the time that a commit may take: only somebody else's session, in a forgotten transaction, holds on for longer. */
 const patienceMs = 60_000
 
@@ -148,7 +148,7 @@ async function settledLast(sql: Sql): Promise<number> {
     if (performance.now() > giveUpAt) {
       throw new StorageFailure('storage_unavailable', new Error('a transaction holds rows of the audit back'))
     }
-    await delay(lookEveryMs)
+    await delay(checkEveryMs)
     const present = await writersIn(sql)
     waitedFor = new Set([...waitedFor].filter((writer) => present.has(writer)))
   }

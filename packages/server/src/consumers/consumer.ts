@@ -64,7 +64,7 @@ export interface SentMinute {
   readonly ranges: readonly NumberRange[]
 }
 
-/** What has been noted about a consumer and one part since the last addition. */
+/** What a consumer has read of one part since its reads were last stored. */
 export interface NewRead extends ConsumerName, ReadPart, LastAnswer {
   /** When it was last told that there is nothing new; `undefined`: not in this period. */
   readonly quietMs: number | undefined

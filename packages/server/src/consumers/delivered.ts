@@ -1,4 +1,4 @@
-/** What answers tell consumers, in the numbers that each kind of read uses (D28). */
+/** What answers deliver to consumers, in the numbers that each kind of read uses (D28). */
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import type { Head, StoredEvent, ViewRange } from '../events/event-log.ts'
@@ -25,7 +25,7 @@ export function deliveredPage({ key, view, first, count, positions }: ViewRange,
   return { key, view, space: 'positions', epoch, route: 'current', ranges, isQuiet }
 }
 
-/** The same page once more, which its reader already has. */
+/** For a 304, or another read of a page that its reader already has: nothing was sent, and it has everything so far. */
 export function nothingDelivered(delivered: Delivered): Delivered {
   return { ...delivered, ranges: none, isQuiet: true }
 }

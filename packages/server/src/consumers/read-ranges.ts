@@ -6,7 +6,7 @@ import { feedName } from '../events/feed-key.ts'
 import type { ConsumerName, NewRead, ReadPart, ReadRoute } from './consumer.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 
-/** What an answer tells its reader. Equal answers share one object wherever possible. */
+/** What an answer delivers to its reader. Equal answers share one object wherever possible. */
 export interface Delivered extends ReadPart {
   readonly key: FeedKey
   readonly route: ReadRoute
@@ -24,7 +24,7 @@ declare module '../http/exchange.ts' {
 }
 
 export const minuteMs = 60_000
-/** Beyond these, nothing more is noted until the next addition: some 20 MB. */
+/** Beyond these, nothing more is added until the next flush: some 20 MB. */
 const mostParts = 50_000
 const mostRangesInMemory = 200_000
 /** For one minute and route. A reader that jumps about more than that has shown it. */
@@ -39,9 +39,9 @@ interface UnsavedRead {
   status: number
   route: ReadRoute
   quietMs: number | undefined
-  /** The last noted minute and route, which are nearly always those of the next answer too. */
+  /** The minute and route of the last answer, nearly always those of the next one too. */
   lastSent: SentMinute | undefined
-  /** The ranges that were noted last. All readers of a known page are told with one object, so it is often the same once more. */
+  /** The ranges that were added last. The answers with one cached page share one array, so the next ranges are often the same object. */
   lastRanges: readonly NumberRange[] | undefined
 }
 
@@ -54,7 +54,7 @@ interface SentMinute {
 
 interface ReadRanges {
   note(keyId: string, name: string, delivered: Delivered, status: number, nowMs: number): void
-  /** Returns everything noted and forgets it. */
+  /** Returns everything and forgets it. */
   take(): readonly UnsavedRead[]
   giveBack(parts: readonly UnsavedRead[]): void
   /** How often something was left out. */
@@ -163,7 +163,7 @@ function sentMinute({ minutes, lastSent }: UnsavedRead, { minute, route }: Added
   return sent
 }
 
-/** For what could not be added: what was noted meanwhile stays. */
+/** For what could not be stored: what was added meanwhile stays. */
 function giveBackOne(
   state: State,
   { consumer, part, minutes, askedMs, status, route, quietMs }: UnsavedRead,

@@ -3,7 +3,7 @@ import { BoundedMap } from '../runtime/bounded-map.ts'
 import type { FoundKey } from './key.ts'
 import type { KeyFinder } from './key-cache.ts'
 
-interface LookedAt<Verdict> {
+interface CachedVerdict<Verdict> {
   readonly found: FoundKey | undefined
   readonly verdict: Verdict
   readonly fromMs: number
@@ -21,15 +21,15 @@ export function keyVerdictCache<Verdict>(
   verdictOf: (found: FoundKey | undefined, nowMs: number) => Verdict,
   endOf: (found: FoundKey | undefined, nowMs: number) => number,
 ): (keyId: string) => Promise<Verdict> {
-  const looked = new BoundedMap<string, LookedAt<Verdict>>(knownLimit)
+  const verdicts = new BoundedMap<string, CachedVerdict<Verdict>>(knownLimit)
   return async (keyId) => {
     const found = await finder.find(keyId)
     const nowMs = clock()
-    const before = looked.get(keyId)
+    const before = verdicts.get(keyId)
     const isSame = before !== undefined && before.found === found
     if (isSame && nowMs >= before.fromMs && nowMs < before.untilMs) return before.verdict
     const verdict = verdictOf(found, nowMs)
-    looked.set(keyId, { found, verdict, fromMs: nowMs, untilMs: endOf(found, nowMs) })
+    verdicts.set(keyId, { found, verdict, fromMs: nowMs, untilMs: endOf(found, nowMs) })
     return verdict
   }
 }

@@ -58,12 +58,12 @@ export interface KeyVerifier {
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
   /**
    * What has become of a key that was found valid before. The answer is never `unknown` unless the key is gone from the store. While
-   * nothing changes the object stays the same, so a waiting request need not look into it. It is also `unknown` for a test key if test keys
+   * nothing changes the object stays the same, so a waiting request need not compare anything. It is also `unknown` for a test key if test keys
    * do not work here.
    */
-  look(keyId: string): Promise<KeyVerdict>
+  check(keyId: string): Promise<KeyVerdict>
   /**
-   * Like `look`, for a request that comes with a session instead of the key's text. It counts as a use.
+   * Like `check`, for a request that comes with a session instead of the key's text. It counts as a use.
    */
   use(keyId: string): Promise<KeyVerdict>
   /** Writes the collected last uses now; otherwise they are written twice a minute. */
@@ -158,7 +158,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       return entry.key
     },
 
-    look: keyVerdictCache(finder, clock, (found, nowMs) => verdictOf(found, nowMs, options), lookEndOf),
+    check: keyVerdictCache(finder, clock, (found, nowMs) => verdictOf(found, nowMs, options), verdictEndOf),
 
     async use(keyId) {
       const verdict = verdictOf(await finder.find(keyId), clock(), options)
@@ -265,7 +265,7 @@ function nextEndOf({ leaving }: FoundKey, nowMs: number): number {
 }
 
 /** When the key expires, or reading ends of one of its tenants. */
-function lookEndOf(found: FoundKey | undefined, nowMs: number): number {
+function verdictEndOf(found: FoundKey | undefined, nowMs: number): number {
   if (found === undefined) return Infinity
   const { expiresMs = Infinity } = found.record
   return Math.min(nextEndOf(found, nowMs), expiresMs > nowMs ? expiresMs : Infinity)

@@ -7,7 +7,7 @@ export interface BroadcastBuffer {
   add(events: readonly StoredEvent[], through: number): void
   /**
    * The events after a number, of at most `mostBytes` together but at least one, and the number up to which nothing is missing.
-   * `undefined`: the tape does not reach back that far, or has not reached that number yet. A caller that asks for the same as the one
+   * `undefined`: the buffer does not reach back that far, or has not reached that number yet. A caller that asks for the same as the one
    * before gets the same object, so that anything made from it can be made once for all of them.
    */
   after(number: number, mostBytes: number): BufferedRead | undefined
@@ -32,7 +32,7 @@ interface LastReading {
 /** Long-polls and streams ask for two lengths, at the head and a little before it. */
 const mostReadings = 4
 
-/** An empty tape for a view that has been read up to `start`. */
+/** An empty buffer for a view that has been read up to `start`. */
 export function broadcastBuffer(start: number): BroadcastBuffer {
   let events: StoredEvent[] = []
   /** Events before this index have been dropped. */
@@ -40,7 +40,7 @@ export function broadcastBuffer(start: number): BroadcastBuffer {
   let from = start
   let through = start
   let bytes = 0
-  /** What was read lately, until the tape changes. */
+  /** What was read lately, until the buffer changes. */
   let readings: LastReading[] = []
 
   return {

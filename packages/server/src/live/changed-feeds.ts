@@ -61,14 +61,14 @@ export function changedFeeds(
 ): ChangedFeeds {
   const thread = (randomBytes(4).readUInt32BE() % 36 ** 6).toString(36)
   const known = new FeedVersionCache(thread)
-  const looks = versionPoller(events, known, (changed) => waiting.wake(changed), clock)
-  const waiting = feedWaiters(looks, report)
+  const poller = versionPoller(events, known, (changed) => waiting.wake(changed), clock)
+  const waiting = feedWaiters(poller, report)
   let isEnding = false
 
   async function bringUpToDate(token: string | undefined): Promise<void> {
-    await looks.lookIfNeeded()
+    await poller.pollIfNeeded()
     // Another node may know of more changes.
-    if (token !== undefined && readToken(token).total > known.state.total) await looks.readAll()
+    if (token !== undefined && readToken(token).total > known.state.total) await poller.readAll()
   }
 
   function changesSince(token: string | undefined, readable: ReadableFeeds): FeedChanges {
@@ -101,7 +101,7 @@ export function changedFeeds(
       isEnding = true
       waiting.wake('all')
     },
-    close: () => looks.close(),
+    close: () => poller.close(),
   }
 }
 
@@ -121,7 +121,7 @@ const mostRestMs = 100
 const failedRestMs = 1_000
 
 function feedWaiters(
-  poller: Pick<VersionPoller, 'lookIfNeeded' | 'untilNeeded'>,
+  poller: Pick<VersionPoller, 'pollIfNeeded' | 'untilNeeded'>,
   report: TaskReport,
 ): FeedWaiters {
   /** By the feeds they wait for, which are one object for all requests of a key. */
@@ -134,7 +134,7 @@ function feedWaiters(
     isPolling = true
     while (waiters.size > 0) {
       const startedMs = performance.now()
-      const polled = poller.lookIfNeeded().then(() => true)
+      const polled = poller.pollIfNeeded().then(() => true)
       const hasWorked = await reported(report, 'follow_feeds', polled)
       const tookMs = performance.now() - startedMs
       const restMs = Math.min(mostRestMs, Math.max(leastRestMs, 9 * tookMs))

@@ -26,18 +26,18 @@ export function headPoller(events: Pick<EventStore, 'heads'>, report: TaskReport
   const wanted = new Set<FollowedFeed>()
   let wake = (): void => undefined
 
-  async function lookAtSome(): Promise<void> {
+  async function pollSome(): Promise<void> {
     const feeds = [...wanted].slice(0, feedsAtOnce)
     for (const feed of feeds) wanted.delete(feed)
     const heads = await events.heads(feeds.map(({ key }) => key))
     for (const [index, feed] of feeds.entries()) takeHead(feed, heads[index])
   }
 
-  // A failed look is repeated with the next change, or the next second.
+  // A failed poll is repeated with the next change, or the next second.
   const worker = startWorker({ task: 'follow_feeds', report, retryMs: restMs }, async (signal) => {
     if (wanted.size === 0) await new Promise<void>((resolve) => (wake = resolve))
     signal.throwIfAborted()
-    await lookAtSome()
+    await pollSome()
     return { waitMs: restMs }
   })
 

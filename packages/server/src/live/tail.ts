@@ -44,7 +44,7 @@ interface LiveTailOptions {
   /** Bytes of events that are kept for readers. Default: 16 MiB. */
   readonly keptBytes?: number
   /** Notices of changes may be lost, so it also looks by itself this often. Default: 1 s. */
-  readonly lookEveryMs?: number
+  readonly checkEveryMs?: number
   /** How long a feed is followed after its last reader has gone, because a long-polling reader comes back with its next request. Default: 2 s. */
   readonly lingerMs?: number
 }
@@ -52,7 +52,7 @@ interface LiveTailOptions {
 const defaultKeptBytes = 16 * 2 ** 20
 
 export function createLiveTail(options: LiveTailOptions): LiveTail {
-  const { events, report, keptBytes = defaultKeptBytes, lookEveryMs = 1_000, lingerMs = 2_000 } = options
+  const { events, report, keptBytes = defaultKeptBytes, checkEveryMs = 1_000, lingerMs = 2_000 } = options
   const feeds = new Map<string, FollowedFeed>()
   const looks = headPoller(events, report)
   const tapes = broadcastBuffers(events, () => feeds.values(), keptBytes)
@@ -61,21 +61,21 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
 
   function watch(): () => void {
     const unwatch = events.watch((told) => {
-      if (told === undefined) lookAtAll()
-      else lookAt(feeds.get(feedName(told)))
+      if (told === undefined) pollAll()
+      else poll(feeds.get(feedName(told)))
     })
-    const timer = setInterval(lookAtAll, lookEveryMs).unref()
+    const timer = setInterval(pollAll, checkEveryMs).unref()
     return () => {
       unwatch()
       clearInterval(timer)
     }
   }
 
-  function lookAt(feed: FollowedFeed | undefined): void {
+  function poll(feed: FollowedFeed | undefined): void {
     if (feed !== undefined) looks.want(feed)
   }
 
-  function lookAtAll(): void {
+  function pollAll(): void {
     for (const feed of feeds.values()) looks.want(feed)
   }
 

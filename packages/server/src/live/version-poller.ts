@@ -7,31 +7,31 @@ export type VersionedEvents = Pick<EventStore, 'versions' | 'versionsTotal' | 'w
 
 export interface VersionPoller {
   /** Listens from the first call on. Resolves when everything is known that this node stored before the call. */
-  lookIfNeeded(): Promise<void>
+  pollIfNeeded(): Promise<void>
   /** Reads all versions, whatever is known. */
   readAll(): Promise<void>
-  /** Resolves when there is a reason to look: there was a notice, or the last look is too old. */
+  /** Resolves when there is a reason to poll: there was a notice, or the last poll is too old. */
   untilNeeded(): Promise<void>
   close(): void
 }
 
 /** Notices may be lost, so the sum is read again after this time. */
 const freshMs = 1_000
-/** For so few feeds the sum costs nothing, and a token for the present state saves its reader a feed that is named twice. */
+/** For so few feeds the sum costs nothing. It is read with each change, so that a token names the present state and the next answer does not name the same change again. */
 const fewFeeds = 1_000
 /** Above this share of all feeds, reading all versions costs less than reading some. */
 const mostShare = 0.25
 
-/** `onChange`: called with what each look has learnt. */
+/** `onChange`: called with what each poll finds. */
 export function versionPoller(
   events: VersionedEvents,
   known: FeedVersionCache,
   onChange: (changed: Changed) => void,
   clock: () => number,
 ): VersionPoller {
-  const heard = changeNotifications(events)
+  const changes = changeNotifications(events)
   let readMs = -Infinity
-  let looking: Promise<void> | undefined
+  let polling: Promise<void> | undefined
 
   const isFresh = (): boolean => {
     const ageMs = clock() - readMs
@@ -44,10 +44,10 @@ export function versionPoller(
     readMs = startedMs
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const startedMs = clock()
     try {
-      const keys = heard.take(known)
+      const keys = changes.take(known)
       const { size } = known.state
       if (size === 0 || keys.length > mostShare * size) return await readAll()
       if (keys.length > 0) {
@@ -59,33 +59,33 @@ export function versionPoller(
       if (!known.putTotal(await events.versionsTotal())) return await readAll()
       readMs = startedMs
     } catch (error) {
-      // No successful look includes the notices.
+      // The notices were taken, and no successful poll covers them.
       readMs = -Infinity
-      heard.forgetCounts()
+      changes.forgetCounts()
       throw error
     }
   }
 
   /** One after the other; callers that want one at the same time share it. */
   const once = (how: () => Promise<void>): Promise<void> => {
-    looking ??= how().finally(() => {
-      looking = undefined
+    polling ??= how().finally(() => {
+      polling = undefined
     })
-    return looking
+    return polling
   }
 
   return {
-    async lookIfNeeded() {
-      heard.listen()
-      // A look under way may have begun too early for what this node has acknowledged; one that has begun since has not.
-      if (looking !== undefined) await looking
-      if (looking !== undefined || !isFresh() || heard.any) await once(look)
+    async pollIfNeeded() {
+      changes.listen()
+      // A poll under way may have begun too early for what this node has acknowledged; one that has begun since has not.
+      if (polling !== undefined) await polling
+      if (polling !== undefined || !isFresh() || changes.any) await once(poll)
     },
     async readAll() {
-      if (looking !== undefined) await looking
+      if (polling !== undefined) await polling
       await once(readAll)
     },
-    untilNeeded: () => heard.next(Math.max(1, Math.min(freshMs, freshMs - (clock() - readMs)))),
-    close: () => heard.close(),
+    untilNeeded: () => changes.next(Math.max(1, Math.min(freshMs, freshMs - (clock() - readMs)))),
+    close: () => changes.close(),
   }
 }

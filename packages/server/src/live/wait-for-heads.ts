@@ -67,7 +67,7 @@ async function whileWaiting(
     const refusal = await refusalNow(context, request, access)
     if (refusal !== undefined) return refused(refusal)
     // Feeds that the key may no longer read are left out: its next request is checked again.
-    const told = isOther(await context.verifier.look(access.keyId ?? '')) ? { ...moved, keys: [] } : moved
+    const told = isOther(await context.verifier.check(access.keyId ?? '')) ? { ...moved, keys: [] } : moved
     return { ...(await headsAnswer(context, readable, told, headers)), isFree: told.keys.length === 0 }
   } finally {
     watched.end()

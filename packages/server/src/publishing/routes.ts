@@ -154,7 +154,7 @@ async function publish(
   metrics.published(feed, outcome.kind)
   if (outcome.kind !== 'receipt') return refused(refusalOfPublish(outcome))
   if (keyId !== undefined && !publication.dryRun)
-    publishHistory.taken(keyId, publication.key, outcome.receipt)
+    publishHistory.accepted(keyId, publication.key, outcome.receipt)
   const status = outcome.created ? success.created : success.ok
   return { kind: 'text', status, headers: uncachedJson, body: JSON.stringify(outcome.receipt) }
 }

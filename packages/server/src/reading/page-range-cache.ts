@@ -1,6 +1,6 @@
 /**
  * The last answer of `locate` for each view of a feed, for as long as it holds: another request for an unchanged head,
- * or for another page of the same feed, asks no store. Windows are kept only when they are closed (known-bounds.ts):
+ * or for another page of the same feed, asks no store. Windows are kept only when they are closed (window-bounds-cache.ts):
  * the contents of an open window have to be read between two commits (P3).
  */
 import { BoundedMap } from '../runtime/bounded-map.ts'
@@ -31,7 +31,7 @@ const believedForMs = 1_000
 /** How long a query without an answer is shared. One that hangs then delays only the requests of that time. */
 const sharedForMs = 100
 
-/** Feeds whose ranges are remembered; 0.8 kB each with one view asked for, 1.9 kB with three. */
+/** Feeds whose ranges are kept; 0.8 kB each with one view asked for, 1.9 kB with three. */
 const feedLimit = 20_000
 
 /** A query of the store, and its answer, which may be under way. */

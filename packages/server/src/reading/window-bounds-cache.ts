@@ -1,8 +1,8 @@
 /**
- * The places of times in views: the ordinal of the first event that is not before a time. Numbers and times rise together (P3), so once a
- * feed's head is as late as the time, that ordinal stays the same for as long as the epoch lasts, and the range of a window whose end the
- * head has reached (a closed one) follows from its two bounds. A client that walks through the pages of a window names the same two again
- * and again; on PostgreSQL each page was a query.
+ * For a time and a view, the ordinal of the first event that is not before the time. Numbers and times rise together (P3), so this ordinal
+ * no longer changes once the feed's head is as late as the time, until another epoch begins. The range of a closed window, one whose end
+ * the head has reached, therefore follows from its two bounds without a query. A client that walks through the pages of a window asks for
+ * the same bounds for each page; without this cache, each page was a query on PostgreSQL.
  */
 import { BoundedMap } from '../runtime/bounded-map.ts'
 import { isOpenWindow } from '../events/time-reservation.ts'
@@ -12,7 +12,7 @@ import type { Head, LocateQuery, Located, ViewRange } from '../events/event-log.
 interface WindowBoundsCache {
   /** The range of a window in a feed with this head; `undefined`: the window is open, or its bounds were not requested recently. */
   rangeOf(query: LocateQuery, head: Head): ViewRange | undefined
-  /** Notes the store's answer. */
+  /** Keeps the store's answer. */
   note(query: LocateQuery, located: Located): void
 }
 

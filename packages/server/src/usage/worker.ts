@@ -15,7 +15,7 @@ type AgeingStores = {
 }
 
 /** Rows that are kept for days may stay for ten minutes more. */
-const lookEveryMs = 600_000
+const checkEveryMs = 600_000
 
 interface AgeingTimes {
   readonly everyMs?: number
@@ -27,7 +27,7 @@ interface AgeingTimes {
 export function startAgeing(
   storage: AgeingStores,
   report: TaskReport = unreported,
-  { everyMs = lookEveryMs, clock = Date.now }: AgeingTimes = {},
+  { everyMs = checkEveryMs, clock = Date.now }: AgeingTimes = {},
 ): Worker {
   return startWorker({ task: 'age_notes', report, retryMs: everyMs }, async () => {
     const startedMs = performance.now()

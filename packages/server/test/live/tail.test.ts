@@ -73,7 +73,7 @@ function feedStore() {
 }
 
 /** It looks by itself in no test but the one about that. */
-const byHintsAlone = { report: unreported, lookEveryMs: 1_000_000 }
+const byHintsAlone = { report: unreported, checkEveryMs: 1_000_000 }
 
 const textsOf = ({ events }: { readonly events: readonly StoredEvent[] }) =>
   events.map(({ json }) => Buffer.from(json).toString())
@@ -192,7 +192,7 @@ describe('the tail of a feed', () => {
 
   it('looks by itself, as a notice may be lost (docs/decisions/0037)', async () => {
     const store = feedStore()
-    const tail = createLiveTail({ report: unreported, lookEveryMs: 20, events: store.events })
+    const tail = createLiveTail({ report: unreported, checkEveryMs: 20, events: store.events })
     const follower = tail.follow(key)
     const seen = await headOf(follower)
     store.publish('one', false)

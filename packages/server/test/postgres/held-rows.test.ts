@@ -63,7 +63,7 @@ function partsOf(storage: StorageEngine): readonly Part[] {
     },
     {
       table: 'published',
-      note: (keyId) => published.taken(keyId, key, receipt),
+      note: (keyId) => published.accepted(keyId, key, receipt),
       notes: published,
       async sum(keyId) {
         const within = { fromMinute: minute, toMinute: minute, before: undefined, limit: 10 }

@@ -40,7 +40,7 @@ describe('publications on PostgreSQL', () => {
         // Each in an order of its own, and under two tenants.
         for (let n = 0; n < keyCount; n += 1) {
           const number = at === 0 ? n : keyCount - 1 - n
-          node.taken(`key${number}`, feedKey(number % 2 === 0 ? tenantA : tenantB), receipt)
+          node.accepted(`key${number}`, feedKey(number % 2 === 0 ? tenantA : tenantB), receipt)
         }
         for (const keyId of at === 0 ? refusing : refusing.toReversed()) {
           for (let n = 0; n < 40; n += 1)

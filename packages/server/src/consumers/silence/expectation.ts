@@ -8,7 +8,7 @@ import { admissionOf, standingOf } from '../../tenants/standing.ts'
 import type { PresenceStatus } from './rules.ts'
 
 export interface PresenceStatuses {
-  /** Called before a look: reads again what has changed since the last one. */
+  /** Called before a check: reads again what has changed since the last one. */
   refresh(): Promise<void>
   of(name: PresenceName, nowMs: number): Promise<PresenceStatus>
   /** The key that replaced this one in a rotation. */
@@ -23,7 +23,7 @@ type Store = {
   readonly tenants: TenantStore
 }
 
-/** Keys that are remembered from one look to the next: those that are silent, ended or paused. */
+/** Keys that are remembered from one check to the next: those that are silent, ended or paused. */
 const cachedAtMost = 40_000
 
 export function presenceStatuses({ keys, leaving, moves, silence, tenants }: Store): PresenceStatuses {

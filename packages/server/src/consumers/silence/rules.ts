@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 export const learningMs = 7 * dayMs
 /** The shortest learned interval: a client that asks once a second is no more reliable than one that asks once a minute. */
 export const shortestLearnedMs = 900_000
-/** The shortest interval that can be set: notes in memory reach the store within 35 seconds, and looks are a minute apart. */
+/** The shortest interval that can be set: notes in memory reach the store within 35 seconds, and checks are a minute apart. */
 export const shortestSetMs = 300_000
 export const longestSetMs = 30 * dayMs
 /** Shorter pauses are not kept: half as long again is less than the shortest learned interval. */
@@ -20,7 +20,7 @@ export const settlingMs = 60_000
 /** A name that was not seen for this long, and has no setting, is forgotten. */
 export const forgottenMs = 90 * dayMs
 
-/** When it was seen since the last look, and the longest pauses between. */
+/** When it was seen since the last check, and the longest pauses between. */
 export interface Seen {
   readonly firstMs: number
   readonly lastMs: number
@@ -34,9 +34,9 @@ export interface Seen {
 export type PresenceStatus = 'active' | 'paused' | 'ended' | 'gone'
 
 export interface CheckFacts {
-  /** `undefined`: not since the last look. */
+  /** `undefined`: not since the last check. */
   readonly seen: Seen | undefined
-  /** Since when there has been no long gap between two looks. */
+  /** Since when there has been no long gap between two checks. */
   readonly watchedMs: number
   readonly nowMs: number
 }
@@ -126,7 +126,7 @@ function silentSince(
   return isBack || before.silentMs + expected.ms > facts.nowMs ? undefined : before.silentMs
 }
 
-/** Everything counts as seen when it becomes active, and when looks begin again after a gap. */
+/** Everything counts as seen when it becomes active, and when checks begin again after a gap. */
 function isTooLong(presence: Presence, { watchedMs, nowMs }: CheckFacts, activeMs: number): boolean {
   const expected = expectedInterval(presence, nowMs)
   const fromMs = Math.max(presence.lastMs ?? 0, activeMs, watchedMs)

@@ -44,21 +44,21 @@ export interface Presence {
 export const pauseDaysKept = 14
 /** The most rows that one call reads or writes. */
 export const presencesPerStep = 500
-/** The time between two looks, for all nodes together. */
-export const lookEveryMs = 60_000
+/** The time between two checks, for all nodes together. */
+export const checkEveryMs = 60_000
 /** The most consumers of a key that have a setting. */
 export const setConsumersPerKey = 200
-/** If nobody has looked for this long, everything counts as seen when the next look begins. */
+/** If nobody has checked for this long, everything counts as seen when the next check begins. */
 export const mostUnwatchedMs = 300_000
-/** If a clock was set back by less than this, looks wait. */
+/** If a clock was set back by less than this, checks wait. */
 export const mostClockStepMs = 3_600_000
 
-/** The right of one node to look, until the next node has it. */
+/** The right of one node to check, until the next node has it. */
 export interface SilenceTurn {
   readonly number: number
-  /** Since when there have been no more than some minutes between two looks. */
+  /** Since when there have been no more than some minutes between two checks. */
   readonly watchedMs: number
-  /** Publications up to this minute have been looked through; 0: none. */
+  /** Publications up to this minute have been read; 0: none. */
   readonly minute: number
 }
 
@@ -85,7 +85,7 @@ export interface SilenceCounts {
 
 export interface SilenceStore {
   /**
-   * Takes the turn to look; `undefined`: the last look, of any node, was less than a minute ago. Of any number of nodes that call at the
+   * Takes the turn to check; `undefined`: the last check, of any node, was less than a minute ago. Of any number of nodes that call at the
    * same time, one gets it. `nowMs`: by the node's clock.
    */
   takeTurn(nowMs: number): Promise<SilenceTurn | undefined>
@@ -172,9 +172,9 @@ export function pausesOf(text: string): readonly Pause[] {
   return rows.map(([day, ms]) => ({ day, ms }))
 }
 
-/** The progress of looks. */
+/** The progress of checks. */
 export type TurnState = SilenceTurn & {
-  /** The last time that a look continued. */
+  /** The last time that a check continued. */
   readonly lookedMs: number
 }
 
@@ -182,8 +182,8 @@ export type TurnState = SilenceTurn & {
 export function nextTurn({ lookedMs, ...before }: TurnState, nowMs: number): TurnState | undefined {
   const sinceMs = nowMs - lookedMs
   const isSetBack = sinceMs < -mostClockStepMs
-  // A little less than the time between two looks, because timers are never quite even.
-  if (sinceMs < lookEveryMs * 0.9 && !isSetBack) return undefined
+  // A little less than the time between two checks, because timers are never quite even.
+  if (sinceMs < checkEveryMs * 0.9 && !isSetBack) return undefined
   const watchedMs = sinceMs > mostUnwatchedMs || isSetBack ? nowMs : before.watchedMs
   return { number: before.number + 1, watchedMs, minute: before.minute, lookedMs: nowMs }
 }

@@ -1,5 +1,5 @@
 /**
- * Finds out once a minute which publishers and consumers have fallen silent, on one of the nodes (PROTOCOL §14.7). A look reads when each
+ * Finds out once a minute which publishers and consumers have fallen silent, on one of the nodes (PROTOCOL §14.7). A check reads when each
  * was last present from records that exist anyway, so nothing is added to the path of any request; it goes step by step, some hundreds of
  * rows at a time.
  */
@@ -11,7 +11,7 @@ import { unreported } from '../../runtime/background-task.ts'
 import type { TaskReport } from '../../runtime/background-task.ts'
 import { pause, startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
-import { lookEveryMs, newPresence, pauseDaysKept, presencesPerStep, presenceText } from './silence.ts'
+import { checkEveryMs, newPresence, pauseDaysKept, presencesPerStep, presenceText } from './silence.ts'
 import type { LastAsked, Presence, PresenceName, SilenceTurn, SilenceStore } from './silence.ts'
 import { expectedInterval, isOver, nextPresence, needsStatus, seenAt } from './rules.ts'
 import type { ExpectedInterval, CheckFacts, Seen, PresenceStatus } from './rules.ts'
@@ -48,15 +48,15 @@ interface SilenceOptions {
 }
 
 export function watchSilence(storage: SilenceStorage, options: SilenceOptions): Worker {
-  const { report = unreported, everyMs = lookEveryMs } = options
-  const look = silenceCheck(storage, options)
+  const { report = unreported, everyMs = checkEveryMs } = options
+  const check = silenceCheck(storage, options)
   return startWorker({ task: 'watch_silence', report, retryMs: everyMs }, async (signal) => {
-    await look(signal)
+    await check(signal)
     return { waitMs: everyMs }
   })
 }
 
-/** One look, if this node has the turn. */
+/** One check, if this node has the turn. */
 export function silenceCheck(
   storage: SilenceStorage,
   { tell, clock = Date.now }: SilenceOptions,
@@ -65,7 +65,7 @@ export function silenceCheck(
   return async (signal = new AbortController().signal) => {
     const turn = await storage.silence.takeTurn(clock())
     if (turn === undefined) return
-    const parts: Look = { storage, turn, tell, clock, signal, known, seen: new Map() }
+    const parts: Check = { storage, turn, tell, clock, signal, known, seen: new Map() }
     await known.refresh()
     const minute = Math.floor(clock() / minuteMs)
     await gatherAsked(parts)
@@ -75,7 +75,7 @@ export function silenceCheck(
   }
 }
 
-interface Look {
+interface Check {
   readonly storage: SilenceStorage
   readonly turn: SilenceTurn
   readonly tell: (change: SilenceChange) => void
@@ -94,7 +94,7 @@ const newWithinMs = 3_600_000
 /** Rests in proportion to the duration of the last step, so that commits and reads come in between. */
 const pausePerStep = 4
 
-async function gatherAsked({ storage, seen, signal }: Look): Promise<void> {
+async function gatherAsked({ storage, seen, signal }: Check): Promise<void> {
   for (let after: LastAsked | undefined; !signal.aborted;) {
     const beganMs = performance.now()
     const page = await storage.silence.asked(after, presencesPerStep)
@@ -113,9 +113,9 @@ async function gatherAsked({ storage, seen, signal }: Look): Promise<void> {
 }
 
 /** The first time, from all days for which publications are kept. */
-async function gatherPublished({ storage, seen, turn, signal }: Look, nowMinute: number): Promise<void> {
+async function gatherPublished({ storage, seen, turn, signal }: Check, nowMinute: number): Promise<void> {
   const first = nowMinute - pauseDaysKept * 1_440
-  // What was published before anybody looked also shows the pauses in it.
+  // What was published before anybody checked also shows the pauses in it.
   const watchedMs = turn.minute === 0 ? 0 : turn.watchedMs
   for (let after = Math.max(turn.minute - lateMinutes, first); !signal.aborted;) {
     const beganMs = performance.now()
@@ -132,12 +132,12 @@ async function gatherPublished({ storage, seen, turn, signal }: Look, nowMinute:
 }
 
 /** False: the turn has ended, or the node is closing. */
-async function walk(look: Look): Promise<boolean> {
-  const { storage, seen, signal } = look
+async function walk(check: Check): Promise<boolean> {
+  const { storage, seen, signal } = check
   for (let after: PresenceName | undefined; !signal.aborted;) {
     const beganMs = performance.now()
     const page = await storage.silence.presences(after, presencesPerStep)
-    if (!(await lookAt(look, page))) return false
+    if (!(await checkSome(check, page))) return false
     for (const { name } of page) seen.delete(presenceText(name))
     after = page.at(-1)?.name
     if (page.length < presencesPerStep) return true
@@ -147,8 +147,8 @@ async function walk(look: Look): Promise<boolean> {
 }
 
 /** Those without a row. */
-async function addNew(look: Look): Promise<boolean> {
-  const { seen, clock, known, signal } = look
+async function addNew(check: Check): Promise<boolean> {
+  const { seen, clock, known, signal } = check
   const fresh: Presence[] = []
   for (const { name, seen: times } of seen.values()) {
     if (name.kind === 'consumer' && times.lastMs < clock() - newWithinMs) continue
@@ -156,7 +156,7 @@ async function addNew(look: Look): Promise<boolean> {
   }
   for (let from = 0; from < fresh.length && !signal.aborted; from += presencesPerStep) {
     const beganMs = performance.now()
-    if (!(await lookAt(look, fresh.slice(from, from + presencesPerStep)))) return false
+    if (!(await checkSome(check, fresh.slice(from, from + presencesPerStep)))) return false
     await rest(beganMs, signal)
   }
   return !signal.aborted
@@ -166,14 +166,14 @@ async function addNew(look: Look): Promise<boolean> {
  * Looks at some and writes what has changed, reports it, and records that it was reported: so a node that ends in between repeats, and
  * loses nothing.
  */
-async function lookAt(look: Look, presences: readonly Presence[]): Promise<boolean> {
-  const { storage, turn, clock } = look
+async function checkSome(check: Check, presences: readonly Presence[]): Promise<boolean> {
+  const { storage, turn, clock } = check
   const changed: Presence[] = []
   const over: PresenceName[] = []
   const untold: { readonly after: Presence; readonly isOver: boolean }[] = []
   for (const before of presences) {
-    const { after, standing, facts } = await decide(look, before)
-    const isGoing = isOver(before, facts, standing) || (await hasGoneOver(look, after, standing))
+    const { after, standing, facts } = await decide(check, before)
+    const isGoing = isOver(before, facts, standing) || (await hasGoneOver(check, after, standing))
     if (!after.isReported) untold.push({ after, isOver: isGoing })
     else if (isGoing) over.push(after.name)
     if (after !== before && !(after.isReported && isGoing)) changed.push(after)
@@ -181,7 +181,7 @@ async function lookAt(look: Look, presences: readonly Presence[]): Promise<boole
   if (changed.length + over.length > 0 && !(await storage.silence.put(turn, clock(), changed, over)))
     return false
   if (untold.length === 0) return true
-  for (const { after } of untold) look.tell(changeOf(after, clock()))
+  for (const { after } of untold) check.tell(changeOf(after, clock()))
   const told = untold.filter((one) => !one.isOver).map(({ after }) => ({ ...after, isReported: true }))
   const gone = untold.filter((one) => one.isOver).map(({ after }) => after.name)
   return storage.silence.put(turn, clock(), told, gone)
@@ -193,7 +193,7 @@ interface Decision {
   readonly facts: CheckFacts
 }
 
-async function decide({ seen, turn, clock, known }: Look, before: Presence): Promise<Decision> {
+async function decide({ seen, turn, clock, known }: Check, before: Presence): Promise<Decision> {
   const nowMs = clock()
   const facts = { seen: seen.get(presenceText(before.name))?.seen, watchedMs: turn.watchedMs, nowMs }
   const standing = needsStatus(before, facts) ? await known.of(before.name, nowMs) : 'active'
@@ -202,7 +202,7 @@ async function decide({ seen, turn, clock, known }: Look, before: Presence): Pro
 
 /** A setting for a key that was rotated is expected of the key that replaced it. */
 async function hasGoneOver(
-  { storage, known }: Look,
+  { storage, known }: Check,
   after: Presence,
   standing: PresenceStatus,
 ): Promise<boolean> {

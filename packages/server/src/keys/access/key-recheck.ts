@@ -39,42 +39,42 @@ export interface KeyRecheck {
 export interface KeyParts {
   readonly verifier: KeyVerifier
   /** Checks the keys of waiting requests. */
-  readonly looks: KeyRecheck
+  readonly recheck: KeyRecheck
 }
 
 export function keyParts(verifier: KeyVerifier, stopping: () => boolean): KeyParts {
-  return { verifier, looks: createKeyRecheck(verifier, stopping) }
+  return { verifier, recheck: createKeyRecheck(verifier, stopping) }
 }
 
 /** Revocation takes effect within 2 s, and cached knowledge of a key takes one of them. */
-const lookEveryMs = 500
+const recheckEveryMs = 500
 
 interface Watch {
-  /** What was known of the key when the request was looked at last: while it is the same, so is the answer. */
+  /** What was known of the key when the request was last checked: while it is the same, so is the answer. */
   verdict: KeyVerdict | undefined
   readonly isOver: (verdict: KeyVerdict) => boolean
   readonly abort: () => void
   readonly session: OpenSession | undefined
 }
 
-export function createKeyRecheck(verifier: Pick<KeyVerifier, 'look'>, stopping: () => boolean): KeyRecheck {
+export function createKeyRecheck(verifier: Pick<KeyVerifier, 'check'>, stopping: () => boolean): KeyRecheck {
   const byKey = new Map<string, Set<Watch>>()
   let timer: NodeJS.Timeout | undefined
 
-  async function lookAt(keyId: string, watches: ReadonlySet<Watch>): Promise<void> {
-    const verdict = await verifier.look(keyId).catch(() => undefined)
+  async function recheck(keyId: string, watches: ReadonlySet<Watch>): Promise<void> {
+    const verdict = await verifier.check(keyId).catch(() => undefined)
     for (const watch of watches) {
       if (verdict === undefined || stopping() || isOver(watch, verdict)) watch.abort()
       else if (watch.session !== undefined && !(await lasts(watch.session))) watch.abort()
     }
   }
 
-  async function look(): Promise<void> {
-    await Promise.all([...byKey].map(([keyId, watches]) => lookAt(keyId, watches)))
+  async function recheckAll(): Promise<void> {
+    await Promise.all([...byKey].map(([keyId, watches]) => recheck(keyId, watches)))
     timer = byKey.size === 0 ? undefined : later()
   }
 
-  const later = (): NodeJS.Timeout => setTimeout(() => void look(), lookEveryMs).unref()
+  const later = (): NodeJS.Timeout => setTimeout(() => void recheckAll(), recheckEveryMs).unref()
 
   return {
     watch(keyId, isOver, gone, session) {

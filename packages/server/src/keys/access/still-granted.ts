@@ -43,7 +43,7 @@ export async function refusalNow(
   access: Access,
 ): Promise<Refusal | undefined> {
   if ((await access.session?.isOpen()) === false) return { code: 'console_session_ended' }
-  return refusalOf(context, request, access, await context.verifier.look(access.keyId ?? ''))
+  return refusalOf(context, request, access, await context.verifier.check(access.keyId ?? ''))
 }
 
 /** The same for a request that has taken more than a moment; `undefined` at once for all others. */

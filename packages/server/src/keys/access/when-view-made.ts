@@ -18,7 +18,7 @@ export interface ViewWaitContext {
 }
 
 /** How often a waiting request looks at its key, which changes when the view is ready. */
-const lookEveryMs = 100
+const checkEveryMs = 100
 
 /** Filling a view takes a minute or so for a feed of a million events, and a second for an agency's feed. */
 export const viewBeingMade = { code: 'view_being_made', headers: { 'retry-after': '2' } } as const
@@ -43,8 +43,8 @@ export async function whenViewMade(
   try {
     let decided: Decided = refusal
     while (isViewBeingMade(decided) && performance.now() < untilMs && !gone.aborted && !context.stopping()) {
-      await delay(lookEveryMs)
-      decided = decide(await context.verifier.look(keyId))
+      await delay(checkEveryMs)
+      decided = decide(await context.verifier.check(keyId))
     }
     return decided
   } finally {

@@ -153,7 +153,7 @@ async function subjectOf({ events }: Store, key: FeedKey, eventId: string): Prom
 }
 
 const eventsPerStep = 200
-const lookEveryMs = 100
+const checkEveryMs = 100
 
 /** Until no row has a payload any more. A node that serves the store may be working on the same ones. */
 async function reduceOpen({ erasures }: Store): Promise<void> {
@@ -164,7 +164,7 @@ async function reduceOpen({ erasures }: Store): Promise<void> {
       isReduced = outcome.kind === 'finished'
       if (outcome.kind === 'busy') {
         // Another node is doing it, which does not take long.
-        await delay(lookEveryMs)
+        await delay(checkEveryMs)
         const open = await erasures.open()
         isReduced = !open.some((one) => one.erasureId === erasureId && one.state === 'reducing')
       }

@@ -15,7 +15,7 @@ import type { OpenErasure, ReduceOutcome, ErasureStore } from './erasure.ts'
 import type { OpenRestriction, RestrictionStore } from '../restriction/restriction.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */
-const lookEveryMs = 500
+const checkEveryMs = 500
 /** While something is under way: other nodes check as often as above. */
 const waitMs = 100
 /** The wait after a failure. */
@@ -122,7 +122,7 @@ async function look(running: Running, signal: AbortSignal): Promise<StepEnd> {
     }
   }
   if (failed) return { waitMs: failureWaitMs, hasFailed: true }
-  return { waitMs: open.length > 0 ? waitMs : lookEveryMs, hasFailed: found === undefined }
+  return { waitMs: open.length > 0 ? waitMs : checkEveryMs, hasFailed: found === undefined }
 }
 
 /**

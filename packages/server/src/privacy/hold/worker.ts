@@ -7,14 +7,14 @@ import { startWorker } from '../../runtime/worker-loop.ts'
 import type { Worker } from '../../runtime/worker-loop.ts'
 
 /** A hold ends with a day. One probe of a small index. */
-const lookEveryMs = 60_000
+const checkEveryMs = 60_000
 
 /** Looks at once and then every minute. A store that fails is asked again the next time. Nothing personal is logged. */
 export function reportExpiredHolds(
   storage: { readonly holds: HoldStore },
   log: Pick<Logger, 'warn'>,
   report: TaskReport = unreported,
-  everyMs: number = lookEveryMs,
+  everyMs: number = checkEveryMs,
 ): Worker {
   return startWorker({ task: 'report_holds', report, retryMs: everyMs }, async () => {
     for (const { holdId, key, ground } of await storage.holds.reportExpired()) {

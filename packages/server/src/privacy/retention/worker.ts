@@ -16,7 +16,7 @@ import type { RetainedFeed, RetentionDefaults } from './rules.ts'
 import { isolateFailure } from '../../sql/isolate-failure.ts'
 
 /** How often it checks whether a day has begun, or a rule has changed: one read of a small table. */
-const lookEveryMs = 60_000
+const checkEveryMs = 60_000
 /** Retention is not urgent, and takes at most a quarter of a writer's time. */
 const pausePerStep = 3
 const mostEvents = 500
@@ -46,7 +46,7 @@ interface RetainingParts {
 
 /** Looks at once and then every minute. Any node continues what a crash has interrupted. */
 export function carryOutRetention(parts: RetainingParts): Worker {
-  const { report, everyMs = lookEveryMs } = parts
+  const { report, everyMs = checkEveryMs } = parts
   const done = new Map<string, string>()
   return startWorker({ task: 'retain', report, retryMs: everyMs }, async (signal) => ({
     waitMs: everyMs,

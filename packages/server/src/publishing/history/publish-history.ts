@@ -1,5 +1,5 @@
 /**
- * What keys publish and what they are refused, noted in memory by the minute (PROTOCOL §14): numbers and codes, and the places of faults
+ * What keys publish and what they are refused, counted in memory by the minute (PROTOCOL §14): numbers and codes, and the pointers of faults
  * in refusals. Never a value of a payload, nor a name of a member that the contract does not know.
  */
 import { knownFieldNames } from '@property-events/protocol'
@@ -25,7 +25,7 @@ import type {
 
 export interface PublishHistory extends WriteBuffer {
   /** An accepted request that was not a dry run. */
-  taken(keyId: string, key: FeedKey, receipt: PublishReceipt): void
+  accepted(keyId: string, key: FeedKey, receipt: PublishReceipt): void
   refused(keyId: string, key: FeedKey, refusal: RefusedRequestFacts): void
 }
 
@@ -68,7 +68,7 @@ export function createPublishHistory(
   }
 
   return {
-    taken(keyId, key, receipt) {
+    accepted(keyId, key, receipt) {
       put({
         ...emptyMinute({ key, keyId, minute: Math.floor(clock() / minuteMs) }),
         ...countsOf(key.feed, receipt),

@@ -1,16 +1,16 @@
 /**
  * Counts the bytes of pages that are being made whole, which no key's share has counted yet: 200 requests of one key for cold pages of 8
- * MiB would hold 1.6 GB while they are made. They count as bytes in flight of the node. A page that finds no room is sent in pieces.
+ * MiB would take 1.6 GB while they are made. They count as bytes in flight of the node. A page that finds no room is sent in pieces.
  */
 export interface AssemblyBudget {
   begin(): PageAssembly
 }
 
 interface PageAssembly {
-  /** Counts bytes that were read. False: all pages that are being made hold more than they may. */
-  hold(bytes: number): boolean
+  /** Counts bytes that were read. False: all pages that are being made take more than they may. */
+  take(bytes: number): boolean
   /** Releases some of them. */
-  giveBack(bytes: number): void
+  free(bytes: number): void
   /** The page is made, or will not be made whole. */
   end(): void
 }
@@ -36,11 +36,11 @@ export function createAssemblyBudget(count: CountBytes = () => true): AssemblyBu
         return count(bytes, own)
       }
       return {
-        hold(bytes) {
+        take(bytes) {
           const hasRoom = add(bytes)
           return hasRoom && held <= mostBytes
         },
-        giveBack: (bytes) => void add(-bytes),
+        free: (bytes) => void add(-bytes),
         end: () => void add(-own),
       }
     },

@@ -18,7 +18,7 @@ import { deflatePiece, eventsPerPiece, eventsPerSegment } from './segments/segme
 import type { SegmentBytes } from './segments/segment-memory.ts'
 import { streamedGzip } from './streamed-page.ts'
 
-/** The page, if it can be made of deflated pieces as they are. `long`: it can, and has to be sent in pieces. */
+/** The page, if it can be made of deflated pieces as they are. `long`: it can, but it is so long that it has to be streamed. */
 export function sealedGzip(
   sealed: SealedPages,
   page: LocatedPage,
@@ -66,12 +66,12 @@ async function readWhole(
         const read = await readUnsealed(sources, part, wholeBytes)
         if (read === undefined) return giveBack(held)
         const bytes = lengthOf(read)
-        if (!making.hold(bytes)) {
+        if (!making.take(bytes)) {
           read.forEach(freeBytes)
           return giveBack(held)
         }
         const piece = await deflateRead(read, held)
-        making.giveBack(bytes - piece.bytes.byteLength)
+        making.free(bytes - piece.bytes.byteLength)
         member.addPiece(piece)
       } else {
         held.push(segment)

@@ -11,7 +11,7 @@ import type { PageSources, Part, SealedPages } from './page-parts.ts'
 import type { SegmentBytes } from './segments/segment-memory.ts'
 import { lengthOfPlain, streamedPlain } from './streamed-page.ts'
 
-/** The page, if all of it is sealed. `long`: it is sealed, and has to be sent in pieces. */
+/** The page, if all of it is sealed. `long`: it is sealed, but so long that it has to be streamed. */
 export function sealedPlain(
   sealed: SealedPages,
   page: LocatedPage,
@@ -73,7 +73,7 @@ async function readWhole(
         const own = ownBytes(read)
         held.push(own)
         pieces.push(...read)
-        if (!making.hold(own.ownBytes)) return giveBack(held)
+        if (!making.take(own.ownBytes)) return giveBack(held)
       } else {
         held.push(segment)
         pieces.push(segment.bytes)

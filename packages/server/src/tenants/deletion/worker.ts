@@ -10,7 +10,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { DeletedExport, Deletion, DeletionStore, OpenDeletion } from './deletion.ts'
 
 /** How often it checks whether there is something to do: one probe of a small index. */
-const lookEveryMs = 1_000
+const checkEveryMs = 1_000
 /** While something is under way: other nodes check as often as above. */
 const waitMs = 100
 /** The wait after a failure. */
@@ -63,7 +63,7 @@ async function look(parts: DeletingParts, signal: AbortSignal): Promise<StepEnd>
     }
   }
   if (hasFailed) return { waitMs: failureWaitMs, hasFailed }
-  return { waitMs: open.length > 0 ? waitMs : lookEveryMs }
+  return { waitMs: open.length > 0 ? waitMs : checkEveryMs }
 }
 
 async function goOn(parts: DeletingParts, deletion: OpenDeletion, signal: AbortSignal): Promise<void> {

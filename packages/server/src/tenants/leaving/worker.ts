@@ -14,7 +14,7 @@ import type { StoredEvent } from '../../events/event-log.ts'
 import { isolateFailure } from '../../sql/isolate-failure.ts'
 
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
-const lookEveryMs = 2_000
+const checkEveryMs = 2_000
 /**
  * A publication that was admitted before every node knew of the leaving (2 s) may come this long after: its body may take 15 s and its
  * commit as long again. So a tenant is done when a look that began after that found nothing.
@@ -38,7 +38,7 @@ interface UnpublishingParts {
 
 /** Any number of nodes may do this at the same time: what one has removed is left alone by the others. */
 export function carryOutUnpublishing(parts: UnpublishingParts): Worker {
-  const { report, everyMs = lookEveryMs } = parts
+  const { report, everyMs = checkEveryMs } = parts
   /** Tenants that this process has completed once, each with the time since when it is leaving. */
   const seen = new Set<string>()
   return startWorker({ task: 'unpublish', report, retryMs: everyMs }, async (signal) => ({

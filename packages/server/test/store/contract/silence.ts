@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  lookEveryMs,
+  checkEveryMs,
   mostClockStepMs,
   mostUnwatchedMs,
   newPresence,
@@ -94,17 +94,17 @@ export function silenceContract(factory: StoreFactory): void {
       assert.equal(first.watchedMs, nowMs, 'nobody has looked before')
       assert.equal(first.minute, 0)
 
-      assert.equal(await silence.takeTurn(nowMs + lookEveryMs / 2), undefined)
-      const second = await turnOf(store, nowMs + lookEveryMs)
+      assert.equal(await silence.takeTurn(nowMs + checkEveryMs / 2), undefined)
+      const second = await turnOf(store, nowMs + checkEveryMs)
       assert.equal(second.watchedMs, nowMs)
       // A step moves the next turn on, and the turn of before is not any more.
-      assert.equal(await silence.put(second, nowMs + 1.5 * lookEveryMs, [], []), true)
-      assert.equal(await silence.put(first, nowMs + 3 * lookEveryMs, [presence(publisher())], []), false)
+      assert.equal(await silence.put(second, nowMs + 1.5 * checkEveryMs, [], []), true)
+      assert.equal(await silence.put(first, nowMs + 3 * checkEveryMs, [presence(publisher())], []), false)
       await silence.endTurn(first, 5)
       assert.deepEqual(await silence.presences(undefined, 10), [])
-      assert.equal(await silence.takeTurn(nowMs + 2 * lookEveryMs), undefined)
+      assert.equal(await silence.takeTurn(nowMs + 2 * checkEveryMs), undefined)
       await silence.endTurn(second, minute)
-      assert.equal((await turnOf(store, nowMs + 2.5 * lookEveryMs)).minute, minute)
+      assert.equal((await turnOf(store, nowMs + 2.5 * checkEveryMs)).minute, minute)
     })
 
     it('counts everything as seen after a gap between two looks, and after a clock was set back far (PROTOCOL §14.7)', async () => {

@@ -17,8 +17,8 @@ export interface SegmentStore {
   /** The bytes of one event, if the whole segment has been checked and only the event has to be read. */
   event(id: SegmentId, index: number): SegmentBytes | undefined
   /**
-   * All deflated bytes, unless they are longer than `longestSegment`. If `count` is less than all events, the table has been read,
-   * because the file may be emptied from then on.
+   * All deflated bytes, unless they are longer than `longestSegment`. For fewer events than the segment has, its table is needed too: it is
+   * read now, because it may be overwritten in the file as soon as this returns.
    */
   deflated(id: SegmentId, count: number): SegmentBytes | undefined
   put(id: SegmentId, segment: Segment): void

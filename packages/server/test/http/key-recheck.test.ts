@@ -1,4 +1,4 @@
-/** What waiting costs: a key is looked at for all its requests together, and they end with it. */
+/** What waiting costs: a key is checked for all its requests together, and they end with it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -9,32 +9,32 @@ import type { KeyVerdict } from '../../src/keys/index.ts'
 const unknown: KeyVerdict = { kind: 'unknown' }
 
 /** With the time of the test, in which a second passes at once. */
-function looksAt(test: TestContext, answer: (keyId: string) => Promise<KeyVerdict>) {
+function recheckWith(test: TestContext, answer: (keyId: string) => Promise<KeyVerdict>) {
   test.mock.timers.enable({ apis: ['setTimeout'] })
   const asked: string[] = []
   let stopping = false
-  const look = (keyId: string): Promise<KeyVerdict> => {
+  const check = (keyId: string): Promise<KeyVerdict> => {
     asked.push(keyId)
     return answer(keyId)
   }
-  const looks = createKeyRecheck({ look }, () => stopping)
+  const recheck = createKeyRecheck({ check }, () => stopping)
   async function pass(ms: number): Promise<void> {
     test.mock.timers.tick(ms)
     await nextTurn()
   }
-  return { asked, looks, pass, stop: () => (stopping = true) }
+  return { asked, recheck, pass, stop: () => (stopping = true) }
 }
 
-describe('the looks at keys of requests that wait', () => {
+describe('the checks of keys of requests that wait', () => {
   it('are one for all requests of a key, and none when nobody waits (D11)', async (test) => {
-    const { asked, looks, pass } = looksAt(test, () => Promise.resolve(unknown))
+    const { asked, recheck, pass } = recheckWith(test, () => Promise.resolve(unknown))
     const { signal } = new AbortController()
     const watched = Array.from({ length: 100 }, (_, index) =>
-      looks.watch(index % 2 === 0 ? 'even' : 'odd', () => false, signal),
+      recheck.watch(index % 2 === 0 ? 'even' : 'odd', () => false, signal),
     )
-    for (const looked of [2, 4]) {
+    for (const checked of [2, 4]) {
       await pass(500)
-      assert.equal(asked.length, looked)
+      assert.equal(asked.length, checked)
     }
     assert.deepEqual(asked.toSorted(), ['even', 'even', 'odd', 'odd'])
     for (const { end } of watched) end()
@@ -44,12 +44,12 @@ describe('the looks at keys of requests that wait', () => {
   })
 
   it('end those requests whose check fails, and those whose reader has gone (D11)', async (test) => {
-    const { looks, pass } = looksAt(test, () => Promise.resolve(unknown))
+    const { recheck, pass } = recheckWith(test, () => Promise.resolve(unknown))
     const reader = new AbortController()
     const { signal } = new AbortController()
-    const refused = looks.watch('a', ({ kind }) => kind === 'unknown', signal)
-    const granted = looks.watch('a', () => false, signal)
-    const left = looks.watch('a', () => false, reader.signal)
+    const refused = recheck.watch('a', ({ kind }) => kind === 'unknown', signal)
+    const granted = recheck.watch('a', () => false, signal)
+    const left = recheck.watch('a', () => false, reader.signal)
     await pass(500)
     assert.deepEqual([refused.signal.aborted, granted.signal.aborted], [true, false])
     reader.abort()
@@ -58,10 +58,10 @@ describe('the looks at keys of requests that wait', () => {
   })
 
   it('are none for a reader that has gone, before its request has ended (D11)', async (test) => {
-    const { asked, looks, pass } = looksAt(test, () => Promise.resolve(unknown))
+    const { asked, recheck, pass } = recheckWith(test, () => Promise.resolve(unknown))
     const reader = new AbortController()
-    looks.watch('a', () => false, reader.signal)
-    assert.equal(looks.watch('b', () => false, AbortSignal.abort()).signal.aborted, true)
+    recheck.watch('a', () => false, reader.signal)
+    assert.equal(recheck.watch('b', () => false, AbortSignal.abort()).signal.aborted, true)
     await pass(500)
     reader.abort()
     for (let seconds = 0; seconds < 10; seconds += 1) await pass(1_000)
@@ -71,15 +71,15 @@ describe('the looks at keys of requests that wait', () => {
   it('end all requests if the store does not answer, and when the service stops (D11)', async (test) => {
     const { signal } = new AbortController()
     let isAway = true
-    const { looks, pass, stop } = looksAt(test, () =>
+    const { recheck, pass, stop } = recheckWith(test, () =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(unknown),
     )
-    const one = looks.watch('a', () => false, signal)
+    const one = recheck.watch('a', () => false, signal)
     await pass(500)
     assert.equal(one.signal.aborted, true)
     one.end()
     isAway = false
-    const other = looks.watch('a', () => false, signal)
+    const other = recheck.watch('a', () => false, signal)
     await pass(500)
     assert.equal(other.signal.aborted, false)
     stop()
