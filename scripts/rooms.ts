@@ -25,7 +25,7 @@ export function importsOf(): Imports {
     files.map((file) => {
       const text = readFileSync(join(root, file), 'utf8')
       const named = [
-        ...text.matchAll(/(?:from|import\(|import|new URL\()\s*'(\.{1,2}\/[^']+|@property-events\/[^']+)'/g),
+        ...text.matchAll(/(?:from|import\(|import)\s*'(\.{1,2}\/[^']+|@property-events\/[^']+)'/g),
       ]
       const imported = named.map(([, target = '']) => sourceOf(file, target)).filter((to) => known.has(to))
       return [file, [...new Set(imported)].filter((to) => to !== file)]
