@@ -100,7 +100,7 @@ describe('serve', () => {
     mkdirSync(join(root, 'restored'))
     const copy = join(root, 'restored', 'property-events.db')
     assert.equal((await run(['backup', copy, '--data', join(root, 'original')])).code, 0)
-    const running = await startUntil(['serve', ...data], /ever shown\.\n$/)
+    const running = await startUntil(['serve', ...data], /has received\.\n$/)
     assert.match(running.text, /^│ Publishing {7}waits for `epoch start` +│$/m)
     const readyz = new URL('/readyz', /http:\S+\/metrics/.exec(running.text)?.[0])
     const waiting = await fetch(readyz)
