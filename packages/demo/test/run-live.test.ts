@@ -66,7 +66,7 @@ describe('a demo that is left open', () => {
   it('stops once its store has as much as a demo can hold, and says so', async () => {
     const full = await runFor(hourMs, 320, 300)
     assert.equal(full.published.length, 20)
-    assert.match(full.said.at(-1) ?? '', /stands still.*320 events/)
+    assert.match(full.said.at(-1) ?? '', /stops changing now.*320 events/)
     const started = await runFor(hourMs, 300, 300)
     assert.deepEqual([started.published.length, started.said.length], [0, 1])
   })
