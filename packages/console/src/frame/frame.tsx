@@ -172,8 +172,11 @@ function isSame(path: string, href: string): boolean {
   return path.replace(/\/$/, '') === href.replace(/\/$/, '')
 }
 
+/** A field keeps the focus for a moment after its dialog was closed, and takes nothing any more. */
 function isField(target: EventTarget | null): boolean {
   return (
-    target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
+    target instanceof HTMLElement &&
+    target.closest('input, textarea, select, [contenteditable]') !== null &&
+    target.closest('dialog:not([open])') === null
   )
 }
