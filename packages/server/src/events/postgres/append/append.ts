@@ -159,7 +159,7 @@ async function write(
   alone: boolean,
 ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched' | 'keeps'> {
   const { feedStates, historyOf, clockToleranceTicks } = context
-  // Under the counters, what is read is current; what is feedStates may be older.
+  // Under the counters, what is read is current; what the cache of feed states has may be older.
   const known = alone ? undefined : await planFromCache(session, batches, context)
   const made = known ?? (await planRead(session, batches, context))
   const feeds = feedsToWrite(made)
