@@ -95,7 +95,7 @@ describe('the PHP example', () => {
         string,
       ]
       assert.deepEqual([problem, status], ['refused', 400])
-      assert.match(message, /outcome is one of live, held, refused/)
+      assert.match(message, /outcome must be one of live, held, refused/)
       const named = `try { new PropertyFeed($given[0], 'k', consumer: 'two words'); } catch (InvalidArgumentException $refused) { echo json_encode($refused->getMessage()); }`
       assert.match(String(await php(named, url)), /^A consumer has 1 to 64 letters/)
     },

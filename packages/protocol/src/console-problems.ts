@@ -4,31 +4,31 @@ import type { ProblemKind } from './service-problems.ts'
 export const consoleProblems = {
   console_session_ended: {
     status: 401,
-    title: 'Nobody is signed in',
+    title: 'Not signed in',
     detail:
       'There is no console session, or it has ended: a session ends after 12 hours, after an hour without a request, or with its key. Sign in again.',
   },
   login_link_spent: {
     status: 401,
-    title: 'The link was used',
+    title: 'Sign-in link expired or already used',
     detail:
-      'A link signs in once, within 10 minutes. For a fresh link, run `property-events console` where the service runs.',
+      'A sign-in link works once, within 10 minutes. For a fresh link, run `property-events console` where the service runs.',
   },
   console_foreign_request: {
     status: 403,
-    title: 'Not from the page of the console',
+    title: 'Request from another site',
     detail:
-      'Only the page of the console may use a session. Other programs send a key in the x-api-key header.',
+      'Only the console’s own page can use a session. Other programs send a key in the x-api-key header.',
   },
   console_needs_https: {
     status: 403,
-    title: 'The console needs https',
+    title: 'HTTPS required',
     detail:
-      'Over http anybody on the way could read the session. Use https, or http on the machine itself (127.0.0.1). Where a proxy in front has https, tell the service: serve --url https://…, or --trusted-proxies and X-Forwarded-Proto.',
+      'Over http, anybody on the way could read the session. Use https, or http on the machine itself (127.0.0.1). Where a proxy in front has https, tell the service: serve --url https://…, or --trusted-proxies and X-Forwarded-Proto.',
   },
   console_needs_fresh_sign_in: {
     status: 403,
-    title: 'Sign in again for this',
+    title: 'Recent sign-in required',
     detail:
       'Reading a contact in full, erasing, and making operator keys need a sign-in within the last 5 minutes. Sign in again, with the key or a fresh link.',
   },

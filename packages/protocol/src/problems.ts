@@ -12,127 +12,127 @@ export type { ProblemKind }
 export const problems = {
   invalid_parameter: {
     status: 400,
-    title: 'A parameter is not usable',
-    detail: 'At least one parameter of the request is not usable; see errors.',
+    title: 'Invalid parameter',
+    detail: 'At least one parameter of the request is invalid; see errors.',
   },
   invalid_target: {
     status: 400,
-    title: 'The request target is not usable',
-    detail: 'The request target is not a plain path with an optional query.',
+    title: 'Invalid request target',
+    detail: 'The request target must be a plain path with an optional query.',
   },
   invalid_host: {
     status: 400,
-    title: 'The Host header is not usable',
+    title: 'Invalid Host header',
     detail: 'A request must have exactly one Host header, with a host name.',
   },
   malformed_request: {
     status: 400,
-    title: 'The request is not HTTP',
+    title: 'Malformed request',
     detail: 'The request is not well-formed HTTP/1.1.',
   },
   invalid_body: {
     status: 400,
-    title: 'The body is not usable',
+    title: 'Invalid body',
     detail: 'Nothing was stored; see errors for what to change.',
   },
   unauthorized: {
     status: 401,
-    title: 'No valid key',
+    title: 'Invalid or missing API key',
     detail:
       'The key in x-api-key is not known here. Check that it is a key of this service, or ask the operator for a new one.',
   },
   key_expired: {
     status: 401,
-    title: 'The key has expired',
+    title: 'Key expired',
     detail: 'This key has expired. Ask the operator for a new one.',
   },
   key_revoked: {
     status: 401,
-    title: 'The key was revoked',
+    title: 'Key revoked',
     detail: 'This key was revoked. Ask the operator for a new one.',
   },
   key_disabled: {
     status: 401,
-    title: 'The key is disabled',
+    title: 'Key disabled',
     detail: 'The tenant of this key is suspended. Ask the operator.',
   },
   key_scope: {
     status: 401,
-    title: 'The key may not read this feed',
+    title: 'Key cannot read this feed',
     detail: 'This key does not read this feed, or reads it for several tenants and the request names none.',
   },
   key_network: {
     status: 401,
-    title: 'The key may not be used from here',
+    title: 'Key not allowed from this network',
     detail:
-      'This key may be used from certain networks only, and the request came from another one. Ask whoever gave you the key.',
+      'This key can be used from certain networks only, and the request came from another one. Ask whoever gave you the key.',
   },
   missing_scope: {
     status: 403,
-    title: 'The key lacks a scope',
-    detail: 'This key lacks the scope that the operation needs.',
+    title: 'Missing scope',
+    detail: 'This key does not have the scope that the operation needs. Ask the operator for one that does.',
   },
   ambiguous_tenant: {
     status: 403,
-    title: 'The key covers several tenants',
+    title: 'Tenant not specified',
     detail: 'This key has that scope for several tenants. Name one in the header x-tenant, or as ?tenant=.',
   },
   branch_not_granted: {
     status: 403,
-    title: 'The key may not publish for this branch',
-    detail: 'This key publishes for certain branches only; see errors. Nothing was stored.',
+    title: 'Branch not granted',
+    detail: 'This key can publish for certain branches only; see errors. Nothing was stored.',
   },
   scope_not_held: {
     status: 403,
-    title: 'The key may not give this scope',
-    detail: 'A key can give only what it may do itself.',
+    title: 'Cannot grant this scope',
+    detail: 'A key can grant only scopes that it has itself.',
   },
   tenant_not_found: {
     status: 404,
-    title: 'No such tenant',
-    detail: 'There is no tenant with this id that this key may see.',
+    title: 'Tenant not found',
+    detail: 'There is no tenant with this id that this key can see.',
   },
   key_not_found: {
     status: 404,
-    title: 'No such key',
-    detail: 'There is no key with this id that this key may see.',
+    title: 'Key not found',
+    detail: 'There is no key with this id that this key can see.',
   },
   contact_not_found: {
     status: 404,
-    title: 'No such contact',
+    title: 'Contact not found',
     detail: 'This tenant has no event of a contact with this reference.',
   },
-  event_not_found: { status: 404, title: 'No such event', detail: 'This feed has no event with this id.' },
+  event_not_found: { status: 404, title: 'Event not found', detail: 'This feed has no event with this id.' },
   subject_not_found: {
     status: 404,
-    title: 'No such subject',
+    title: 'Property or contact not found',
     detail: 'This feed has no event of this property or contact.',
   },
   erasure_not_found: {
     status: 404,
-    title: 'No such erasure',
-    detail: 'There is no receipt with this id that this key may see.',
+    title: 'Erasure not found',
+    detail: 'There is no receipt with this id that this key can see.',
   },
   hold_not_found: {
     status: 404,
-    title: 'No such hold',
-    detail: 'There is no hold with this id that this key may see.',
+    title: 'Hold not found',
+    detail: 'There is no hold with this id that this key can see.',
   },
   restriction_not_found: {
     status: 404,
-    title: 'No such restriction',
-    detail: 'There is no restriction with this id that this key may see.',
+    title: 'Restriction not found',
+    detail: 'There is no restriction with this id that this key can see.',
   },
   deletion_not_found: {
     status: 404,
-    title: 'No such deletion',
+    title: 'Deletion not found',
     detail: 'There is no certificate of a deletion with this id.',
   },
-  path_not_found: { status: 404, title: 'No such path', detail: 'There is nothing at this path.' },
+  path_not_found: { status: 404, title: 'Path not found', detail: 'There is nothing at this path.' },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    detail: 'This path does not take this method; see the Allow header.',
+    detail: 'This path does not accept this method; see the Allow header.',
   },
   not_acceptable: {
     status: 406,
@@ -141,12 +141,12 @@ export const problems = {
   },
   request_timeout: {
     status: 408,
-    title: 'The request came too slowly',
-    detail: 'The request was not complete in time. Send it again, in smaller parts if need be.',
+    title: 'Request timed out',
+    detail: 'The request did not arrive completely in time. Send it again, in smaller parts if it is large.',
   },
   id_conflict: {
     status: 409,
-    title: 'The event id is taken',
+    title: 'Event id already used',
     detail: 'An event with this id and other content is stored already. Nothing was stored.',
   },
   unknown_subject: {
@@ -156,56 +156,57 @@ export const problems = {
   },
   cursor_beyond_head: {
     status: 409,
-    title: 'The number is beyond the end of the feed',
+    title: 'Number beyond the end of the feed',
     detail:
-      'The feed has no event with this number yet. The store was restored, or the number is from another feed: begin again with a snapshot.',
+      'The feed has no event with this number yet. The store was restored, or the number is from another feed: start again with a snapshot.',
   },
   event_is_latest: {
     status: 409,
-    title: 'The event is the latest of its subject',
+    title: 'Latest event cannot be erased alone',
     detail:
       'The event says how its property or contact is now, so it cannot be erased alone. Erase the property or the contact, or publish a newer event first.',
   },
   on_hold: {
     status: 409,
-    title: 'The property or contact is on hold',
+    title: 'Property or contact on hold',
     detail:
       'It must be kept for now, so it cannot be erased. Wait until the hold has expired, or end it if it is no longer needed.',
   },
   tenant_exists: {
     status: 409,
-    title: 'There is such a tenant already',
+    title: 'Tenant already exists',
     detail: 'Another tenant has this id, name or reference.',
   },
   tenant_in_use: {
     status: 409,
-    title: 'The tenant is in use',
-    detail: 'A tenant is deleted when it is suspended or has left, and nothing of it is being erased.',
+    title: 'Tenant in use',
+    detail: 'A tenant can be deleted once it is suspended or has left, and nothing of it is being erased.',
   },
   key_ended: {
     status: 409,
-    title: 'The key has ended',
-    detail: 'This key was revoked or has expired, so it cannot be changed any more. Make a new one.',
+    title: 'Key has ended',
+    detail: 'This key was revoked or has expired, so it can no longer be changed. Create a new one.',
   },
   epoch_changed: {
     status: 409,
-    title: 'The feed began a new epoch',
-    detail: 'Numbers of the epoch you name cannot be continued: begin again with a snapshot.',
+    title: 'Epoch changed',
+    detail:
+      'The feed is in a new epoch, and numbers of the one you named cannot be continued: start again with a snapshot.',
   },
   moment_expired: {
     status: 409,
-    title: 'The moment of the list has passed',
+    title: 'List of current events expired',
     detail:
-      'The pages of a list of current events are as of a moment that page 1 fixes for 10 minutes. This key has no such moment, or it has passed: begin again with page 1.',
+      'The pages of a list of current events show one moment, which page 1 fixes for 10 minutes. This key has no such list, or it has expired: start again with page 1.',
   },
   body_too_large: {
     status: 413,
-    title: 'The body is too large',
+    title: 'Body too large',
     detail: 'The body is larger than this service accepts. Send several smaller requests.',
   },
   target_too_long: {
     status: 414,
-    title: 'The request target is too long',
+    title: 'URL too long',
     detail: 'The path and query together are longer than this service accepts.',
   },
   unsupported_media_type: {
@@ -221,44 +222,44 @@ export const problems = {
   unsupported_content_encoding: {
     status: 415,
     title: 'Unsupported content encoding',
-    detail: 'Send the body without content encoding.',
+    detail: 'Send gzip, or the body without content encoding.',
   },
   expectation_failed: {
     status: 417,
     title: 'Expectation failed',
-    detail: 'The only expectation this service meets is 100-continue.',
+    detail: 'The only expectation that this service supports is 100-continue.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    detail: 'This key has used up its requests for now; see Retry-After.',
+    detail: 'This key has used up its requests for now. Wait for the time in Retry-After.',
   },
   too_many_at_once: {
     status: 429,
-    title: 'Too many requests at once',
+    title: 'Too many concurrent requests',
     detail:
-      'This key has the most requests under way that it may have at the same time. Send the next one when one of them is answered.',
+      'This key already has as many requests in progress as it may have at the same time. Send the next one when one of them has been answered.',
   },
   too_many_snapshots: {
     status: 429,
-    title: 'Too many snapshots at once',
+    title: 'Too many concurrent snapshots',
     detail:
-      'This key is reading the most snapshots that it may read at the same time. Try again when one of them has ended.',
+      'This key is already reading as many snapshots as it may read at the same time. Try again when one of them has ended.',
   },
   too_many_waiting: {
     status: 429,
-    title: 'Too many requests wait for events',
+    title: 'Too many waiting requests',
     detail:
-      'The most requests that may wait for events at the same time are already waiting, of this key or of all keys on this node. One for each category of a feed is enough.',
+      'As many requests as allowed are already waiting for events, of this key or of all keys on this node. One for each category of a feed is enough.',
   },
   too_many_failures: {
     status: 429,
     title: 'Too many failed authentications',
-    detail: 'Too many requests without a valid key came from this address; see Retry-After.',
+    detail: 'Too many requests without a valid key came from this address. Wait for the time in Retry-After.',
   },
   headers_too_large: {
     status: 431,
-    title: 'The headers are too large',
+    title: 'Headers too large',
     detail: 'The request has too many headers, or they are too long together.',
   },
   ...consoleProblems,

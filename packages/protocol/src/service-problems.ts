@@ -25,54 +25,54 @@ export const serviceProblems = {
   },
   storage_full: {
     status: 503,
-    title: 'The store is full',
-    detail: 'The store has no room left; nothing was stored. Reading goes on. Try again later.',
+    title: 'Storage full',
+    detail: 'The store is full; nothing was stored. Reading still works. Try again later.',
   },
   storage_unavailable: {
     status: 503,
-    title: 'The store does not answer',
+    title: 'Storage unavailable',
     detail:
-      'The store does not answer at the moment. Try again later. What was being published may have been stored, so send it again with the same ids.',
+      'The store is not responding. Try again later. What was being published may have been stored, so send it again with the same ids.',
   },
   clock_behind: {
     status: 503,
-    title: 'The clock is behind the feed',
+    title: 'Clock behind the feed',
     detail:
       'The newest event of this feed is more than 5 minutes ahead of the clock, so publishing waits for the clock. The operator can override this.',
     again: 'operator',
   },
   overloaded: {
     status: 503,
-    title: 'Too much is waiting',
-    detail: 'Too many events wait for the disk; nothing was stored. Try again later.',
+    title: 'Service overloaded',
+    detail: 'Too many events are waiting to be written to disk; nothing was stored. Try again later.',
   },
   epoch_required: {
     status: 503,
-    title: 'The store was restored',
+    title: 'New epoch required',
     detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
     again: 'operator',
   },
   tenant_moving: {
     status: 503,
-    title: 'The tenant is moving',
+    title: 'Tenant is being moved',
     detail:
-      'This tenant is moving to another store. Nothing can be published to it here any more, and no list can be read whose window of time is still open. Nothing was stored. Try again in a moment, at the same address.',
+      'This tenant is being moved to another store. Until that is done, nothing can be published to it, and no list can be read whose window of time is still open. Nothing was stored. Try again in a moment, at the same address.',
   },
   maintenance: {
     status: 503,
-    title: 'Publishing is stopped',
+    title: 'Publishing paused',
     detail:
-      'The operator has stopped publishing for planned work; reading goes on. Nothing was stored. Wait for the time in Retry-After, then send the same request again.',
+      'The operator has paused publishing for planned work; reading still works. Nothing was stored. Wait for the time in Retry-After, then send the same request again.',
   },
   view_being_made: {
     status: 503,
-    title: 'The view of these branches is being made',
+    title: 'Branch view being prepared',
     detail:
-      'This key reads certain branches only, and the view of them is being made, which happens once. Try again after the time in Retry-After.',
+      'This key reads certain branches only, and the view of them is being prepared, which happens once. Try again after the time in Retry-After.',
   },
   sequence_not_reached: {
     status: 503,
-    title: 'The feed has not reached the number',
+    title: 'Sequence number not reached yet',
     detail: 'The feed has not reached the number in x-feed-min-sequence within 5 seconds. Try again.',
   },
   unsupported_http_version: {

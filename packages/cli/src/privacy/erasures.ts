@@ -130,7 +130,7 @@ async function showReceipt(invocation: Invocation, [given = '']: readonly string
   const erasureId = uuidOperand(invocation, given, 'the id of an erasure')
   const { client, send } = openClient(invocation, 'property')
   const receipt = await send(client.erasure(erasureId))
-  if (receipt === undefined) throw new Refusal(`There is no receipt ${erasureId} that this key may see.`)
+  if (receipt === undefined) throw new Refusal(`There is no receipt ${erasureId} that this key can see.`)
   await writeReceipt(invocation, receipt)
 }
 

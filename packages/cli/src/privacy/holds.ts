@@ -68,7 +68,7 @@ async function endHold(invocation: Invocation, [given = '']: readonly string[]):
   const holdId = uuidOperand(invocation, given, 'the id of a hold')
   const { client, send } = openClient(invocation, 'property')
   const hold = await send(client.endHold(holdId))
-  if (hold === undefined) throw new Refusal(`There is no hold ${holdId} that this key may see.`)
+  if (hold === undefined) throw new Refusal(`There is no hold ${holdId} that this key can see.`)
   return writeHold(invocation, hold)
 }
 

@@ -1,4 +1,12 @@
-import { compactJson, memberOf, parseUuid, readJson, setMembers } from '@property-events/protocol'
+import {
+  compactJson,
+  findUtf8Fault,
+  memberOf,
+  parseUuid,
+  readJson,
+  setMembers,
+  utf8FaultText,
+} from '@property-events/protocol'
 import { uuidV5 } from '@property-events/server/plain'
 import { isWhiteSpaceByte, maxPieceBytes } from './split.ts'
 import type { Piece } from './split.ts'
@@ -55,7 +63,7 @@ export function readEntry(piece: Piece, run: string): EntryReading {
   try {
     text = decoder.decode(piece.bytes)
   } catch {
-    return refuse('invalid_utf8', 'The text is not UTF-8.')
+    return refuse('invalid_utf8', `The text is not UTF-8.${placeOf(piece)}`)
   }
   text = withoutOuterSpace(text)
   const reading = readJson(text, { maxDepth, members: { keys: ['id'], depth: 1 } })
@@ -80,6 +88,17 @@ export function readEntry(piece: Piece, run: string): EntryReading {
       endOffset: piece.endOffset,
     },
   }
+}
+
+/** Where in the file a piece stops being UTF-8, and what to do. An item of an array may begin anywhere in its line. */
+function placeOf({ bytes = Buffer.alloc(0), line, item }: Piece): string {
+  const steps = findUtf8Fault(bytes)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  if (step.value === undefined) return ''
+  const { line: inPiece, column, byte } = step.value
+  const isOfFile = item === undefined || inPiece > 1
+  return ` ${utf8FaultText({ line: line + inPiece - 1, column: isOfFile ? column : undefined, byte })}`
 }
 
 /** JSON's own white space; `trim` would take a byte order mark or a no-break space for it, too. */

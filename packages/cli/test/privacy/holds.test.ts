@@ -122,7 +122,7 @@ describe('what must be kept', () => {
       [['holds', 'add', ref, '--until', until], /--ground/],
       [
         ['holds', 'add', ref, '--ground', 'gossip', '--until', until, ...over()],
-        /ground is one of legal_claim/,
+        /ground must be one of legal_claim/,
       ],
       [['holds', 'add', ref, '--ground', 'complaint', '--until', '2001-01-01', ...over()], /today or later/],
       [['holds', 'add', 'Jane', '--ground', 'complaint', '--until', until, ...over()], /a UUID/],

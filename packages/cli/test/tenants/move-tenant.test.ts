@@ -253,7 +253,7 @@ describe('moving a tenant between two clusters', () => {
     const ended = finished(publishing)
     let said = ''
     publishing.stderr?.on('data', (part: string) => (said += part))
-    await until(() => /moving to another store/.test(said), { what: 'a word about the move' })
+    await until(() => /moved to another store/.test(said), { what: 'a word about the move' })
     front.route(moving.key, b.urls[0] ?? '')
     const { code, stdout, stderr } = await ended
     assert.equal(code, 0, stderr)

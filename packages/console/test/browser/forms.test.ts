@@ -136,7 +136,7 @@ describe('the forms of the console', withBrowser, () => {
     await dialog.getByLabel('Requests at once').fill('20')
     await dialog.getByRole('button', { name: 'Issue the key' }).click()
     const fault = dialog.locator('#key-networks-fault')
-    await fault.getByText('networks is a list of at most 100 addresses').waitFor()
+    await fault.getByText('networks must be a list of at most 100 addresses').waitFor()
     assert.equal(await networks.getAttribute('aria-invalid'), 'true')
     await hasNoFindings(page, 'issuing a key')
     await picture(page, 'key-fault')

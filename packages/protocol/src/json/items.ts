@@ -10,7 +10,7 @@ import { countKeys, quickScan } from './quick-scan.ts'
 import type { NoQuickScan, ScannedText } from './quick-scan.ts'
 import { JsonScan } from './scan.ts'
 import type { JsonFault, JsonLimits, MemberSpan } from './scan.ts'
-import { parsed, readJson, readJsonInPieces, scanInPieces } from './text.ts'
+import { invalidJson, parsed, readJson, readJsonInPieces, scanInPieces } from './text.ts'
 
 /** A value, and the spans of its wanted members in `text`. */
 export interface JsonItem {
@@ -136,7 +136,7 @@ export function* readItems(
   }
 }
 
-const notJson: JsonFault = { code: 'invalid_json', pointer: '', message: 'The text is not valid JSON.' }
+const notJson: JsonFault = { code: 'invalid_json', pointer: '', message: invalidJson }
 
 function* endOfArray(bytes: Uint8Array, start: number): Generator<undefined, JsonFault | undefined> {
   const end = yield* afterBlanks(bytes, start)

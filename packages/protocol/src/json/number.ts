@@ -6,9 +6,10 @@
 export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)
   if (Number.isNaN(value)) return undefined
-  if (!Number.isFinite(value)) return 'The number is too large for a double.'
+  if (!Number.isFinite(value)) return 'The number is too large: JSON numbers go up to about 1.8e308.'
   if (/^-?\d+$/.test(lexeme) && !Number.isSafeInteger(value))
-    return 'Whole numbers lie between -(2^53 - 1) and 2^53 - 1.'
-  if (value === 0 && /[1-9]/.test(lexeme.split(/e/i)[0] ?? '')) return 'The number is too small for a double.'
+    return 'A whole number must be between -9007199254740991 and 9007199254740991; send a longer one as text, in quotes.'
+  if (value === 0 && /[1-9]/.test(lexeme.split(/e/i)[0] ?? ''))
+    return 'The number is too close to 0: JSON numbers begin at about 5e-324.'
   return undefined
 }

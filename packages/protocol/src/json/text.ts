@@ -116,8 +116,11 @@ function stringEnd(text: string, start: number): number {
   return text.length
 }
 
+/** Of a text whose fault has no place yet. */
+export const invalidJson = 'Invalid JSON.'
+
 function invalidJsonMessage(text: string): string {
-  if (text.trim() === '') return 'The text is empty; a JSON document is expected.'
+  if (text.trim() === '') return 'The text is empty; JSON is expected.'
   if (text.charCodeAt(0) === 0xfeff) return 'The text begins with a byte order mark; send JSON without one.'
-  return 'The text is not valid JSON.'
+  return invalidJson
 }

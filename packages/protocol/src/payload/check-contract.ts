@@ -2,9 +2,11 @@ import { acceptsContactPayload } from '../../schemas/contact-payload.check.ts'
 import contactSchema from '../../schemas/contact-payload.schema.json' with { type: 'json' }
 import { acceptsPropertyPayload } from '../../schemas/property-payload.check.ts'
 import propertySchema from '../../schemas/property-payload.schema.json' with { type: 'json' }
+import { missingRemedy } from './fault-remedies.ts'
 import { findFaults, maxFaults } from './find-faults.ts'
 import type { PayloadFault } from './find-faults.ts'
 import { isRecord } from './member-at.ts'
+import { propertyAdvice } from './property-advice.ts'
 
 /**
  * Checks a property payload against the contract, which it must keep to be stored: the types of the spec (§2.3 to
@@ -19,9 +21,9 @@ export function checkPropertyPayload(
   value: unknown,
   options: { readonly publishedRequired: boolean },
 ): PayloadFault[] {
-  const faults = acceptsPropertyPayload(value) ? [] : findFaults(propertySchema, value, true)
+  const faults = acceptsPropertyPayload(value) ? [] : findFaults(propertySchema, value, propertyAdvice)
   if (options.publishedRequired && faults.length < maxFaults && lacksPublished(value)) {
-    faults.push(missingPublished)
+    faults.push(missingPublished(value))
   }
   return faults
 }
@@ -31,16 +33,17 @@ export function checkPropertyPayload(
  * faults. Messages name pointers and kinds and never repeat a value, which is personal data (D18).
  */
 export function checkContactPayload(value: unknown): PayloadFault[] {
-  return acceptsContactPayload(value) ? [] : findFaults(contactSchema, value, false)
+  return acceptsContactPayload(value) ? [] : findFaults(contactSchema, value)
 }
 
-const missingPublished: PayloadFault = {
-  pointer: '/published',
-  code: 'missing',
-  message: 'published must be present and be true or false, unless the event names its type in eventType.',
+function missingPublished(value: Readonly<Record<string, unknown>>): PayloadFault {
+  const message =
+    'published must be present and be true or false, unless the event names its type in eventType'
+  const remedy = missingRemedy('published', value, Object.keys(propertySchema.properties))
+  return { pointer: '/published', code: 'missing', message: `${message}${remedy === '' ? '.' : remedy}` }
 }
 
 /** False for a value that is not an object: that fault is reported once, for the payload itself. */
-function lacksPublished(value: unknown): boolean {
+function lacksPublished(value: unknown): value is Readonly<Record<string, unknown>> {
   return isRecord(value) && (value['published'] === undefined || value['published'] === null)
 }

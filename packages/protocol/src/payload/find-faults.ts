@@ -1,4 +1,6 @@
+import type { RecordRule } from './advice-rules.ts'
 import { nameKind, showValue } from './describe-value.ts'
+import { codesAt, membersRemedy, missingRemedy, typeRemedy } from './fault-remedies.ts'
 import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
 import { ownReferenceRemedy } from '../uuid.ts'
@@ -44,16 +46,17 @@ interface SchemaNode {
  * TypeBox's compiled check says no.
  *
  * @param schema A payload's JSON Schema, made of the kinds in `fields.ts`.
- * @param echo Whether messages may repeat the value that was sent. False for personal data.
+ * @param rules Where codes belong. Messages repeat the values that were sent. Left out, for personal data: they do not.
  */
-export function findFaults(schema: object, value: unknown, echo: boolean): PayloadFault[] {
-  const search: Search = { faults: [], show: echo ? showValue : nameKind }
+export function findFaults(schema: object, value: unknown, rules?: RecordRule): PayloadFault[] {
+  const search: Search = { faults: [], rules, show: rules === undefined ? nameKind : showValue }
   if (isSchemaNode(schema)) visit(search, schema, value, '')
   return search.faults
 }
 
 interface Search {
   readonly faults: PayloadFault[]
+  readonly rules: RecordRule | undefined
   readonly show: (value: unknown) => string
 }
 
@@ -61,7 +64,7 @@ function visit(search: Search, schema: SchemaNode, value: unknown, pointer: stri
   const allowed = [schema.type ?? []].flat()
   if (allowed.length > 0 && !allowed.some((type) => isOfType(type, value))) {
     const message = `must be ${nameTypes(allowed)}; ${search.show(value)} was sent`
-    report(search, pointer, 'wrong_type', message + remedyOf(schema, value))
+    report(search, pointer, 'wrong_type', message + remedyOf(search, schema, value, pointer))
   } else if (typeof value === 'string') visitText(search, schema, value, pointer)
   else if (Array.isArray(value)) visitArray(search, schema, value, pointer)
   else if (isRecord(value)) visitObject(search, schema, value, pointer)
@@ -80,7 +83,7 @@ function visitText(search: Search, schema: SchemaNode, value: string, pointer: s
   } else if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
     const { code, allowed } = patternFaults[pattern] ?? unknownPattern
     const message = `must be ${allowed}; ${search.show(value)} was sent`
-    report(search, pointer, code, message + remedyOf(schema, value))
+    report(search, pointer, code, message + remedyOf(search, schema, value, pointer))
   }
 }
 
@@ -108,11 +111,14 @@ function visitObject(
   value: Readonly<Record<string, unknown>>,
   pointer: string,
 ): void {
-  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+  const { properties = {} } = schema
+  for (const [name, member] of Object.entries(properties)) {
     const sent = Object.hasOwn(value, name) ? value[name] : undefined
     const isRequired = schema.required?.includes(name) === true
     if (isRequired && (sent === undefined || sent === null)) {
-      report(search, `${pointer}/${name}`, 'missing', missingMessage(member, sent))
+      const remedy = missingRemedy(name, value, Object.keys(properties))
+      const what = remedy === '' ? `; ${nameKind(sent)} was sent` : remedy
+      report(search, `${pointer}/${name}`, 'missing', missingMessage(member) + what)
     } else if (sent !== undefined) visit(search, member, sent, `${pointer}/${name}`)
   }
 }
@@ -120,19 +126,23 @@ function visitObject(
 function report(search: Search, pointer: string, code: PayloadFaultCode, message: string): void {
   if (search.faults.length >= maxFaults) return
   const path = pointer === '' ? 'The payload' : pointer.slice(1)
-  search.faults.push({ pointer, code, message: `${path} ${message}.` })
+  search.faults.push({ pointer, code, message: `${path} ${message}${/[.?]$/.test(message) ? '' : '.'}` })
 }
 
-/** The rest of a sentence about a required field that is absent or null. */
-function missingMessage(schema: SchemaNode, sent: unknown): string {
+/** About a required field that is absent or null. */
+function missingMessage(schema: SchemaNode): string {
   const allowed = schema.pattern === undefined ? undefined : patternFaults[schema.pattern]?.allowed
-  return `must be present and be ${allowed ?? nameTypes([schema.type ?? []].flat())}; ${nameKind(sent)} was sent`
+  return `must be present and be ${allowed ?? nameTypes([schema.type ?? []].flat())}`
 }
 
 /** A publisher's own reference, a text or a number, can be turned into a UUID. */
-function remedyOf({ pattern }: SchemaNode, value: unknown): string {
+function remedyOf({ rules }: Search, schema: SchemaNode, value: unknown, pointer: string): string {
   const isOwn = typeof value === 'string' || typeof value === 'number'
-  return pattern === uuidPattern && isOwn ? `. ${ownReferenceRemedy}` : ''
+  if (schema.pattern === uuidPattern && isOwn) return `. ${ownReferenceRemedy}`
+  if (rules === undefined || schema.pattern !== undefined) return ''
+  const types = [schema.type ?? []].flat()
+  if (types.includes('object')) return membersRemedy(value, Object.keys(schema.properties ?? {}))
+  return typeRemedy(value, types, codesAt(rules, pointer))
 }
 
 const uuidFault = {
@@ -153,18 +163,19 @@ const patternFaults: Readonly<Record<string, typeof uuidFault | typeof urlFault>
 /** None of our schemas has another pattern; if one appears, a fault is still reported. */
 const unknownPattern = { code: 'wrong_type', allowed: 'in the documented form' } as const
 
-const typeNames: Readonly<Record<string, string>> = {
-  object: 'an object',
-  array: 'an array',
-  string: 'a string',
-  number: 'a number',
-  integer: 'an integer',
-  boolean: 'true or false',
-  null: 'null',
+const typeNames: Readonly<Record<string, readonly string[]>> = {
+  object: ['an object'],
+  array: ['an array'],
+  string: ['a string'],
+  number: ['a number'],
+  integer: ['an integer'],
+  boolean: ['true', 'false'],
 }
 
 function nameTypes(types: readonly string[]): string {
-  return types.map((type) => typeNames[type] ?? type).join(' or ')
+  const names = types.flatMap((type) => typeNames[type] ?? [type])
+  const last = names.at(-1) ?? ''
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last
 }
 
 /** Neither TypeBox's types nor an imported JSON file say that a schema has a `type`. */

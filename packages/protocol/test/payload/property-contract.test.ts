@@ -317,7 +317,11 @@ describe('property payload: hostile content', () => {
     assert.match(fault?.message ?? '', /javascript:\\u0007\\u202ea/)
     assert.ok((fault?.message.length ?? 0) < 400)
     const [nested] = check({ ...specProperty, status: { secret: 'x'.repeat(500) } })
-    assert.equal(nested?.message, 'status must be an integer or null; an object was sent.')
+    assert.match(
+      nested?.message ?? '',
+      /^status must be an integer or null; an object was sent\. Send the number /,
+    )
+    assert.doesNotMatch(nested?.message ?? '', /secret|xx/)
     const [cutPair] = check(withMember(specProperty, '/status', `${'a'.repeat(99)}😀`))
     assert.ok(cutPair?.message.isWellFormed())
   })

@@ -60,7 +60,7 @@ export function readAudit(context: Context): Operation {
       if (typeof tenant === 'object') return tenant
       const rows = await context.audit.read({ ...query, first: 'newest', tenant, limit: limit + 1 })
       if (rows === 'unknownRow') {
-        const message = 'There is no such row, or not any more: begin again without after.'
+        const message = 'There is no such row, or it is gone: start again without after.'
         const errors = [{ parameter: 'after', code: 'not_a_place', message }]
         return refused({ code: 'invalid_parameter', errors })
       }
@@ -87,7 +87,7 @@ function readRow(values: ReadonlyMap<string, string>, errors: ProblemError[]): s
   const text = values.get('after')
   const id = text === undefined ? undefined : parseUuid(text)
   if (text !== undefined && id === undefined) {
-    const message = `${quoteInput(text)} is not a place in the audit; send the "next" of an earlier answer, unchanged.`
+    const message = `${quoteInput(text)} is not a place in the audit; send the "next" of the previous answer, unchanged.`
     errors.push({ parameter: 'after', code: 'not_a_place', message })
   }
   return id

@@ -99,5 +99,5 @@ function refusalOfBody(request: Request): Refusal | undefined {
   if (type === undefined && !announced) return undefined
   const [mediaType = ''] = (type ?? '').split(';')
   if (mediaType.trim().toLowerCase() === 'application/json') return undefined
-  return { code: 'unsupported_media_type', detail: 'The console takes bodies as application/json only.' }
+  return { code: 'unsupported_media_type', detail: 'The console accepts bodies as application/json only.' }
 }

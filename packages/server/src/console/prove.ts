@@ -49,7 +49,7 @@ export async function prove(
 export const noSuchKey = {
   code: 'unauthorized',
   detail:
-    'This is no key of this service. Copy it whole, from pev_ to its end, or ask the operator for a new one.',
+    'This is not a key of this service. Copy it whole, from pev_ to its end, or ask the operator for a new one.',
 } as const
 
 async function ofLink(

@@ -215,6 +215,6 @@ function refusal(isOwnFault: boolean): Refusal {
 }
 
 const ownDetail =
-  'This key has reached its limit of bytes under way: bodies it is sending, and answers it has not read. Nothing was stored. Read answers to their end, send fewer requests at the same time, and try again.'
+  'This key has reached its limit of bytes in progress: bodies that it is sending, and answers that it has not read. Nothing was stored. Read answers to their end, send fewer requests at the same time, and try again.'
 const nodeDetail =
   'The service has reached its limit of bytes of requests and answers. Nothing was stored. Try again after the time in Retry-After.'

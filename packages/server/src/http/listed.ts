@@ -43,7 +43,7 @@ export function readId(
   if (refusal !== undefined) return refused(refusal)
   const id = parseUuid(given)
   if (id !== undefined) return id
-  const message = `The id of ${one} is a UUID: 8-4-4-4-12 hexadecimal digits.`
+  const message = `The id of ${one} must be a UUID: 8-4-4-4-12 hexadecimal digits.`
   return refused({ code: 'invalid_parameter', errors: [{ parameter, code: 'not_a_uuid', message }] })
 }
 

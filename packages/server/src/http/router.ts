@@ -181,7 +181,7 @@ function startRoute(basePath: string, hasConsole: boolean): Routed {
 }
 
 function methodRefusal(method: string, path: string, allow: string, basePath: string): Refusal {
-  const said = `${quoteInput(method)} is not a method of this path; it takes ${allow}.`
+  const said = `${quoteInput(method)} is not a method of this path; it accepts ${allow}.`
   const remedy = writes.includes(method) ? howToPublish(method, path, basePath) : ''
   return { code: 'method_not_allowed', detail: said + remedy, headers: { allow } }
 }
@@ -210,10 +210,19 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: Near
   const isThere = shorter !== path && lookUp.allowOf(routedTarget(shorter, '')) !== undefined
   const meant = isThere ? undefined : nearest(path)
   const listed = `The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
+  const near = meant === undefined ? howToRead(path, basePath) : `Did you mean ${basePath}${meant}? `
   const detail = isThere
     ? 'There is nothing at this path. Leave out the slash at its end.'
-    : `There is nothing at this path. ${meant === undefined ? '' : `Did you mean ${basePath}${meant}? `}${listed}`
+    : `There is nothing at this path. ${near}${listed}`
   return { code: 'path_not_found', detail }
+}
+
+/** For paths that other services have for the same thing. The text ends with a blank. */
+function howToRead(path: string, basePath: string): string {
+  const said = /(propert|listing)|(contact)|event/i.exec(path.slice(0, 100))
+  if (said === null) return ''
+  const { subjectsPath, publishPath } = feeds[said[2] === undefined ? 'property' : 'contact']
+  return `Events are read with GET ${basePath}${publishPath} and published with POST; one subject is read with GET ${basePath}${subjectsPath}/{subjectId}, all with GET ${basePath}${publishPath}/snapshot. `
 }
 
 /**

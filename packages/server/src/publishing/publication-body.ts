@@ -2,12 +2,14 @@
 import {
   afterBlanks,
   findSyntaxFault,
+  invalidJson,
   maxBytesAtOnce,
   textPositionOf,
   readItems,
   readRange,
   readRangeInPieces,
 } from '@property-events/protocol'
+import { syntaxRemedy } from '../http/requests/syntax-remedy.ts'
 import type {
   FeedName,
   ItemLimits,
@@ -162,9 +164,6 @@ function errorOf(fault: JsonFault, pointer: string, limits: BodyLimits): Problem
   return { pointer, code: 'event_too_large', message }
 }
 
-const openBrace = 0x7b
-const singleQuote = 0x27
-
 export interface PublishedBody {
   /** Valid UTF-8 without a byte order mark. */
   readonly body: Buffer
@@ -183,22 +182,19 @@ export function* withPosition(
   const lineEnd = format === 'json' ? -1 : body.indexOf('\n', start)
   const end = lineEnd === -1 ? body.length : lineEnd
   const found = yield* findSyntaxFault(body.subarray(start, end))
-  if (found === undefined) return error
-  // For an empty text there is nothing to add.
-  if (found === 0 && end === start) return error
+  if (format === 'json' && found === end && error.message !== invalidJson) {
+    return {
+      ...error,
+      message: 'The body is empty: send an event such as {"payload": {…}}, or an array of them.',
+    }
+  }
+  if (found === undefined || error.message !== invalidJson) return error
   const offset = start + found
   const { line, column, excerpt } = yield* textPositionOf(body, offset)
-  const what = offset === end ? 'It ends too early' : 'It stops being JSON'
+  const what = offset === end ? 'The JSON ends too early, at' : 'Invalid JSON at'
   // For contacts, an excerpt could be somebody's name (D18).
   const isShown = feed === 'property' && excerpt !== ''
   const shown = isShown ? `, near \`${excerpt.replaceAll(/\p{C}/gu, '\ufffd')}\`` : ''
-  // The first line was whole, so what follows it may be meant as another one.
-  const isLines = format === 'json' && body[offset] === openBrace && line > 1 && column === 1
-  const remedy = isLines
-    ? ' If each line is an event, send them as application/x-ndjson.'
-    : body[offset] === singleQuote
-      ? ' Names and texts must be in double quotes.'
-      : ''
-  const message = `${error.message} ${what} at line ${line}, column ${column}${shown}.${remedy}`
+  const message = `${what} line ${line}, column ${column}${shown}.${syntaxRemedy(body, offset, format)}`
   return { ...error, message }
 }

@@ -2,15 +2,18 @@
 import {
   categories,
   eventTypeNumber,
+  feedNames,
   feeds,
   hasAtMost,
   isUuid,
   nearestName,
   ownReferenceRemedy,
   parseUuid,
+  spelledAs,
   standardCode,
 } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
+import { quoteInput } from '../http/requests/echo-text.ts'
 import { fault, maxReported } from './publication-body.ts'
 import type { Faults } from './publication-body.ts'
 
@@ -29,6 +32,8 @@ export interface ItemMembers {
 
 export type MembersReading = { readonly kind: 'members'; readonly members: ItemMembers } | Faults
 
+const ofRemoval = ['agentRef', 'reason']
+const allowedOfRemoval = 'Allowed are agentRef and reason: {"remove": {"agentRef": "…", "reason": 9}}.'
 const allowed = ['payload', 'remove', 'eventType', 'id', 'transactionId', 'category']
 const assigned = ['tenantId', 'sequenceNumber', 'createdDate', 'eventTypeShortCode']
 
@@ -42,11 +47,8 @@ export function readItemMembers(
     const message = `An event is an object such as {"payload": {…}}; this is ${kindOf(value)}.`
     return fault('', 'wrong_type', message)
   }
-  if (isBarePayload(value, feed)) {
-    const { subjectField } = feeds[feed]
-    const message = `This is a payload by itself. Wrap it in "payload": {"payload": {"${subjectField}": …}}.`
-    return fault('/payload', 'payload_or_remove', message)
-  }
+  const bare = barePayload(value, feed)
+  if (bare !== undefined) return fault('/payload', 'payload_or_remove', bare)
   const errors: ProblemError[] = []
   const report = (member: string, code: string, message: string): undefined => {
     errors.push({ pointer: `/${member}`, code, message })
@@ -73,7 +75,7 @@ export function readItemMembers(
           : report(
               'eventType',
               'unknown_event_type',
-              `Allowed are ${Object.keys(catalogue[feed]).join(', ')}; or leave it out.`,
+              `${shown(eventType)}, which is not an event type of this feed. Allowed are ${Object.keys(catalogue[feed]).join(', ')}; or leave it out.`,
             ),
     id: id == null ? undefined : uuidMember('id', id, report)?.toLowerCase(),
     transactionId: transactionId == null ? undefined : uuidMember('transactionId', transactionId, report),
@@ -85,7 +87,9 @@ export function readItemMembers(
     report(
       hasPayload ? 'remove' : 'payload',
       'payload_or_remove',
-      'Send exactly one of "payload" and "remove".',
+      hasPayload
+        ? 'Both "payload" and "remove" were sent; send one of them.'
+        : 'Neither "payload" nor "remove" was sent. Publish with {"payload": {…}}, or remove with {"remove": {…}}.',
     )
   } else if (hasPayload && typeof payload !== 'string' && !isObject(payload)) {
     report(
@@ -100,9 +104,20 @@ export function readItemMembers(
   return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'members', members: given }
 }
 
-/** The payload was sent without the event around it. */
-function isBarePayload(value: Readonly<Record<string, unknown>>, feed: FeedName): boolean {
-  return value['payload'] == null && value['remove'] == null && Object.hasOwn(value, feeds[feed].subjectField)
+/** What to do about a payload, or a removal, that was sent without the event around it. */
+function barePayload(value: Readonly<Record<string, unknown>>, feed: FeedName): string | undefined {
+  if (value['payload'] != null || value['remove'] != null) return undefined
+  const names = Object.keys(value)
+  if (feed === 'property' && value['agentRef'] != null && names.every((name) => ofRemoval.includes(name))) {
+    return 'To remove a property, send the removal in a member named remove: {"remove": {"agentRef": …}}.'
+  }
+  const sent = feedNames.find((name) => spelledAs(feeds[name].subjectField, names) !== undefined)
+  if (sent === undefined) return undefined
+  const { subjectField, publishPath } = feeds[sent]
+  const wrapped = `{"payload": {"${subjectField}": …}}`
+  return sent === feed
+    ? `This is a payload alone. Put it in a member named payload: ${wrapped}.`
+    : `This looks like a ${sent}: publish it with POST ${publishPath}, as ${wrapped}.`
 }
 
 function notAMember(name: string): string {
@@ -115,7 +130,11 @@ type Report = (member: string, code: string, message: string) => undefined
 
 function uuidMember(member: string, value: unknown, report: Report): string | undefined {
   if (typeof value === 'string' && isUuid(value)) return value
-  return report(member, 'not_a_uuid', 'A UUID is 8-4-4-4-12 hexadecimal digits, without braces or prefix.')
+  return report(
+    member,
+    'not_a_uuid',
+    `${shown(value)}. A UUID is 8-4-4-4-12 hexadecimal digits, without braces or prefix; or leave it out.`,
+  )
 }
 
 function readCategory(value: unknown, feed: FeedName, report: Report): Category | undefined {
@@ -124,7 +143,11 @@ function readCategory(value: unknown, feed: FeedName, report: Report): Category 
   const category = categories.find((name) => name === value)
   return (
     category ??
-    report('category', 'unknown_category', `Allowed are ${categories.join(' and ')}; or leave it out.`)
+    report(
+      'category',
+      'unknown_category',
+      `${shown(category)}. Allowed are ${categories.join(' and ')}; or leave it out.`,
+    )
   )
 }
 
@@ -138,14 +161,16 @@ function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMember
   if (!isObject(value))
     return report('remove', 'wrong_type', 'A removal is an object: {"agentRef": "…", "reason": 9}.')
   for (const name of Object.keys(value)) {
-    if (name !== 'agentRef' && name !== 'reason') {
-      return report('remove', 'unknown_member', 'A removal has the members agentRef and reason.')
+    if (!ofRemoval.includes(name)) {
+      const nearest = nearestName(name, ofRemoval)
+      const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+      return report('remove', 'unknown_member', `Not a member of a removal.${meant} ${allowedOfRemoval}`)
     }
   }
   const { agentRef, reason } = value
   const subjectId = typeof agentRef === 'string' ? parseUuid(agentRef) : undefined
   if (typeof agentRef !== 'string' || subjectId === undefined) {
-    const message = `The agentRef of the property, a UUID. ${ownReferenceRemedy}.`
+    const message = `The agentRef of the property must be a UUID; ${shown(agentRef)}. ${ownReferenceRemedy}.`
     return report('remove/agentRef', 'not_a_uuid', message)
   }
   const isCode = Number.isInteger(reason) && Number(reason) >= 0
@@ -154,10 +179,15 @@ function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMember
     return report(
       'remove/reason',
       'wrong_type',
-      'A removal reason is a whole number (7 to 12) or a text of at most 200 characters.',
+      'The reason of a removal must be a whole number (7 to 12) or a text of at most 200 characters.',
     )
   }
   return { subject: agentRef, subjectId, reason: reason == null ? undefined : JSON.stringify(reason) }
+}
+
+/** What was sent, of members that are not about a person. */
+function shown(value: unknown): string {
+  return `${typeof value === 'string' ? quoteInput(value) : kindOf(value)} was sent`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -31,7 +31,7 @@ function faultOf({ values }: QueryReading, parameter: keyof typeof allowedValues
   const value = values.get(parameter)
   const allowed = allowedValues[parameter]
   if (value === undefined || allowed.some((candidate) => candidate === value)) return []
-  const message = `${quoteInput(value)} is not allowed; ${parameter} is ${allowed.join(' or ')}.`
+  const message = `${quoteInput(value)} is not allowed; ${parameter} must be ${allowed.join(' or ')}.`
   return [{ parameter, code: 'unknown_value', message }]
 }
 

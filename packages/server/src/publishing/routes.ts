@@ -142,7 +142,7 @@ async function publish(
   const refusal = refusalOfBytes(publication.body)
   if (refusal !== undefined) {
     metrics.published(feed, 'invalid')
-    return refused(refusal)
+    return refused(await refusal)
   }
   let outcome: PublishOutcome
   try {

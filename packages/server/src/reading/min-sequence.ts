@@ -49,7 +49,7 @@ export function waitForMinSequence(
   const feed = feedRead(need)
   if (feed === undefined) return undefined
   if (!/^(0|[1-9][0-9]{0,15})$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    const message = `${quoteInput(text)} is not a sequence number: plain digits, as in a receipt.`
+    const message = `${quoteInput(text)} is not a sequence number: send digits, as in a receipt.`
     const errors = [{ parameter: minSequenceHeader, code: 'not_a_count', message }]
     return { code: 'invalid_parameter', errors }
   }

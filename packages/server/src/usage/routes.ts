@@ -93,7 +93,7 @@ function readSpan(values: ReadonlyMap<string, string>, errors: ProblemError[]): 
   const text = values.get('by') ?? 'hour'
   const span = spans.find((one) => one === text)
   if (span !== undefined) return span
-  const message = `${quoteInput(text)} is not allowed; by is hour or day.`
+  const message = `${quoteInput(text)} is not allowed; by must be hour or day.`
   errors.push({ parameter: 'by', code: 'not_allowed', message })
   return 'hour'
 }

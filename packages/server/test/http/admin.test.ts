@@ -168,7 +168,7 @@ onEngines('administration', {}, (service) => {
       [{ branches: ['a\nb'] }, /one line/],
       [{ branches: Array.from({ length: 101 }, (_, n) => `${n}`) }, /1 to 100 texts/],
       [{ branches: null }, /branches/],
-      [{ branch: 'Dale' }, /grants is a list/],
+      [{ branch: 'Dale' }, /grants must be a list/],
     ]
     for (const [fields, words] of unusable) {
       const answer = await post('/keys', { grants: [{ ...grant, ...fields }] }, manager)

@@ -64,7 +64,7 @@ async function begin(asked: SigningIn, access: Access): Promise<Outcome> {
 
 const jsonOnly = {
   code: 'unsupported_media_type',
-  detail: 'The console takes bodies as application/json only.',
+  detail: 'The console accepts bodies as application/json only.',
 } as const
 
 function readProof(text: string): Proof | Refused {
@@ -78,7 +78,7 @@ function readProof(text: string): Proof | Refused {
   if (members.errors.length > 0) return refused({ code: 'invalid_body', errors: members.errors })
   if (key !== undefined && login === undefined) return { kind: 'pasted_key', secret: key.trim() }
   if (login !== undefined && key === undefined) return { kind: 'link', secret: login }
-  const message = `The body has one of key and login: ${example}.`
+  const message = `The body must have one of key and login: ${example}.`
   return refused({ code: 'invalid_body', errors: [{ pointer: '', code: 'one_of_key_and_login', message }] })
 }
 

@@ -78,10 +78,10 @@ async function acknowledge(
   const sequenceNumber =
     typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
   if (sequenceNumber === undefined)
-    members.fault('sequenceNumber', 'sequenceNumber is a whole number, from 0.')
+    members.fault('sequenceNumber', 'sequenceNumber must be a whole number, from 0.')
   const words = 'the epoch that the number was read in, as x-feed-epoch says'
   const epoch = members.matching('epoch', (one) => /^[0-9A-Za-z]{1,64}$/.test(one), words)
-  if (!members.given.has('epoch')) members.fault('epoch', `epoch is ${words}.`)
+  if (!members.given.has('epoch')) members.fault('epoch', `epoch must be ${words}.`)
   if (members.errors.length > 0 || sequenceNumber === undefined || epoch === undefined) {
     return refused({ code: 'invalid_body', errors: members.errors })
   }

@@ -80,7 +80,7 @@ function shownFault(
 function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
   const text = values.get('after')
   if (text === undefined || placePattern.test(text)) return text
-  const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged.`
+  const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return undefined
 }

@@ -1,5 +1,5 @@
 /** The body of a consumer's results: an array of at most 1,000 (PROTOCOL §14). Faults repeat no text. */
-import { hasAtMost, parseUuid, readJson } from '@property-events/protocol'
+import { hasAtMost, nearestName, parseUuid, readJson } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { Outcome } from '../consumer.ts'
 
@@ -32,11 +32,11 @@ export function readResults(text: string): ResultsReading {
   const value: unknown = reading.kind === 'read' ? reading.value : undefined
   if (!Array.isArray(value)) {
     const message =
-      'The body is not an array such as [{"agentRef":"…","sequenceNumber":7,"outcome":"live","url":"https://…"}].'
+      'The body must be an array such as [{"agentRef":"…","sequenceNumber":7,"outcome":"live","url":"https://…"}].'
     return { kind: 'faults', errors: [{ pointer: '', code: 'not_an_array', message }] }
   }
   if (value.length === 0 || value.length > maxResults) {
-    const message = `The array has 1 to ${maxResults} results; this one has ${value.length}.`
+    const message = `The array must have 1 to ${maxResults} results; this one has ${value.length}.`
     return { kind: 'faults', errors: [{ pointer: '', code: 'wrong_length', message }] }
   }
   const results: ResultItem[] = []
@@ -54,7 +54,7 @@ export function readResults(text: string): ResultsReading {
 
 function readResult(item: unknown, index: number): ResultItem | { readonly errors: readonly ProblemError[] } {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    const message = 'A result is an object with agentRef, sequenceNumber and outcome.'
+    const message = 'A result must be an object with agentRef, sequenceNumber and outcome.'
     return { errors: [{ pointer: `/${index}`, code: 'not_an_object', message }] }
   }
   const given = new Map<string, unknown>(Object.entries(item).filter(([, value]) => value !== null))
@@ -67,22 +67,25 @@ function readResult(item: unknown, index: number): ResultItem | { readonly error
     })
     return undefined
   }
-  if (![...given.keys()].every((name) => members.includes(name))) {
-    const message = `A result has no other members than ${members.join(', ')}.`
+  const unknown = [...given.keys()].find((name) => !members.includes(name))
+  if (unknown !== undefined) {
+    const nearest = nearestName(unknown, members)
+    const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+    const message = `This result has a member that is unknown.${meant} Allowed: ${members.join(', ')}.`
     errors.push({ pointer: `/${index}`, code: 'unknown_member', message })
   }
   const reference = given.get('agentRef')
   const agentRef =
     (typeof reference === 'string' ? parseUuid(reference) : undefined) ??
-    fault('agentRef', 'agentRef is a UUID: 8-4-4-4-12 hexadecimal digits.')
+    fault('agentRef', 'agentRef must be a UUID: 8-4-4-4-12 hexadecimal digits.')
   const number = given.get('sequenceNumber')
   const sequenceNumber =
     typeof number === 'number' && Number.isSafeInteger(number) && number > 0
       ? number
-      : fault('sequenceNumber', 'sequenceNumber is that of the event, a whole number.')
+      : fault('sequenceNumber', 'sequenceNumber must be that of the event, a whole number.')
   const outcome =
     outcomes.find((one) => one === given.get('outcome')) ??
-    fault('outcome', `outcome is one of ${outcomes.join(', ')}.`)
+    fault('outcome', `outcome must be one of ${outcomes.join(', ')}.`)
   const texts = readTexts(given, fault)
   if (errors.length > 0 || agentRef === undefined || sequenceNumber === undefined || outcome === undefined) {
     return { errors }
@@ -103,17 +106,17 @@ function readTexts(
     code: text(
       'code',
       (value) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value),
-      'code has 1 to 64 letters, digits, ".", "_" and "-".',
+      'code must have 1 to 64 letters, digits, ".", "_" and "-".',
     ),
     message: text(
       'message',
       (value) => value.length > 0 && hasAtMost(value, maxMessageLength) && !hasControls(value),
-      `message has 1 to ${maxMessageLength} characters and no control characters. It names no person.`,
+      `message must have 1 to ${maxMessageLength} characters and no control characters, and name no person.`,
     ),
     url: text(
       'url',
       isWebAddress,
-      `url is an http or https address of at most ${maxUrlLength} characters, without a password.`,
+      `url must be an http or https address of at most ${maxUrlLength} characters, without a password.`,
     ),
   }
 }

@@ -19,7 +19,7 @@ export function readExpectedInterval(
     const [from, to] = [shortestSetMs / 1_000, longestSetMs / 1_000]
     members.fault(
       'seconds',
-      `seconds is a whole number from ${from} to ${to}; 0 if nothing is expected; or null for the interval that is learned.`,
+      `seconds must be a whole number from ${from} to ${to}; 0 if nothing is expected; or null for the interval that is learned.`,
     )
     return { kind: 'faults', errors: members.errors }
   }

@@ -41,7 +41,7 @@ export function readLimit(values: ReadonlyMap<string, string>, errors: ProblemEr
   const text = values.get('limit')
   if (text === undefined) return defaultLimit
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostOfList) return Number(text)
-  const message = `${quoteInput(text)} is not allowed; limit is a whole number from 1 to ${mostOfList}, in plain digits.`
+  const message = `${quoteInput(text)} is not allowed; limit must be a whole number from 1 to ${mostOfList}, in digits.`
   errors.push({ parameter: 'limit', code: 'not_a_count', message })
   return defaultLimit
 }
@@ -60,7 +60,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   if (text === undefined) return 0
   const place = /^[0-9a-z]{1,11}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN
   if (Number.isSafeInteger(place)) return place
-  const message = `${quoteInput(text)} is not a place in a list; send the "next" of an earlier answer, unchanged.`
+  const message = `${quoteInput(text)} is not a place in a list; send the "next" of the previous answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return 0
 }

@@ -8,7 +8,7 @@ import type { Refusal } from './problem.ts'
 const readsWaiting: Refusal = {
   code: 'overloaded',
   detail:
-    'The store has more to read for the tenant of this key than it can in time. Nothing was stored. Make fewer requests at the same time, and try again.',
+    'The store has more to read for the tenant of this key than it can in time. Nothing was stored. Send fewer requests at the same time, and try again.',
 }
 
 /** Turns a thrown error into a refusal. Nothing of its message reaches the caller. */

@@ -149,13 +149,13 @@ function enterOnce(bucket: Bucket, most: number): (() => void) | undefined {
 }
 
 const usedUpByTenant =
-  'Together, the keys of this tenant have used up their requests for now; see Retry-After.'
+  'Together, the keys of this tenant have used up their requests for now. Wait for the time in Retry-After.'
 
 /** No clock can tell when a request will have been answered. */
 const soon = { nextTokenMs: 1_000 }
 
 function tooManyAtOnce(most: number): Refused {
-  const detail = `This key has ${most} requests under way, the most that it may have at the same time. Send the next one when one of them is answered.`
+  const detail = `This key has ${most} requests in progress, as many as it may have at the same time. Send the next one when one of them has been answered.`
   return refused({ code: 'too_many_at_once', detail, headers: retryAfter(soon) })
 }
 

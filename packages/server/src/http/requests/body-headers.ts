@@ -1,5 +1,7 @@
 /** The body of a publish request: its headers before it is read, its bytes after (PROTOCOL §4). */
 import { isUtf8 } from 'node:buffer'
+import { findUtf8Fault, utf8FaultText } from '@property-events/protocol'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { refused } from '../exchange.ts'
 import type { Refused, Request } from '../exchange.ts'
 import type { Refusal } from '../problem/problem.ts'
@@ -73,16 +75,19 @@ function readType(contentType: string): BodyType | Refused {
   return type ?? { kind: 'type', format: undefined }
 }
 
-/** The format of a body; `undefined` if it cannot be a publication, whatever its type was. */
+/** The format of a body; `undefined` if it cannot be a publication, whatever its type was. An empty one is no JSON. */
 export function formatOf(body: Buffer): BodyFormat | undefined {
   const first = /[^ \t\r\n]/.exec(body.toString('latin1', 0, 1_024))?.[0]
-  return first === '{' || first === '[' ? 'json' : undefined
+  return first === undefined || first === '{' || first === '[' ? 'json' : undefined
 }
 
 export function unsupportedType(mediaType: string): Refusal {
-  const seen = mediaType === '' ? 'no Content-Type' : `the Content-Type ${quoteInput(mediaType)}`
+  const byDefault = mediaType.startsWith('application/x-www-form-urlencoded')
+    ? ', which curl -d sends by default'
+    : ''
+  const seen = mediaType === '' ? 'no Content-Type' : `the Content-Type ${quoteInput(mediaType)}${byDefault}`
   const body = untold.includes(mediaType) ? ', and its body begins with neither { nor [' : ''
-  const detail = `The request has ${seen}${body}; send JSON as application/json, or one event a line as application/x-ndjson.`
+  const detail = `The request has ${seen}${body}; send JSON with the header content-type: application/json, or one event a line with application/x-ndjson.`
   return { code: 'unsupported_media_type', detail }
 }
 
@@ -93,17 +98,20 @@ export function bodyTooLarge(maxBytes: number): Refusal {
 }
 
 /** Why the bytes of a body are refused. Replacing bytes that are not UTF-8 would store something nobody sent. */
-export function refusalOfBytes(body: Buffer): Refusal | undefined {
-  if (!isUtf8(body)) {
-    return refusedBody(
-      'invalid_utf8',
-      'The body is not valid UTF-8. Encode the text as UTF-8 before it is sent.',
-    )
-  }
+export function refusalOfBytes(body: Buffer): Refusal | Promise<Refusal> | undefined {
+  if (!isUtf8(body)) return notUtf8(body)
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     return refusedBody('byte_order_mark', 'The body begins with a byte order mark; send it without one.')
   }
   return undefined
+}
+
+async function notUtf8(body: Buffer): Promise<Refusal> {
+  const steps = findUtf8Fault(body)
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) await yieldForStep()
+  const where = step.value === undefined ? '' : ` ${utf8FaultText(step.value)}`
+  return refusedBody('invalid_utf8', `The body is not UTF-8.${where}`)
 }
 
 function refusedBody(code: string, message: string): Refusal {

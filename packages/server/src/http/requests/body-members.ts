@@ -1,6 +1,14 @@
 /** The members of a small JSON body, read strictly. Faults repeat no value, because it may be about a person. */
-import { nearestName, parseUuid, readJson } from '@property-events/protocol'
-import type { ProblemError } from '@property-events/protocol'
+import {
+  findSyntaxFault,
+  invalidJson,
+  nearestName,
+  parseUuid,
+  readJson,
+  textPositionOf,
+} from '@property-events/protocol'
+import type { JsonReading, ProblemError } from '@property-events/protocol'
+import { syntaxRemedy } from './syntax-remedy.ts'
 import { quoteInput } from './echo-text.ts'
 
 export interface BodyMembers<Member extends string> {
@@ -36,7 +44,7 @@ export function readMembers<Member extends string>(
   const reading = readJson(text, { maxDepth })
   const value: unknown = reading.kind === 'read' ? reading.value : undefined
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const message = `The body is not one JSON object such as ${example}.`
+    const message = `${whyNoObject(text, reading)} The body must be one JSON object such as ${example}.`
     return { kind: 'faults', errors: [{ pointer: '', code: 'not_an_object', message }] }
   }
   const given = new Map(Object.entries(value).filter(([, one]) => one !== null))
@@ -55,18 +63,38 @@ export function readMembers<Member extends string>(
       fault,
       oneOf: (member, allowed) =>
         allowed.find((word) => word === given.get(member)) ??
-        fault(member, `${member} is one of ${allowed.join(', ')}.`),
+        fault(member, `${member} must be one of ${allowed.join(', ')}.`),
       matching(member, isAllowed, words) {
         const one = given.get(member)
         if (typeof one === 'string' && isAllowed(one)) return one
-        return one === undefined ? undefined : fault(member, `${member} is ${words}.`)
+        return one === undefined ? undefined : fault(member, `${member} must be ${words}.`)
       },
       uuid(member) {
         const one = given.get(member)
         const id = typeof one === 'string' ? parseUuid(one) : undefined
-        return id ?? fault(member, `${member} is a UUID: 8-4-4-4-12 hexadecimal digits.`)
+        return id ?? fault(member, `${member} must be a UUID: 8-4-4-4-12 hexadecimal digits.`)
       },
     },
+  }
+}
+
+/** The place of a fault of syntax; no text around it, which may be about a person. */
+function whyNoObject(text: string, reading: JsonReading): string {
+  if (text.trim() === '') return 'The body is empty.'
+  if (reading.kind === 'read') return 'This is JSON, but not an object.'
+  if (reading.fault.message !== invalidJson) return reading.fault.message
+  const bytes = Buffer.from(text)
+  const offset = lastOf(findSyntaxFault(bytes))
+  if (offset === undefined) return invalidJson
+  const { line, column } = lastOf(textPositionOf(bytes, offset))
+  return `Invalid JSON at line ${line}, column ${column}.${syntaxRemedy(bytes, offset, 'json')}`
+}
+
+/** A small body is read in one turn. */
+function lastOf<Value>(steps: Generator<undefined, Value>): Value {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
   }
 }
 
@@ -87,6 +115,6 @@ function unknownMember(name: string, members: readonly string[]): readonly Probl
   if (members.some((member) => member === name)) return []
   const nearest = nearestName(name, members)
   const known = `Allowed: ${members.join(', ')}.`
-  const message = nearest === undefined ? known : `Did you mean ${nearest}? ${known}`
+  const message = `Not a member of this body.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} ${known}`
   return [{ pointer: `/${quoteInput(name).slice(1, -1)}`, code: 'unknown_member', message }]
 }

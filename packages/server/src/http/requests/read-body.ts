@@ -54,7 +54,7 @@ export async function withSmallBody(
     if (body.kind === 'gone') return { kind: 'none' }
     if (body.kind === 'refused') return body
     const fault = refusalOfBytes(body.bytes)
-    return fault === undefined ? await answer(body.bytes.toString('utf8')) : refused(fault)
+    return fault === undefined ? await answer(body.bytes.toString('utf8')) : refused(await fault)
   } finally {
     flight.end()
   }

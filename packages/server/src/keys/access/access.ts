@@ -203,7 +203,10 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
     const words = anyScopes[scope][1]
     const isHeld = grants.some(({ scopes }) => scopes.some((held) => isOfAny(scope, held)))
     if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes: [], reading }
-    return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
+    return refused({
+      code: 'missing_scope',
+      detail: `This operation needs a key with ${words}; ${scopesOf(key)}.`,
+    })
   }
   let { held, tenants } = tenantWith(grants, scope)
   if (tenants === 0 && orScope !== undefined) ({ held, tenants } = tenantWith(grants, orScope))
@@ -230,13 +233,19 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
     const detail =
       tenants > 1
         ? `This key reads this feed for several tenants. Name one in the header ${tenantHeader}.`
-        : `This key does not have the scope ${scope}. Ask the operator for one that does.`
+        : `This operation needs a key with the scope ${scope}; ${scopesOf(key)}. Ask the operator for one that has it.`
     return refused({ code: 'key_scope', detail })
   }
   if (tenants > 1) return refused({ code: 'ambiguous_tenant' })
   const words = orScope === undefined ? scope : `${scope} or ${orScope}`
-  const detail = `This operation needs a key with the scope ${words}.`
+  const detail = `This operation needs a key with the scope ${words}; ${scopesOf(key)}. Ask the operator for one that has it.`
   return refused({ code: 'missing_scope', detail })
+}
+
+/** What a key may do, for the answer that it may not do something else. */
+function scopesOf({ grants, adminScopes }: VerifiedKey): string {
+  const held = new Set([...grants.flatMap(({ scopes }) => scopes), ...adminScopes])
+  return held.size === 0 ? 'this key has none' : `this key has ${[...held].join(', ')}`
 }
 
 /** The operation checks which tenant. */
@@ -264,7 +273,7 @@ function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refus
     need === 'anyKey' || adminScopes.includes(need) || grants.some((grant) => mayAdminister(grant, need))
   if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes, reading }
   const { scopes } = tenantNeeds[need]
-  const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}.`
+  const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}; ${scopesOf(key)}.`
   return refused({ code: 'missing_scope', detail })
 }
 
@@ -280,7 +289,8 @@ function whatIsMissing(
   const place = text === undefined ? misplacedKey(request) : undefined
   if (place !== undefined)
     return `The request has no x-api-key header, and ${place}. The key belongs in x-api-key.`
-  if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
+  if (text === undefined)
+    return 'The request has no key. Send your API key in the x-api-key header; if a variable holds it, check that it is set.'
   const parts = parseKeyText(text)
   if (parts?.isTest === true && !testKeys)
     return 'This is a test key, and this service takes no test keys. Ask its operator to enable them (serve --test-keys), or to give you a key that reads live data.'
@@ -290,9 +300,23 @@ function whatIsMissing(
   return 'The value of x-api-key is not a whole key: a character is missing or wrong. Copy the key again, from pev_ to its end.'
 }
 
+/** What other services call the header of a key. */
+const otherHeaders = [
+  'apikey',
+  'api-key',
+  'x-apikey',
+  'x-auth-token',
+  'x-access-token',
+  'x-key',
+  'token',
+  'key',
+]
+
 /** Where clients put keys by mistake. */
 function misplacedKey(request: Request): string | undefined {
   if (request.header('authorization') !== undefined) return 'its Authorization header is not read'
+  const other = otherHeaders.find((name) => request.header(name)?.includes('pev_') === true)
+  if (other !== undefined) return `its header ${other} is not read`
   if (/[?&](?:x-)?api[-_]?key=|pev(?:_|%5f)/i.test(request.target))
     return 'a key in its address is not read. Addresses are written to logs: if that was a whole key, have it replaced'
   if (/pev_/.test(request.header('cookie') ?? '')) return 'its cookies are not read'

@@ -60,7 +60,7 @@ export function refusalOfGiving(
   const missing = (given.adminScopes ?? []).find((scope) => !access.adminScopes.includes(scope))
   if (missing !== undefined) return notHeld(missing)
   if (given.operator && !access.adminScopes.includes('admin:manage')) {
-    return refused({ code: 'scope_not_held', detail: 'Only an operator key makes operator keys.' })
+    return refused({ code: 'scope_not_held', detail: 'Only an operator key can create operator keys.' })
   }
   for (const grant of given.grants) {
     const wanting = grant.scopes.find((scope) => !mayGive(access, grant.tenantId, scope))
@@ -70,7 +70,7 @@ export function refusalOfGiving(
 }
 
 function notHeld(scope: GrantScope | AdminScope): Refused {
-  const detail = `Your key does not hold ${scope}${isAdminScope(scope) ? '' : ' for this tenant'}, so it cannot give it, nor change a key that has it.`
+  const detail = `Your key does not have the scope ${scope}${isAdminScope(scope) ? '' : ' for this tenant'}, so it cannot grant it or change a key that has it.`
   return refused({ code: 'scope_not_held', detail })
 }
 

@@ -74,7 +74,7 @@ export function watchedAnswer(
 
 const changed: Refusal = {
   code: 'key_disabled',
-  detail: 'What this key reads has changed while the request waited. Ask again.',
+  detail: 'What this key can read has changed while the request waited. Try again.',
 }
 
 function refusalOf(

@@ -41,7 +41,7 @@ export function readNewKey(text: string, nowMs: number): BodyReading<NewKeyBody>
   if (reading.kind === 'faults') return reading
   const { members } = reading
   const operator = members.given.get('operator') ?? false
-  if (typeof operator !== 'boolean') members.fault('operator', 'operator is true or false.')
+  if (typeof operator !== 'boolean') members.fault('operator', 'operator must be true or false.')
   const body: NewKeyBody = {
     label: readLabel(members) ?? '',
     operator: operator === true,
@@ -94,7 +94,7 @@ export function readRotation(text: string): BodyReading<{ readonly overlapHours:
   const { members } = reading
   const given = members.given.get('overlapHours') ?? defaultOverlapHours
   if (typeof given !== 'number' || !(given >= 0 && given <= longestOverlapHours)) {
-    members.fault('overlapHours', `overlapHours is a number from 0 to ${longestOverlapHours}.`)
+    members.fault('overlapHours', `overlapHours must be a number from 0 to ${longestOverlapHours}.`)
   }
   if (members.errors.length > 0 || typeof given !== 'number')
     return { kind: 'faults', errors: members.errors }
@@ -111,7 +111,7 @@ function readLabel(members: BodyMembers<'label'>): string | undefined {
 }
 
 function readEnd(members: BodyMembers<'expiresAt'>, nowMs: number): number | undefined {
-  const words = 'a time to come, such as 2027-01-31T09:30:00Z'
+  const words = 'a time in the future, such as 2027-01-31T09:30:00Z'
   const msOf = (text: string): number => {
     const ticks = parseWindowBound('from', text)
     return ticks === undefined ? 0 : millisecondsOfTicks(ticks)
@@ -121,7 +121,7 @@ function readEnd(members: BodyMembers<'expiresAt'>, nowMs: number): number | und
   const given = members.given.get('expiresAt')
   return given === undefined || typeof given === 'string'
     ? undefined
-    : members.fault('expiresAt', `expiresAt is ${words}.`)
+    : members.fault('expiresAt', `expiresAt must be ${words}.`)
 }
 
 function readRate(members: BodyMembers<'rate'>): KeyRate | undefined {
@@ -132,7 +132,10 @@ function readRate(members: BodyMembers<'rate'>): KeyRate | undefined {
   const isWhole = (value: unknown): value is number =>
     typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
   if (isWhole(perSecond) && isWhole(burst) && Object.keys(others).length === 0) return { perSecond, burst }
-  return members.fault('rate', `rate is {"perSecond":…,"burst":…}, each a whole number from 1 to ${most}.`)
+  return members.fault(
+    'rate',
+    `rate must be {"perSecond":…,"burst":…}, each a whole number from 1 to ${most}.`,
+  )
 }
 
 function readNetworks(members: BodyMembers<'networks'>): readonly string[] | undefined {
@@ -143,13 +146,13 @@ function readNetworks(members: BodyMembers<'networks'>): readonly string[] | und
     if (texts.length === given.length) return [...new Set(texts)]
   }
   const words = `a list of at most ${maxNetworks} addresses or networks such as 192.0.2.0/24 or 2001:db8::/32`
-  return members.fault('networks', `networks is ${words}.`)
+  return members.fault('networks', `networks must be ${words}.`)
 }
 
 function readAdminScopes(members: BodyMembers<'scopes'>): readonly AdminScope[] {
   const given = wordsOf(members.given.get('scopes'), adminScopes)
   if (given !== undefined && given.length > 0) return given
-  members.fault('scopes', `scopes is a list of at least one of ${adminScopes.join(', ')}.`)
+  members.fault('scopes', `scopes must be a list of at least one of ${adminScopes.join(', ')}.`)
   return []
 }
 
@@ -162,7 +165,7 @@ function readGrants(members: BodyMembers<'grants'>): readonly Grant[] {
   if (list.length > 0 && isEach) return grants
   if (members.errors.length > faults) return []
   const words = `a list of at least one {"tenantId":…,"scopes":[…]}, each of another tenant and with scopes of ${grantScopes.join(', ')}; ${contactWords}; "branches":[…] limits one to branches`
-  members.fault('grants', `grants is ${words}.`)
+  members.fault('grants', `grants must be ${words}.`)
   return []
 }
 
@@ -198,7 +201,7 @@ function readBranches(
   const branches = grantedBranches(texts)
   if (branches !== undefined) return branches
   const words = `1 to ${maxGrantedBranches} texts of 1 to ${maxBranchLength} characters and one line each, as \`branch_id\` has them in payloads`
-  return members.fault('grants', `branches is a list of ${words}.`)
+  return members.fault('grants', `branches must be a list of ${words}.`)
 }
 
 /** Each word once, in the order of `allowed`. */

@@ -42,7 +42,7 @@ export function readHoldBody(text: string, nowMs: number): HoldBodyReading {
   }
   const words = `a day such as 2027-12-31, which it includes (UTC): today or later, and at most ${longestYears} years from now`
   const until = members.matching('until', isUntil, words)
-  if (!members.given.has('until')) members.fault('until', `until is ${words}.`)
+  if (!members.given.has('until')) members.fault('until', `until must be ${words}.`)
   const caseRef = readCaseRef(members)
   const { errors } = members
   const isWhole = feed !== undefined && subjectId !== undefined && ground !== undefined && until !== undefined

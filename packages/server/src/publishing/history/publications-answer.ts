@@ -60,7 +60,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   if (minute !== undefined && keyId !== undefined && Number.parseInt(minute, 36) <= 2 ** 31 - 1) {
     return { minute: Number.parseInt(minute, 36), feed: feed === 'p' ? 'property' : 'contact', keyId }
   }
-  const message = `${quoteInput(text)} is not a place in a list; send the "next" of an earlier answer, unchanged.`
+  const message = `${quoteInput(text)} is not a place in a list; send the "next" of the previous answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return undefined
 }

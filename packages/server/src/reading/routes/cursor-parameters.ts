@@ -75,7 +75,7 @@ export function readCursorParameters(
   return { kind: 'parameters', parameters: { after, limit, epoch, head, view, types: types.filter, wait } }
 }
 
-/** A number in plain digits; `undefined` if it is missing. */
+/** A number in digits; `undefined` if it is missing. */
 function readCount(
   name: CursorName,
   text: string | undefined,
@@ -84,7 +84,7 @@ function readCount(
 ): number | undefined | ProblemError {
   if (text === undefined) return undefined
   if (/^(?:0|[1-9]\d{0,15})$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
-  const message = `${quoteInput(text)} is not allowed; ${name} is a whole number from ${least} to ${most}, in plain digits.`
+  const message = `${quoteInput(text)} is not allowed; ${name} must be a whole number from ${least} to ${most}, in digits.`
   return { parameter: name, code: 'not_a_count', message }
 }
 
@@ -118,9 +118,9 @@ export function refusalOfCursor(refused: CursorRefusal): Refusal {
   if (refused.kind === 'unknownFeed') return { code: 'key_disabled' }
   const { epoch, sequenceNumber } = refused.head
   if (refused.kind === 'epochChanged') {
-    const detail = `The feed is in epoch ${epoch}, its last number is ${sequenceNumber}. Begin again with a snapshot.`
+    const detail = `The feed is in epoch ${epoch}, its last number is ${sequenceNumber}. Start again with a snapshot.`
     return { code: 'epoch_changed', detail }
   }
-  const detail = `The feed's last number is ${sequenceNumber}. Its store was restored, or the number is from another feed: begin again with a snapshot.`
+  const detail = `The feed's last number is ${sequenceNumber}. Its store was restored, or the number is from another feed: start again with a snapshot.`
   return { code: 'cursor_beyond_head', detail }
 }

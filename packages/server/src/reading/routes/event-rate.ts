@@ -98,7 +98,7 @@ function readBound(
 function readBuckets(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {
   const text = values.get('buckets') ?? String(defaultBuckets)
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostBuckets) return Number(text)
-  const message = `${quoteInput(text)} is not allowed; buckets is a whole number from 1 to ${mostBuckets}.`
+  const message = `${quoteInput(text)} is not allowed; buckets must be a whole number from 1 to ${mostBuckets}.`
   errors.push({ parameter: 'buckets', code: 'not_a_count', message })
   return defaultBuckets
 }

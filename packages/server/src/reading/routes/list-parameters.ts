@@ -82,13 +82,13 @@ function isFault(value: unknown): value is ProblemError {
 
 function readCount(parameter: 'page' | 'pageSize', text: string, maximum: number): number | ProblemError {
   if (/^[1-9][0-9]{0,8}$/.test(text) && Number(text) <= maximum) return Number(text)
-  const message = `${quoteInput(text)} is not allowed; ${parameter} is a whole number from 1 to ${maximum}, in plain digits.`
+  const message = `${quoteInput(text)} is not allowed; ${parameter} must be a whole number from 1 to ${maximum}, in digits.`
   return { parameter, code: 'not_a_count', message }
 }
 
 function readSwitch(text: string): boolean | ProblemError {
   if (text === 'true' || text === 'false') return text === 'true'
-  const message = `${quoteInput(text)} is not allowed; current is true or false.`
+  const message = `${quoteInput(text)} is not allowed; current must be true or false.`
   return { parameter: 'current', code: 'not_a_switch', message }
 }
 

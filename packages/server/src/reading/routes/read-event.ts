@@ -1,4 +1,6 @@
 /** One event by its id, from its sealed segment if there is one, otherwise from the store. */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
 import { represent } from '../representation/representation.ts'
 import type { Representation } from '../representation/representation.ts'
 import { disclosedEvents, disclosedRange } from '../../privacy/disclosure/disclosure.ts'
@@ -10,7 +12,7 @@ import type { FeedKey } from '../../events/feed-key.ts'
 import type { Located, EventStore } from '../../events/event-log.ts'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { refused } from '../../http/exchange.ts'
-import type { Headers, Outcome, Request } from '../../http/exchange.ts'
+import type { Headers, Outcome, Refused, Request } from '../../http/exchange.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
 import { eventTag } from '../page-tag.ts'
 import { eventAnswer } from './answers.ts'
@@ -50,19 +52,28 @@ export function readEvent(
   return mapMaybePromise(
     ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }),
     (located) => {
-      if (located === undefined) return notFound
+      if (located === undefined) return notFound[key.feed]
       const etag = eventTag(eventId, located.head, coding, form)
       return mapMaybePromise(readSealed(context, asked, located), (sealed) =>
         // One look-up in the caller's own feed, so another tenant's event and a missing one take the same path (D8).
         mapMaybePromise(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
-          event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event, further),
+          event === undefined
+            ? notFound[key.feed]
+            : eventAnswer(request, event.body, etag, coding, event, further),
         ),
       )
     },
   )
 }
 
-const notFound = refused({ code: 'event_not_found' })
+const notFound = { property: unknownEvent('property'), contact: unknownEvent('contact') }
+
+/** People send the reference of a property here. */
+function unknownEvent(feed: FeedName): Refused {
+  const { subjectField, subjectsPath } = feeds[feed]
+  const detail = `This feed has no event with this id. If it is the ${subjectField} of a ${feed}, use GET ${subjectsPath}/{${subjectField}}.`
+  return refused({ code: 'event_not_found', detail })
+}
 
 interface ReadEvent {
   readonly body: PageBody

@@ -136,7 +136,7 @@ function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]):
     before: before === '' ? undefined : Number.parseInt(before, 36),
   }
   if (Number.isSafeInteger(place.tenant) && Number.isSafeInteger(place.before ?? 0)) return place
-  const message = `${quoteInput(text)} is not a place in this search; send the "next" of an earlier answer, unchanged.`
+  const message = `${quoteInput(text)} is not a place in this search; send the "next" of the previous answer, unchanged.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return start
 }

@@ -85,7 +85,7 @@ export async function searchInTurn(
       }
     }
     if (gone.aborted || performance.now() >= untilMs) {
-      const detail = 'This node is making another search, and makes one at a time. Ask again.'
+      const detail = 'This node is running another search, and runs one at a time. Try again.'
       return refused({ code: 'overloaded', detail })
     }
     await delay(lookAgainMs)
@@ -106,7 +106,7 @@ export function readSearch(
   if (text === undefined) return undefined
   const search = text.trim()
   if (hasAtMost(search, maxSearch) && searchText(search) !== '') return search
-  const message = `${quoteInput(text)} is not allowed; ${parameter} has 1 to ${maxSearch} characters, and letters or digits among them.`
+  const message = `${quoteInput(text)} is not allowed; ${parameter} must have 1 to ${maxSearch} characters, with letters or digits among them.`
   errors.push({ parameter, code: 'not_allowed', message })
   return undefined
 }

@@ -180,7 +180,7 @@ function readAfter(values: ReadonlyMap<string, string>, errors: ProblemError[]):
   const text = values.get('after')
   const id = text === undefined ? undefined : parseUuid(text)
   if (text !== undefined && id === undefined) {
-    const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged.`
+    const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged.`
     errors.push({ parameter: 'after', code: 'not_a_place', message })
   }
   return id
@@ -195,7 +195,7 @@ function readWord<Word extends string>(
   const text = values.get(parameter)
   const word = allowed.find((one) => one === text)
   if (text === undefined || word !== undefined) return word
-  const message = `${quoteInput(text)} is not allowed; ${parameter} is ${allowed.join(' or ')}.`
+  const message = `${quoteInput(text)} is not allowed; ${parameter} must be ${allowed.join(' or ')}.`
   errors.push({ parameter, code: 'unknown_value', message })
   return undefined
 }

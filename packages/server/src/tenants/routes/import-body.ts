@@ -92,8 +92,10 @@ function readLine(line: string, number: number): ImportLine | { readonly errors:
     ...(unknown === undefined
       ? []
       : [fault('', `${quoteInput(unknown)} is not one of ${members.join(', ')}.`)]),
-    ...(isTextOf(reference, isReference) ? [] : [fault('/reference', `reference is ${referenceWords}.`)]),
-    ...(isTextOf(name, isTenantName) ? [] : [fault('/name', `name is ${tenantNameWords}.`)]),
+    ...(isTextOf(reference, isReference)
+      ? []
+      : [fault('/reference', `reference must be ${referenceWords}.`)]),
+    ...(isTextOf(name, isTenantName) ? [] : [fault('/name', `name must be ${tenantNameWords}.`)]),
     ...(keys === undefined ? [fault('/keys', keysWords)] : []),
   ]
   if (errors.length > 0 || !isTextOf(reference, isReference) || !isTextOf(name, isTenantName))
@@ -101,7 +103,7 @@ function readLine(line: string, number: number): ImportLine | { readonly errors:
   return { reference, name, keys: keys ?? [] }
 }
 
-const keysWords = `keys is a list of at most ${maxKeysOfLine} {"label":…,"scopes":[…]}, with scopes of ${scopes.join(', ')}.`
+const keysWords = `keys must be a list of at most ${maxKeysOfLine} {"label":…,"scopes":[…]}, with scopes of ${scopes.join(', ')}.`
 
 function readKeys(given: unknown): readonly WantedKey[] | undefined {
   if (given === undefined) return []

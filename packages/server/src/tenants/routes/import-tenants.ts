@@ -52,7 +52,7 @@ async function withFile(context: Context, request: Request, access: Access): Pro
     if (body.kind === 'gone') return { kind: 'none' }
     if (body.kind === 'refused') return body
     const fault = refusalOfBytes(body.bytes)
-    if (fault !== undefined) return refused(fault)
+    if (fault !== undefined) return refused(await fault)
     const reading = await readImport(body.bytes.toString('utf8'), head.format)
     if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
     return await bringIn(context, access, reading.lines, request.id)

@@ -36,7 +36,7 @@ export function readNewTenant(text: string): BodyReading<NewTenantBody> {
   const { members } = reading
   const tenantId = members.given.has('tenantId') ? members.uuid('tenantId') : undefined
   const name = readName(members)
-  if (!members.given.has('name')) members.fault('name', `name is ${tenantNameWords}.`)
+  if (!members.given.has('name')) members.fault('name', `name must be ${tenantNameWords}.`)
   const reference = readReference(members)
   if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
   return { kind: 'body', body: { tenantId, name, reference } }
@@ -58,7 +58,7 @@ export function readTenantChange(text: string): BodyReading<TenantChange> {
   const reference = members.nulls.has('reference') ? null : readReference(members)
   const suspended = members.given.get('suspended')
   if (suspended !== undefined && typeof suspended !== 'boolean') {
-    members.fault('suspended', 'suspended is true or false.')
+    members.fault('suspended', 'suspended must be true or false.')
   }
   if (members.errors.length > 0) return { kind: 'faults', errors: members.errors }
   return {
@@ -82,7 +82,7 @@ export function readActorName(text: string): BodyReading<{ readonly name: string
   const { members } = reading
   const name = members.nulls.has('name') ? null : readName(members)
   if (name === undefined && !members.given.has('name')) {
-    members.fault('name', `name is ${tenantNameWords}; or null, which erases it.`)
+    members.fault('name', `name must be ${tenantNameWords}; or null, which erases it.`)
   }
   if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
   return { kind: 'body', body: { name } }

@@ -128,7 +128,7 @@ function readTenants(
   const found = ids.filter((id) => id !== undefined)
   if (found.length === ids.length && found.length >= 1 && found.length <= mostTenants)
     return [...new Set(found)]
-  const message = `tenants is ${quoteInput(text)}; it is 1 to ${mostTenants} ids of tenants with commas between them.`
+  const message = `${quoteInput(text)} is not allowed; tenants must be 1 to ${mostTenants} ids of tenants with commas between them.`
   errors.push({ parameter: 'tenants', code: 'not_allowed', message })
   return []
 }

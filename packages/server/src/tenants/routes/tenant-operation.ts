@@ -54,7 +54,7 @@ export function tenantOperation<Parameters>(
 export const notTenantId: ProblemError = {
   parameter: 'tenantId',
   code: 'not_a_uuid',
-  message: 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.',
+  message: 'The id of a tenant must be a UUID: 8-4-4-4-12 hexadecimal digits.',
 }
 
 export const noTenant = refused({ code: 'tenant_not_found' })

@@ -68,7 +68,7 @@ export function readPlace(
   const [, created, id = ''] = /^([0-9a-f]{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
   const tenantId = parseUuid(id)
   if (created !== undefined && tenantId !== undefined) return { created: BigInt(`0x${created}`), tenantId }
-  const message = `${quoteInput(text)} is not a place in this list; send the "next" of an earlier answer, unchanged, with the same order.`
+  const message = `${quoteInput(text)} is not a place in this list; send the "next" of the previous answer, unchanged, with the same order.`
   errors.push({ parameter: 'after', code: 'not_a_place', message })
   return undefined
 }

@@ -101,7 +101,7 @@ function readTenantsQuery(values: ReadonlyMap<string, string>, errors: ProblemEr
     return { limit: readLimit(values, errors), after: 0, place: readPlace(values, errors), search, order }
   }
   if (order !== 'created') {
-    const message = `${quoteInput(order)} is not allowed; order is created or ${lastPublishOrder}.`
+    const message = `${quoteInput(order)} is not allowed; order must be created or ${lastPublishOrder}.`
     errors.push({ parameter: 'order', code: 'not_allowed', message })
   }
   return { ...readListParameters(values, errors), search, order: 'created', place: undefined }
@@ -157,7 +157,7 @@ function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[])
   if (text === undefined) return undefined
   const search = withoutAccents(text.trim())
   if (search !== '' && hasAtMost(search, maxSearch)) return search
-  const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters.`
+  const message = `${quoteInput(text)} is not allowed; search must have 1 to ${maxSearch} characters.`
   errors.push({ parameter: 'search', code: 'not_allowed', message })
   return undefined
 }

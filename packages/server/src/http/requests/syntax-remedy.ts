@@ -1,0 +1,43 @@
+/** What usually makes a text no JSON, by the byte at which it stops being JSON. A sentence after a blank, or nothing. */
+
+const comma = 0x2c
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const singleQuote = 0x27
+/** The first byte of a typographic quotation mark. */
+const curlyQuote = 0xe2
+
+/** `offset`: of the first byte that does not belong. */
+export function syntaxRemedy(body: Uint8Array, offset: number, format: 'json' | 'ndjson'): string {
+  const byte = body[offset]
+  const before = body[lastBefore(body, offset)]
+  if (byte === openBrace && before === closeBrace) {
+    return format === 'json'
+      ? ' If each line is an event, send them as application/x-ndjson (curl: --data-binary, which keeps line breaks).'
+      : ' Put each event on a line of its own; curl keeps line breaks with --data-binary.'
+  }
+  if (byte === singleQuote) {
+    return offset === 0
+      ? ' The body itself is in single quotes. On Windows, put it in double quotes, with \\" inside.'
+      : ' Names and texts must be in double quotes.'
+  }
+  if ((byte === closeBrace || byte === closeBracket) && before === comma)
+    return ' Remove the comma before it.'
+  if (byte === curlyQuote) return ' Names and texts must be in straight double quotes.'
+  if (byte !== undefined && isLetter(byte)) {
+    return ' Names and texts must be in double quotes; true, false and null are written in lower case.'
+  }
+  return ''
+}
+
+/** The index of the last byte before that is not a blank; -1: there is none. Looks at most 1,000 bytes back. */
+function lastBefore(body: Uint8Array, offset: number): number {
+  let at = offset - 1
+  while (at >= 0 && offset - at < 1_000 && (body[at] ?? 0) <= 0x20) at -= 1
+  return at
+}
+
+function isLetter(byte: number): boolean {
+  return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
+}
