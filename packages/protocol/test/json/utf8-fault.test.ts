@@ -32,7 +32,9 @@ describe('a fault of UTF-8', () => {
         // The characters before it, by lines: together they are UTF-8, and with one more byte or more they are not.
         const lines = bytes.toString('latin1').split('\n')
         const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0)
-        const before = [...bytes.subarray(start).toString('utf8')].slice(0, (fault.column ?? 1) - 1).join('')
+        const before = Array.from(bytes.subarray(start).toString('utf8'))
+          .slice(0, (fault.column ?? 1) - 1)
+          .join('')
         const at = start + Buffer.byteLength(before)
         assert.ok(isUtf8(bytes.subarray(0, at)))
         assert.equal(bytes[at], fault.byte)
