@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { readWholeNumber } from '@property-events/protocol'
-import type { NumberRange } from '@property-events/protocol'
+import type { FeedName, NumberRange } from '@property-events/protocol'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
+import { Refusal } from './refusal.ts'
 import { readSettings } from './settings/read-settings.ts'
 import type { Environment, SettingReader } from './settings/setting.ts'
 import { plainText } from './terminal-text.ts'
@@ -61,4 +62,10 @@ export function flagNumber(
     settings.fault(`${option} is "${shown}", but must be a whole number from ${from} to ${to}.`)
   }
   return number
+}
+
+/** The feed of `--feed`. Throws a `Refusal` for another word. */
+export function flagFeed({ feed }: Readonly<Record<string, unknown>>): FeedName {
+  if (feed === 'property' || feed === 'contact') return feed
+  throw new Refusal(`--feed is "${plainText(String(feed).slice(0, 100))}", but must be property or contact.`)
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { createClient, InvalidOptionError } from '@property-events/client'
 import type { Consumer, Publisher } from '@property-events/client'
-import { addAction } from '../command-context.ts'
+import { addAction, flagFeed } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { addSettings } from '../settings/read-settings.ts'
@@ -29,8 +29,7 @@ export function addConsumers(program: Command, context: CommandContext): void {
 }
 
 async function listConsumers({ output, settings: reader, flags }: Invocation): Promise<void> {
-  const { feed } = flags
-  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const feed = flagFeed(flags)
   const client = createClient({ ...addressFromSettings(reader), feed })
   const found = await client.consumers().catch((error: unknown) => {
     throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error

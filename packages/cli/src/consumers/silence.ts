@@ -8,7 +8,7 @@ import {
   shortestSetMs,
 } from '@property-events/server'
 import type { PresenceName, SetExpectation } from '@property-events/server'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { keyIdOf, unknownKey } from '../keys/key.ts'
@@ -60,8 +60,7 @@ export function addExpectPublisher(tenants: Command, context: CommandContext): v
   addAction(command, context, (invocation, [idOrName = '', interval = '']) => {
     const { settings: reader, flags } = invocation
     const expectation = readInterval(invocation, interval)
-    const { feed } = flags
-    if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+    const feed = flagFeed(flags)
     return withStore(reader, flags, async (store) => {
       const { tenantId, name } = await findTenant(store, idOrName)
       const words = `the ${feed} feed of "${name}"`

@@ -3,7 +3,7 @@ import { createClient } from '@property-events/client'
 import type { Client } from '@property-events/client'
 import { parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { addAction, flagNumber, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -100,7 +100,7 @@ async function requestOnce<Value>(
   { settings: reader, flags }: Invocation,
   request: (client: Client<FeedName>) => Promise<Value>,
 ): Promise<Value> {
-  const feed = feedOf(flags)
+  const feed = flagFeed(flags)
   const address = readerFromSettings(reader)
   try {
     return await request(createClient({ ...address, feed, retry: { attempts: 1 } }))
@@ -115,10 +115,4 @@ function payloadText(payload: string): string {
   } catch {
     return plainText(payload, { multiline: true })
   }
-}
-
-function feedOf(flags: Readonly<Record<string, unknown>>): FeedName {
-  const feed = flags['feed']
-  if (feed === 'property' || feed === 'contact') return feed
-  throw new Refusal(`--feed is "${plainText(String(feed))}", but must be property or contact.`)
 }

@@ -1,7 +1,7 @@
 import { ConflictError, createClient } from '@property-events/client'
 import type { Client, FeedEvent, FeedHead, FeedName } from '@property-events/client'
 import type { Command } from 'commander'
-import { addAction, flagNumber, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import type { Output } from '../output.ts'
@@ -40,8 +40,7 @@ export function addTail(events: Command, context: CommandContext): void {
 
 async function tail(invocation: Invocation): Promise<void> {
   const { output, settings: reader, flags } = invocation
-  const { feed } = flags
-  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const feed = flagFeed(flags)
   const last = flagNumber(invocation, '--last', { from: 0, to: 999_999_999 }) ?? 0
   const apiEventType = flagText(flags, 'type')
   const address = readerFromSettings(reader)

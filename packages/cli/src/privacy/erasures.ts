@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
 import type { Client, Erasure, ErasureRecipient, ErasureRequest, FeedName } from '@property-events/client'
 import { erasureReasons, parseUuid } from '@property-events/protocol'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../settings/read-settings.ts'
@@ -37,8 +37,7 @@ export function addEraseEvent(events: Command, context: CommandContext): void {
     .argument('<id>', 'id of the event')
     .option('--feed <feed>', 'property or contact', 'property')
   addErasureAction(command, context, (invocation, [id = '']) => {
-    const feed = invocation.flags['feed'] === 'contact' ? 'contact' : 'property'
-    if (invocation.flags['feed'] !== feed) invocation.settings.fault('--feed must be property or contact.')
+    const feed = flagFeed(invocation.flags)
     return eraseTarget(invocation, feed, { eventId: uuidOperand(invocation, id, 'the id of an event') })
   })
 }

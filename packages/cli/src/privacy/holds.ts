@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Hold, HoldRequest } from '@property-events/client'
 import { holdGrounds } from '@property-events/protocol'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -38,9 +38,8 @@ export function addHolds(program: Command, context: CommandContext): void {
 }
 
 async function addHold(invocation: Invocation, [ref = '']: readonly string[]): Promise<void> {
-  const { flags, settings: reader } = invocation
-  const feed = flags['feed'] === 'property' ? 'property' : 'contact'
-  if (flags['feed'] !== feed) reader.fault('--feed must be contact or property.')
+  const { flags } = invocation
+  const feed = flagFeed(flags)
   const subjectId = uuidOperand(invocation, ref, `the reference of a ${feed}`)
   const caseRef = flagText(flags, 'case')
   const request: HoldRequest = {

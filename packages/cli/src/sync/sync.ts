@@ -2,7 +2,7 @@ import type { SyncResult } from '@property-events/client'
 import { checkName, keepTables, openTables, readTableTarget } from '@property-events/tables'
 import type { CopyKeeper, TableTarget } from '@property-events/tables'
 import type { Command } from 'commander'
-import { addAction, flagNumber, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { Refusal } from '../refusal.ts'
@@ -73,8 +73,7 @@ async function syncOne(
   context: CommandContext,
 ): Promise<void> {
   const { output, flags } = invocation
-  const { feed } = flags
-  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const feed = flagFeed(flags)
   if (tables !== undefined) refuseContacts(feed)
   const address = readerFromSettings(invocation.settings)
   const resultsFile = flagText(flags, 'results')

@@ -128,7 +128,7 @@ describe('what must be kept', () => {
       [['holds', 'add', 'Jane', '--ground', 'complaint', '--until', until, ...over()], /a UUID/],
       [
         ['holds', 'add', ref, '--feed', 'x', '--ground', 'complaint', '--until', until, ...over()],
-        /--feed must/,
+        /--feed is "x", but must be/,
       ],
       [['holds', 'end', randomUUID(), ...over()], /There is no hold/],
       [['holds', 'end', 'one', ...over()], /is not the id of a hold, a UUID/],
