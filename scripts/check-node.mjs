@@ -1,6 +1,6 @@
 /**
  * Reads the carried Node and compares it with the checksum that is kept: `npm run node:check`, with the Node that npm runs on. Run by
- * whoever may write to node_modules, it spares the service reading it at each start. Plain JavaScript for any Node from 18.
+ * whoever may write to node_modules, it spares the service reading it at each start. Plain JavaScript for any Node from 20.
  */
 import { faultOfCarried, findCarried } from '../packages/cli/carried-node/index.mjs'
 

@@ -1,4 +1,4 @@
-/** Finds a Node that runs the sources as they are. Plain JavaScript for any Node from 18. */
+/** Finds a Node that runs the sources as they are. Plain JavaScript for any Node from 20. */
 import { spawnSync } from 'node:child_process'
 import { faultOfCarried, findCarried } from '../packages/cli/carried-node/index.mjs'
 

@@ -1,23 +1,38 @@
-/** Installs what package-lock.json names, when it is not there yet. Plain JavaScript for any Node from 18. */
+/** Installs what package-lock.json names, when it is not there yet. Plain JavaScript for any Node from 20. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Written after a whole installation; an interrupted one leaves none and is done again. */
+/** Written after a whole installation of ours; an interrupted one leaves none and is done again. */
 const stampFile = join('node_modules', '.installed')
 
+/** What npm itself has installed in full, such as `npm ci` for a service. */
+const recordFile = join('node_modules', '.package-lock.json')
+
 /**
+ * Replaces nothing that others have installed: a service may be running from it.
  * @param {string} root folder of package-lock.json
  * @param {'program' | 'everything'} what the program alone, or the tools for tests and checks as well
  */
 export function installMissing(root, what) {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
+  const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  const lock = createHash('sha256').update(lockText).digest('hex')
   const stamp = join(root, stampFile)
   const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
   if (installed === `${lock} everything` || installed === `${lock} ${what}`) return
+  const record = join(root, recordFile)
+  if (existsSync(record)) {
+    if (holdsAll(JSON.parse(readFileSync(record, 'utf8')), JSON.parse(lockText), what)) return
+    if (installed === '') {
+      const npmCi = `npm ci --ignore-scripts${what === 'program' ? ' --omit=dev' : ''}`
+      process.stderr.write(
+        `The packages in node_modules are not those that package-lock.json names${what === 'program' ? '' : ', with the tools for tests'}. This command did not ` +
+          `install them, and a service may be running from them, so nothing was changed. Stop it, and install: ${npmCi}\n`,
+      )
+      process.exit(1)
+    }
+  }
   const downloadMb = what === 'program' ? 80 : 160
   process.stderr.write(
     `Installing packages (${what}; the first time this downloads about ${downloadMb} MB) …\n`,
@@ -46,4 +61,14 @@ export function installMissing(root, what) {
     process.exit(1)
   }
   writeFileSync(stamp, `${lock} ${what}`)
+}
+
+/** Whether npm's record has every needed package in the version of the lock. Optional ones are for other platforms, too. */
+function holdsAll(record, lock, what) {
+  return Object.entries(lock.packages ?? {}).every(
+    ([path, { version, dev, optional, devOptional, link }]) => {
+      const isNeeded = path.includes('node_modules/') && !link && !optional && !devOptional
+      return !isNeeded || (dev && what === 'program') || record.packages?.[path]?.version === version
+    },
+  )
 }

@@ -1,6 +1,6 @@
 /**
  * Before `npm pack` and `npm publish` in a folder of the sources: refuses, since what is published is built from several of them.
- * Plain JavaScript for any Node from 18.
+ * Plain JavaScript for any Node from 20.
  */
 
 // Before `npm run pack` npm runs it as well.

@@ -1,6 +1,6 @@
 /**
  * Writes packages/cli/carried-node/checksums.json for the versions of Node that package.json names: `npm run node:renew`. Plain
- * JavaScript for any Node from 18; needs npm and tar.
+ * JavaScript for any Node from 20; needs npm and tar.
  *
  *     npm run node:renew -- [--shasums FILE] [--archives FOLDER] [--elsewhere 'linux x64'] …
  *

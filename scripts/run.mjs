@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * What the npm scripts call: installs what is missing, finds a Node that is new enough, and hands over to it.
- * Plain JavaScript for any Node from 18.
+ * Plain JavaScript for any Node from 20.
  */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 /**
- * The door to the program: plain JavaScript for any Node from 18. It checks the Node version before anything native or
+ * The door to the program: plain JavaScript for any Node from 20. It checks the Node version before anything native or
  * any TypeScript is loaded (better-sqlite3 crashes old ones), and hands over to a carried Node where there is one.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { faultOfCarried, findCarried } from '../carried-node/index.mjs'
 import { watchStarter } from './watch-starter.mjs'
 
@@ -26,7 +27,11 @@ const servesForLong = process.argv[2] === 'serve' || process.argv[2] === 'demo'
 
 const major = Number.parseInt(process.versions.node, 10)
 
-if (major >= oldestMajor) {
+if (isBareClone())
+  refuse(
+    'The packages of this clone are not installed yet. Run `npm start` first: it installs them and starts a demo.',
+  )
+else if (major >= oldestMajor) {
   startSparing()
   const fault = servesForLong ? faultOfThisNode() : undefined
   if (fault === undefined) {
@@ -36,6 +41,12 @@ if (major >= oldestMajor) {
     process.exitCode = await main(process.argv.slice(2), process.env)
   } else refuse(fault)
 } else startOnCarried()
+
+/** As it was cloned. npx finds the program there because the clone's package.json names it. */
+function isBareClone() {
+  const clone = fileURLToPath(new URL('../../..', import.meta.url))
+  return existsSync(join(clone, 'scripts/install.mjs')) && !existsSync(join(clone, 'node_modules'))
+}
 
 function refuse(sentence) {
   process.stderr.write(`${sentence}\n`)

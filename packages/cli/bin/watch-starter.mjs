@@ -1,4 +1,4 @@
-/** Notices that whoever started this process for the user is gone. Plain JavaScript for any Node from 18. */
+/** Notices that whoever started this process for the user is gone. Plain JavaScript for any Node from 20. */
 import { readFileSync } from 'node:fs'
 
 /**

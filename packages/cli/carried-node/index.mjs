@@ -1,6 +1,6 @@
 /**
  * The Node that comes with the packages: where it lies, and whether it is the one that is known here. Plain JavaScript for any Node from
- * 18, because it has to run before that Node may. docs/supply-chain.md says where the checksums are from.
+ * 20, because it has to run before that Node may. docs/supply-chain.md says where the checksums are from.
  */
 import { createHash } from 'node:crypto'
 import {
