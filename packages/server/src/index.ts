@@ -59,6 +59,7 @@ export {
   inspectStore,
   openStorage,
   makeFolder,
+  servedAt,
   storeFileOf,
   takeFileLock,
 } from './store/open-storage.ts'
@@ -72,6 +73,7 @@ export type {
   DatabaseInspection,
   InspectedStore,
   ReachedDatabase,
+  ServedAt,
 } from './store/open-storage.ts'
 export { CopyRefusal } from './transfer/compare.ts'
 export type { CopiedFeed } from './transfer/compare.ts'

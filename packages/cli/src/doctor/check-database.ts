@@ -83,7 +83,7 @@ function checkVersion({ version, majorVersion }: ReachedDatabase): Finding {
     return fail('version', `${version} is too old`, `Move to PostgreSQL ${newestVersion} (pg_upgrade).`)
   }
   if (majorVersion <= newestVersion) return ok('version', version)
-  const remedy = `PostgreSQL ${oldestVersion} to ${newestVersion} are known to work: try it on a copy first.`
+  const remedy = `PostgreSQL ${oldestVersion} to ${newestVersion} are supported: try it on a copy first.`
   return warn('version', `${version} is newer than this program`, remedy)
 }
 
@@ -163,7 +163,7 @@ function checkDatabaseClock({ clockAheadMs }: ReachedDatabase): Finding {
   const side = clockAheadMs < 0 ? 'behind' : 'ahead of'
   const detail = `${(Math.abs(clockAheadMs) / 1000).toFixed(1)} s ${side} this machine's`
   if (Math.abs(clockAheadMs) <= clockToleranceMs) return ok('database clock', detail)
-  return warn('database clock', detail, 'Set both clocks right (NTP). Events get the time of the database.')
+  return warn('database clock', detail, 'Correct both clocks (NTP). Events get the time of the database.')
 }
 
 function checkNoStore(database: ReachedDatabase, storeFlags: string): readonly Finding[] {

@@ -1,38 +1,39 @@
 /** The ports and the disk. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { StorageRefusal, acquireServingLock } from '@property-events/server'
+import type { ServedAt } from '@property-events/server'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-
-/** Whether a service runs on the folder, which is then a good reason for the port to be in use. */
-export function isServed(folder: string): boolean {
-  if (!existsSync(join(folder, 'serve.lock'))) return false
-  const lock = acquireServingLock(folder)
-  if (lock instanceof StorageRefusal) return true
-  lock.release()
-  return false
-}
 
 interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
-/** The port of the service, and that of metrics and health checks: `serve` needs both. */
+/**
+ * The port of the service, and that of metrics and health checks: `serve` needs both. Those of a service that runs on the data folder are the
+ * ones it listens on, whatever this command was told.
+ */
 export async function checkPorts(
   service: ListenAddress,
   metrics: ListenAddress,
-  served: boolean,
+  served: ServedAt | 'starting' | undefined,
 ): Promise<readonly Finding[]> {
+  if (typeof served === 'object') {
+    const { url, metricsUrl } = served
+    return [
+      ok('port', `the service of this data folder listens at ${url}`),
+      ok('metrics port', metricsUrl === undefined ? 'off' : `the same at ${metricsUrl}`),
+    ]
+  }
   const same = service.port !== 0 && service.port === metrics.port && service.host === metrics.host
   return [
-    await checkPort('port', service, served),
+    await checkPort('port', service, served !== undefined),
     same
       ? fail('metrics port', `${metrics.port} is the service's own`, 'Choose another with --metrics-port.')
-      : await checkPort('metrics port', metrics, served),
+      : await checkPort('metrics port', metrics, served !== undefined),
   ]
 }
 
@@ -47,7 +48,7 @@ async function checkPort(
   if (code === undefined) return ok(check, `${port} on ${host} is free`)
   if (code === 'EADDRINUSE') {
     return served
-      ? ok(check, `${port} on ${host} is taken, and a service runs on this data folder`)
+      ? ok(check, `${port} on ${host} is taken, and a service of this data folder is starting`)
       : fail(
           check,
           `${port} on ${host} is taken by another program`,

@@ -16,7 +16,7 @@ const kinds: Readonly<Record<HeldSnapshot['holder'], string>> = {
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const dropSlot = (name: string): string =>
-  `Start again what reads from it, or: SELECT pg_drop_replication_slot(${literal(name)}).`
+  `Restart what reads from it, or: SELECT pg_drop_replication_slot(${literal(name)}).`
 
 const remedies: Readonly<Record<HeldSnapshot['holder'], (name: string) => string>> = {
   session(name) {

@@ -62,8 +62,8 @@ export function checkStore(
 
 /** `empty`: what a new store can be made in. */
 export function oldStoreFinding(location: string, empty: string): Finding {
-  const remedy = `Begin a new one: name an empty ${empty} for it, or remove the old store.`
-  return fail('store', `the one in ${location} was made before 0.1.0`, remedy)
+  const remedy = `Create a new one: name an empty ${empty} for it, or remove the old store.`
+  return fail('store', `the one in ${location} was created before 0.1.0`, remedy)
 }
 
 /** Each node records in its row of the store whether it has seen one. */
@@ -73,7 +73,7 @@ export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] 
   return [
     warn(
       'proxy',
-      `clients come through one (X-Forwarded-For or Forwarded) that is not trusted, so the wrong keys of all of them count against its address (${where})`,
+      `clients come through a proxy (X-Forwarded-For or Forwarded) that is not trusted, so the wrong keys of all of them count against its address (${where})`,
       'If the proxy is yours, start with --trusted-proxies 1; if there are several in a row, with their number.',
     ),
   ]
@@ -82,15 +82,15 @@ export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] 
 /** None while no expired hold waits for attention. */
 export function holdFindings(expired: number): readonly Finding[] {
   if (expired === 0) return []
-  const who = expired === 1 ? 'one has expired, and what it' : `${expired} have expired, and what they`
-  const detail = `${who} kept can be erased again`
+  const holds = expired === 1 ? '1 hold has' : `${expired} holds have`
+  const detail = `${holds} expired; what was on hold can be erased again`
   const remedy = `\`${commandLine('holds list')}\` shows them. Add a new hold for what must be kept longer; then end each expired one: \`${commandLine('holds end ID')}\`.`
   return [warn('holds', detail, remedy)]
 }
 
 function checkIntegrity({ file, bytes, damages }: Store): Finding {
   const [first] = damages
-  if (first === undefined) return ok('integrity', `${file} is whole (${(bytes / 1e6).toFixed(1)} MB)`)
+  if (first === undefined) return ok('integrity', `${file} is intact (${(bytes / 1e6).toFixed(1)} MB)`)
   const remedy = 'Stop the service, keep the folder as it is, and restore the last backup into an empty one.'
   return fail('integrity', `${file} is damaged: ${first}`, remedy)
 }
@@ -155,7 +155,7 @@ const writtenMs = Date.UTC(2026, 0, 1)
 const toleranceMs = 5 * 60_000
 
 export function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
-  const remedy = 'Set the clock right (NTP); --override-clock publishes all the same.'
+  const remedy = 'Correct the clock (NTP); --override-clock publishes anyway.'
   if (nowMs < writtenMs)
     return fail('clock', `shows ${timestampText(nowMs)} UTC, which has long passed`, remedy)
   if (newestEventMs !== undefined && newestEventMs - nowMs > toleranceMs) {

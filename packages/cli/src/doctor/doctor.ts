@@ -1,4 +1,4 @@
-import { openStorage, stoppedReaders } from '@property-events/server'
+import { openStorage, servedAt, stoppedReaders } from '@property-events/server'
 import type { StoppedReader } from '@property-events/server'
 import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
@@ -10,7 +10,7 @@ import { metricsPortOf } from '../settings/serve-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText } from '../terminal-text.ts'
 import { checkDatabase } from './check-database.ts'
-import { checkDiskSpace, checkFlushSpeed, checkPageSpace, checkPorts, isServed } from './check-machine.ts'
+import { checkDiskSpace, checkFlushSpeed, checkPageSpace, checkPorts } from './check-machine.ts'
 import { checkNode, thisNode } from './check-node.ts'
 import { checkEveryEvent, checkStore } from './check-store.ts'
 import { warn } from './finding.ts'
@@ -53,7 +53,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
         : await checkDatabase(database, folder, pepper, Date.now(), store)
     const findings: Finding[] = [
       checkNode(thisNode()),
-      ...(await checkPorts(service, metrics, isServed(folder))),
+      ...(await checkPorts(service, metrics, servedAt(folder))),
       database === undefined ? checkDiskSpace(folder) : checkPageSpace(folder),
       // Commits to a database are flushed elsewhere.
       ...(database === undefined ? [checkFlushSpeed(folder)] : []),

@@ -75,6 +75,7 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
       erasureList = await openServedErasureList(options, storage)
       const peppers = await peppersForServing(options, storage)
       const service = await listen(options, storage, peppers, erasureList)
+      lock.announce(service)
       return {
         service,
         storage,

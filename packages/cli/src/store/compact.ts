@@ -95,7 +95,7 @@ function prepareFolder({ folder }: OpenedStore): void {
 }
 
 const ownFiles =
-  /^(property-events\.db(-wal|-shm)?|pepper(\.old)?|sealed-pages(\.index)?|serve\.lock(-journal)?|demo-keys\.json)$/
+  /^(property-events\.db(-wal|-shm)?|pepper(\.old)?|sealed-pages(\.index)?|serve\.(lock(-journal)?|json)|demo-(keys|consumers)\.json)$/
 
 /** A backup that was made there still has its contents. */
 function foreignFilesIn(folder: string): readonly string[] {

@@ -27,7 +27,7 @@ import { draft, tenantA } from '../../../server/test/store/support/drafts.ts'
 import { erase, subject } from '../../../server/test/store/support/erasing.ts'
 import { publish } from '../../../server/test/store/support/read-back.ts'
 import { testClock } from '../../../server/test/store/support/test-clock.ts'
-import { removeFolder, run, runJson, temporaryFolder } from '../support/program.ts'
+import { removeFolder, run, runJson, start, temporaryFolder } from '../support/program.ts'
 
 interface Finding {
   readonly check: string
@@ -282,6 +282,26 @@ describe('doctor finds', () => {
       [...here, '--port', String(port), '--metrics-port', String(port)],
       ['metrics port'],
     )
+  })
+
+  it('no port taken by the service itself, and says where it listens, whatever ports it is asked about', async () => {
+    const folder = await store()
+    const served = await start(['serve', '--data', folder])
+    const { url, metricsUrl } = served.line
+    const checked = async (...flags: readonly string[]): Promise<readonly (string | undefined)[]> => {
+      const { stdout } = await run(['doctor', '--json', '--data', folder, ...flags])
+      const findings = JSON.parse(stdout) as readonly Finding[]
+      const ports = findings.filter(({ check }) => check.endsWith('port'))
+      assert.deepEqual(
+        ports.map(({ check, status }) => `${check} ${status}`),
+        ['port ok', 'metrics port ok'],
+      )
+      return ports.map(({ detail }) => /(?:listens|same) at (\S+)$/.exec(detail)?.[1])
+    }
+    assert.deepEqual(await checked(), [url, metricsUrl])
+    assert.deepEqual(await checked('--port', new URL(url).port), [url, metricsUrl])
+    await served.stop('SIGKILL')
+    assert.deepEqual(await checked('--port', '0', '--metrics-port', '0'), [undefined, undefined])
   })
 
   it('a database that is not there, and one that nobody answers for', async () => {

@@ -1,5 +1,7 @@
 /** The only file that knows which engines there are. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { memberText } from '@property-events/protocol'
 import type { SharedClock } from '../runtime/clock.ts'
 import type { PostgresOptions } from './postgres/engine.ts'
 import type { DatabaseInspection } from './postgres/inspect-database.ts'
@@ -61,16 +63,60 @@ export async function inspectDatabase(url: string): Promise<DatabaseInspection> 
   return inspect(url)
 }
 
+/** Full addresses: of the service with its base path, and of `/metrics`. */
+export interface ServedAt {
+  readonly url: string
+  readonly metricsUrl: string | undefined
+}
+
+export interface ServingLock extends FileLock {
+  /** Keeps the addresses beside the lock, for `servedAt`. Never fails: on a full disk they are unknown. */
+  announce(at: ServedAt): void
+}
+
+const addressesFile = 'serve.json'
+
 /**
  * Takes the folder for serving, or returns why not (`in_use`). Commands that make keys or backups do not take it. Throws a
  * `StorageFailure` if the folder cannot be written.
  */
-export function acquireServingLock(dataFolder: string): FileLock | StorageRefusal {
+export function acquireServingLock(dataFolder: string): ServingLock | StorageRefusal {
+  const addresses = join(dataFolder, addressesFile)
   try {
     makeFolder(dataFolder)
-    return takeFileLock(join(dataFolder, 'serve.lock'), 0o600) ?? inUse(dataFolder)
+    const lock = takeFileLock(join(dataFolder, 'serve.lock'), 0o600)
+    if (lock === undefined) return inUse(dataFolder)
+    // Of a process that was killed.
+    rmSync(addresses, { force: true })
+    return {
+      release: () => lock.release(),
+      announce({ url, metricsUrl }) {
+        try {
+          writeFileSync(addresses, `${JSON.stringify({ url, metricsUrl })}\n`, { mode: 0o600 })
+        } catch {
+          rmSync(addresses, { force: true })
+        }
+      },
+    }
   } catch (error) {
     throw failureOf(error)
+  }
+}
+
+/** Where a process serves the folder; `starting` until it has announced that; `undefined`: none does. */
+export function servedAt(dataFolder: string): ServedAt | 'starting' | undefined {
+  if (!existsSync(join(dataFolder, 'serve.lock'))) return undefined
+  const lock = acquireServingLock(dataFolder)
+  if (!(lock instanceof StorageRefusal)) {
+    lock.release()
+    return undefined
+  }
+  try {
+    const kept: unknown = JSON.parse(readFileSync(join(dataFolder, addressesFile), 'utf8'))
+    const url = memberText(kept, 'url')
+    return url === undefined ? 'starting' : { url, metricsUrl: memberText(kept, 'metricsUrl') }
+  } catch {
+    return 'starting'
   }
 }
 

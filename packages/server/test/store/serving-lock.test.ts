@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { acquireServingLock } from '../../src/store/open-storage.ts'
+import { acquireServingLock, servedAt } from '../../src/store/open-storage.ts'
 import { StorageRefusal } from '../../src/sql/storage-errors.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -22,6 +22,25 @@ describe('the lock for serving a data folder', () => {
     const again = acquireServingLock(folder.path)
     assert.ok(!(again instanceof StorageRefusal))
     again.release()
+  })
+
+  it('says where its holder listens, and nothing of a holder before', () => {
+    using folder = temporaryFolder()
+    assert.equal(servedAt(folder.path), undefined)
+    const at = { url: 'http://127.0.0.1:8080/feeds', metricsUrl: 'http://127.0.0.1:9464/metrics' }
+    const lock = acquireServingLock(folder.path)
+    assert.ok(!(lock instanceof StorageRefusal))
+    assert.equal(servedAt(folder.path), 'starting')
+    lock.announce(at)
+    assert.deepEqual(servedAt(folder.path), at)
+    lock.release()
+    assert.equal(servedAt(folder.path), undefined)
+    const next = acquireServingLock(folder.path)
+    assert.ok(!(next instanceof StorageRefusal))
+    assert.equal(servedAt(folder.path), 'starting')
+    next.announce({ url: at.url, metricsUrl: undefined })
+    assert.deepEqual(servedAt(folder.path), { url: at.url, metricsUrl: undefined })
+    next.release()
   })
 
   it('is refused at once in a folder that cannot be made, and makes the missing parents of one that can', () => {
