@@ -14,6 +14,16 @@ export interface ServiceAddress {
   readonly tenant?: string
   /** The consumer name. */
   readonly consumer?: string
+  /** Where the client's own patience does not fit. */
+  readonly retry?: { readonly attempts: number }
+}
+
+/**
+ * A person at a terminal is told after three tries that the service is away, and can repeat the command. A script waits as long as the client
+ * does by itself.
+ */
+export function retryHere(): Pick<ServiceAddress, 'retry'> {
+  return process.stderr.isTTY ? { retry: { attempts: 3 } } : {}
 }
 
 /** The settings of every client command. The key is required. */
@@ -27,7 +37,7 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
   }
   const tenant = reader.value(settings.keyTenant)
   reader.finish()
-  return { baseUrl, key: key ?? '', ...(tenant === undefined ? {} : { tenant }) }
+  return { baseUrl, key: key ?? '', ...(tenant === undefined ? {} : { tenant }), ...retryHere() }
 }
 
 /** The same for a command that reads a feed, and can give a consumer name. */

@@ -27,6 +27,17 @@ export function timestampText(ms: number | undefined): string {
   return ms === undefined ? '' : formatTicks(ticksOfMilliseconds(ms)).slice(0, 19).replace('T', ' ')
 }
 
+/** The same, of a time in UTC as the service writes it. */
+export function timeText(written: string): string {
+  return written.slice(0, 19).replace('T', ' ')
+}
+
+/** `2027-01-31 09:00 to 11:00`, of the beginning of an hour and the end of that or of a later one. */
+export function hoursText(from: string, to: string): string {
+  const [begin, end] = [timeText(from).slice(0, 16), timeText(to).slice(0, 16)]
+  return `${begin} to ${begin.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`
+}
+
 /** For JSON: ISO 8601 with `Z`, or null. */
 export function timestampJson(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString()

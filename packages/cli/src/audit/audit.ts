@@ -194,7 +194,7 @@ function addName(audit: Command, context: CommandContext): void {
     .command('name')
     .description('give an actor a name, which `audit list` then shows')
     .argument('<actor>', actorWords)
-    .argument('<name>', 'for people')
+    .argument('<name>', 'the name to show')
   addNote(command, 'The name is kept apart from the rows, which never change; `audit forget` erases it.')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [actor = '', name = '']) => {

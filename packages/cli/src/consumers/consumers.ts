@@ -35,7 +35,7 @@ async function listConsumers({ output, settings: reader, flags }: Invocation): P
     throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error
   })
   if (output.json) return output.writeJson(found)
-  const head = ['key', 'name', 'last request (UTC)', 'view', 'through', 'behind by', 'acknowledged', '']
+  const head = ['key', 'name', 'last request (UTC)', 'view', 'sent up to', 'behind by', 'acknowledged', '']
   return output.write(
     `${publisherText(found.publisher)}\n${tableText(head, found.consumers.flatMap(rowsOf))}`,
   )

@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText } from '../terminal-text.ts'
+import { timeText } from '../timestamp-option.ts'
 
 export function addWhy(program: Command, context: CommandContext): void {
   const command = program
@@ -44,7 +45,7 @@ async function why({ output, settings: reader }: Invocation, [given = '']: reado
 }
 
 function whyText({ event, feed, consumers }: PropertyConsumers): string {
-  const at = (text: string) => `${text.slice(0, 19).replace('T', ' ')} UTC`
+  const at = (text: string) => `${timeText(text)} UTC`
   const category = event.category === null ? '' : ` (${event.category})`
   const latest = `Its latest event is ${event.sequenceNumber}, ${event.eventTypeShortCode}${category}, published ${at(event.publishedAt)}.`
   const published =

@@ -9,7 +9,7 @@ import { changeSettings, findTenant, withStore } from '../open-store.ts'
 import { Refusal } from '../refusal.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
-import { timestampJson, timestampText } from '../timestamp-option.ts'
+import { hoursText, timestampJson, timestampText, timeText } from '../timestamp-option.ts'
 import { payloadOf, readKeptEvents } from './find.ts'
 
 interface ContactRecord {
@@ -194,12 +194,12 @@ function objectOf(value: unknown): object {
 function recordText(contactRef: string, tenant: string, record: ContactRecord): string {
   const { events, recipients, erasures, holds, restrictions, audit } = record
   const versions = events.map((event) => {
-    const when = (memberText(event, 'createdDate') ?? '').slice(0, 19).replace('T', ' ')
+    const when = timeText(memberText(event, 'createdDate') ?? '')
     const title = `${String(memberOf(event, 'sequenceNumber'))}  ${when} UTC  ${memberText(event, 'eventTypeShortCode') ?? ''}`
     return `${plainText(title)}\n${jsonText(payloadOf(event), 2)}\n`
   })
   const sent = recipients.map(({ keyId, label, events: count, firstMs, lastMs }) => {
-    return [keyId, label, String(count), timestampText(firstMs), timestampText(lastMs)]
+    return [keyId, label, String(count), hoursText(timestampText(firstMs), timestampText(lastMs))]
   })
   const erased = erasures.map(({ erasureId, state, reason, begunMs }) => {
     return [timestampText(begunMs), erasureId, reason, state]
@@ -217,7 +217,7 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
     ...versions,
     sent.length === 0
       ? 'No key is on record as having received it.\n'
-      : `Sent to:\n${tableText(['key', 'label', 'events', 'from (UTC)', 'until'], sent)}`,
+      : `Sent to:\n${tableText(['key', 'label', 'events', 'sent between (UTC)'], sent)}`,
     erased.length === 0
       ? 'No erasures.\n'
       : `Erasures:\n${tableText(['started (UTC)', 'receipt', 'reason', 'state'], erased)}`,

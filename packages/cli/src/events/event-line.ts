@@ -4,6 +4,7 @@ import { listing } from '@property-events/client/listing'
 import type { Listing, ListingPrice } from '@property-events/client/listing'
 import type { Style } from '../terminal-style.ts'
 import { plainText } from '../terminal-text.ts'
+import { timeText } from '../timestamp-option.ts'
 
 /** What was known of a property before an event. */
 type EarlierState =
@@ -66,7 +67,7 @@ export function eventLines(event: FeedEvent, before: EarlierState, style: Style,
   const changes = shown === undefined ? '' : plainText(shown.changes.join(', '))
   const number = String(event.sequenceNumber)
   if (!isNarrow(columns)) {
-    const time = plainText(event.createdDate.slice(0, 19).replace('T', ' '))
+    const time = plainText(timeText(event.createdDate))
     const type = paint(plainText(event.eventTypeShortCode).padEnd(19))
     const begin = [style.dim(number.padStart(8)), time, type].join('  ')
     if (shown === undefined) return `${begin}  ${plainText(label)}`

@@ -45,13 +45,14 @@ async function tail(invocation: Invocation): Promise<void> {
   const apiEventType = flagText(flags, 'type')
   const address = readerFromSettings(reader)
   const say = (line: string): void => output.say(line)
-  const client: Client<FeedName> = createClient({ ...address, feed, ...outageNotices(address.baseUrl, say) })
+  const follow = flags['follow'] !== false
+  const client: Client<FeedName> = createClient({ ...address, feed, ...outageNotices(address, say, follow) })
   const signal = stopSignal()
   const head = await headOf(client, feed, signal)
   const print = printer(client, output)
   const from = { after: Math.max(0, head.sequenceNumber - last), epoch: head.epoch }
   const there = await printRuns(client, { ...from, apiEventType }, print, signal)
-  if (flags['follow'] === false) return
+  if (!follow) return
   for (let after: number | 'head' = there, { epoch }: { epoch?: string } = head; !signal.aborted;) {
     try {
       const events = client.follow({

@@ -214,7 +214,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   compact: [['after an erasure', 'compact']],
   'epoch start': [['after a restore', 'epoch start --continue-after 120000']],
-  'epoch heads': [['before a move', 'epoch heads']],
+  'epoch heads': [
+    ['where every feed ends', 'epoch heads'],
+    ['before a move, kept in a file for epoch accept', 'epoch heads --json'],
+  ],
   'epoch accept': [['after a move that lost nothing', 'epoch accept --heads heads.json']],
   'maintenance on': [['refuse publications, and say when to try again', 'maintenance on --retry-after 300']],
   'maintenance off': [['accept them again', 'maintenance off']],

@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.ts'
 import { addressFromSettings, connectionRefusal } from '../service-client.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
+import { hoursText, timeText } from '../timestamp-option.ts'
 
 const pollIntervalMs = 250
 
@@ -104,7 +105,7 @@ async function waitUntilUnreachable(
   begun: Erasure,
 ): Promise<Erasure> {
   let receipt = begun
-  const progress = createProgress(output, 'events reduced')
+  const progress = createProgress(output, 'events erased')
   while (receipt.state === 'reducing' || receipt.state === 'reduced') {
     progress.update(receipt.reduced, receipt.events === 0 ? undefined : receipt.reduced / receipt.events)
     await delay(pollIntervalMs)
@@ -120,7 +121,7 @@ async function listReceipts(invocation: Invocation): Promise<void> {
   const receipts = await send(Array.fromAsync(client.erasures()))
   if (output.json) return output.writeJson(receipts)
   const rows = receipts.map(({ id, begunAt, feed, state, reduced, events, reason, caseRef }) => {
-    return [id, begunAt, feed, state, `${reduced} of ${events}`, reason, caseRef ?? '']
+    return [id, timeText(begunAt), feed, state, `${reduced} of ${events}`, reason, caseRef ?? '']
   })
   await output.write(tableText(['id', 'started (UTC)', 'feed', 'state', 'events', 'reason', 'case'], rows))
 }
@@ -146,9 +147,9 @@ export function openClient({ settings: reader }: Invocation, feed: FeedName) {
 const stateWords: Readonly<Record<string, string>> = {
   reducing: 'in progress: earlier events still have their payloads',
   reduced:
-    'the store has no payload any more; nodes may still have cached pages (a crashed node counts for one minute)',
-  unreachable: 'no row, page or response of the service has a payload any more',
-  overwritten: 'neither a response nor the free space of the store has a payload any more',
+    'the store no longer has the payloads; nodes may still have cached pages (a crashed node counts for one minute)',
+  unreachable: 'no row, page or response of the service has the payloads any longer',
+  overwritten: 'no response has the payloads, and the free space of the store does not either',
 }
 
 async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<void> {
@@ -165,9 +166,9 @@ async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<v
     ['state', `${state} (${stateWords[state] ?? 'unknown to this version'})`],
     ['events', `${reduced} of ${events} without their payloads`],
     ['closed by', closing === null ? undefined : `${closing.id}, number ${closing.sequenceNumber}`],
-    ['started', begunAt],
-    ['unreachable', unreachableAt],
-    ['overwritten', overwrittenAt],
+    ['started', utcText(begunAt)],
+    ['unreachable', utcText(unreachableAt)],
+    ['overwritten', utcText(overwrittenAt)],
   ]
   for (const [name, value] of lines) {
     if (value !== undefined && value !== null) await output.write(`${name.padEnd(12)} ${plainText(value)}\n`)
@@ -175,7 +176,7 @@ async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<v
   await writeRecipients(output, receipt)
   await output.write('not covered\n')
   for (const { code, detail, madeAt = [] } of notCovered) {
-    const made = madeAt.map((time) => `\n    ${plainText(time)}`).join('')
+    const made = madeAt.map((time) => `\n    ${plainText(timeText(time))} UTC`).join('')
     await output.write(`  ${plainText(code)}: ${plainText(detail)}${made}\n`)
   }
 }
@@ -192,35 +193,32 @@ async function writeRecipients(
   await output.write(`recipients${recipients.length === 0 ? '   none' : ''}\n`)
   if (recipients.length > 0) {
     const rows = recipients.map((one) => rowOf(one, closing !== null))
-    const head = [
-      '  key',
-      'label',
-      'events',
-      'first sent (UTC)',
-      'last sent (UTC)',
-      'notified',
-      'acknowledged',
-    ]
+    const head = ['  key', 'label', 'events', 'sent between (UTC)', 'notified (UTC)', 'acknowledged (UTC)']
     await output.write(tableText(head, rows))
   }
   for (const { from, to } of unknownTimes ?? []) {
     await output.write(
-      `  Between ${plainText(from)} and ${plainText(to)} a node did not report what it sent.\n`,
+      `  Between ${plainText(timeText(from))} and ${plainText(timeText(to))} UTC a node did not report what it sent.\n`,
     )
   }
 }
 
 function rowOf(recipient: ErasureRecipient, isClosed: boolean): readonly string[] {
   const { keyId, label, certainty, events, firstSentAt, lastSentAt, toldBy } = recipient
-  const told = isClosed ? (toldBy === null ? 'not yet' : `by ${toldBy}`) : '-'
-  const times = [firstSentAt, lastSentAt].map((time) => time ?? '')
+  const told = isClosed ? (toldBy === null ? 'not yet' : `by ${timeText(toldBy)}`) : '-'
+  const isSent = firstSentAt !== null && lastSentAt !== null
+  const hours = isSent ? hoursText(firstSentAt, lastSentAt) : ''
   const sent = certainty === 'sent' ? String(events) : certainty
-  return [`  ${keyId}`, label, sent, ...times, told, isClosed ? acknowledgedText(recipient) : '-']
+  return [`  ${keyId}`, label, sent, hours, told, isClosed ? acknowledgedText(recipient) : '-']
+}
+
+function utcText(time: string | null): string | undefined {
+  return time === null ? undefined : `${timeText(time)} UTC`
 }
 
 /** For a key with several consumers, also how many have acknowledged. */
 function acknowledgedText({ acknowledgedAt, consumers }: ErasureRecipient): string {
-  if (acknowledgedAt !== null) return acknowledgedAt
+  if (acknowledgedAt !== null) return timeText(acknowledgedAt)
   const done = consumers.filter((consumer) => consumer.acknowledgedAt !== null).length
   return done === 0 ? 'not yet' : `${done} of ${consumers.length}`
 }

@@ -73,8 +73,8 @@ async function endHold(invocation: Invocation, [given = '']: readonly string[]):
 
 const stateWords: Readonly<Record<string, string>> = {
   active: 'on hold until the end of',
-  expired: 'not on hold any more, since the end of',
-  ended: 'not on hold any more; the hold was to last until the end of',
+  expired: 'no longer on hold, since the end of',
+  ended: 'no longer on hold; the hold was to last until the end of',
 }
 
 async function writeHold({ output }: Invocation, hold: Hold): Promise<void> {

@@ -9,6 +9,7 @@ import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
+import { timeText } from '../timestamp-option.ts'
 import { openClient, uuidOperand } from './erasures.ts'
 
 const pollIntervalMs = 250
@@ -84,7 +85,7 @@ const stateWords: Readonly<Record<string, string>> = {
   hidden: 'hidden; nodes may still have earlier pages',
   restricted: 'kept, and no answer shows it',
   lifting: 'published again; earlier events get their payloads back',
-  lifted: 'not restricted any more',
+  lifted: 'no longer restricted',
   erased: 'erased, which ended the restriction',
 }
 
@@ -94,7 +95,7 @@ async function listRestrictions(invocation: Invocation): Promise<void> {
   const restrictions = await send(Array.fromAsync(client.restrictions()))
   if (output.json) return output.writeJson(restrictions)
   const rows = restrictions.map(({ id, begunAt, subjectId, reason, state, caseRef }) => {
-    return [id, begunAt, subjectId, reason, state, caseRef ?? '']
+    return [id, timeText(begunAt), subjectId, reason, state, caseRef ?? '']
   })
   await output.write(tableText(['id', 'started (UTC)', 'contact', 'reason', 'state', 'case'], rows))
 }

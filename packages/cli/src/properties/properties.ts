@@ -16,6 +16,7 @@ import { addressFromSettings } from '../service-client.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
+import { timeText } from '../timestamp-option.ts'
 
 /** Descriptions have thousands of characters; comparing two of them is a task for another tool. */
 const maxValueLength = 100
@@ -76,9 +77,7 @@ function unknownProperty(agentRef: string): Refusal {
 }
 
 function titleOf({ sequenceNumber, createdDate, eventTypeShortCode }: FeedEvent): string {
-  return plainText(
-    `${sequenceNumber}  ${createdDate.slice(0, 19).replace('T', ' ')} UTC  ${eventTypeShortCode}`,
-  )
+  return plainText(`${sequenceNumber}  ${timeText(createdDate)} UTC  ${eventTypeShortCode}`)
 }
 
 function versionText(event: FeedEvent, changes: readonly PayloadChange[] | undefined): string {
@@ -210,7 +209,7 @@ function resultText({ found, searched, more }: PropertySearch): string {
       plainText(postcode ?? ''),
       plainText(reference ?? serviceReference ?? ''),
       live ? 'live' : 'removed',
-      createdDate.slice(0, 19).replace('T', ' '),
+      timeText(createdDate),
     ],
   )
   const table = tableText(['property', 'address', 'postcode', 'reference', '', 'changed (UTC)'], rows)

@@ -25,6 +25,9 @@ const attemptTimeoutMs = 60_000
 /** Their waits add up to 90 s on average: enough for a restart or a failover of 1 to 2 minutes. */
 const attempts = 12
 
+/** With fewer attempts a restart, which takes a second or two, is waited for as well. */
+const baseDelayMs = 1_000
+
 /** When a service asks for a longer wait than this, its operator is needed. */
 const maxRetryAfterMs = 120_000
 
@@ -42,6 +45,7 @@ export function publishClient(options: PublishClientOptions): PublishClient {
     deadlineMs,
     retry: {
       attempts,
+      ...(address.retry && { ...address.retry, baseDelayMs }),
       maxRetryAfterMs,
       onWait(error, waitMs) {
         onWait(sentenceOf(error, address.baseUrl), waitMs)

@@ -3,7 +3,7 @@ import { parseKeyText } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { addAction } from '../command-context.ts'
+import { addAction, flagFeed } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { createProgress } from '../progress.ts'
@@ -80,7 +80,7 @@ async function publish(
   { signal }: StopListener,
 ): Promise<void> {
   if (flags['tenant'] !== undefined) throw new Refusal(keySaysTenant)
-  const feed = choice<FeedName>(flags, 'feed', ['property', 'contact'])
+  const feed = flagFeed(flags)
   const unchanged = choice(flags, 'unchanged', ['skip', 'store'])
   const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true

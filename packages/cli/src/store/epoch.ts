@@ -6,7 +6,7 @@ import type { FeedName } from '@property-events/protocol'
 import { readErasureList } from '@property-events/server'
 import type { FeedKey, StorageEngine } from '@property-events/server'
 import type { Command } from 'commander'
-import { addAction, flagNumber, flagText } from '../command-context.ts'
+import { addAction, flagFeed, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
@@ -21,9 +21,9 @@ import {
 import { epochCommand } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { addSettings } from '../settings/read-settings.ts'
-import type { SettingReader } from '../settings/setting.ts'
 import { settings } from '../settings/settings.ts'
-import { plainText } from '../terminal-text.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+import { timeText } from '../timestamp-option.ts'
 
 export function addEpoch(program: Command, context: CommandContext): void {
   const epoch = program
@@ -60,7 +60,7 @@ function addStart(epoch: Command, context: CommandContext): void {
       reader.fault('Give --erasures or --accept-lost-erasures, and not both.')
     }
     const continueAfter = flagNumber(invocation, '--continue-after', { from: 0, to: 2 ** 52 }) ?? 0
-    const feed = readFeed(flags, reader)
+    const feed = flags['feed'] === undefined ? undefined : flagFeed(flags)
     const tenantName = flagText(flags, 'tenant')
     if (feed !== undefined && tenantName === undefined) {
       reader.fault('--feed names one feed of a tenant: name the tenant with --tenant.')
@@ -101,10 +101,21 @@ function addStart(epoch: Command, context: CommandContext): void {
 function addHeads(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('heads')
-    .description('print the last number of every feed, for `epoch accept` after a move')
+    .description('show the last number of every feed; with --json for `epoch accept` after a move')
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
-    withStore(reader, flags, async ({ storage }) => output.writeJson(await readHeads(storage))),
+    withStore(reader, flags, async ({ storage }) => {
+      const heads = await readHeads(storage)
+      if (output.json) return output.writeJson(heads)
+      const names = new Map((await storage.tenants.tenants()).map(({ tenantId, name }) => [tenantId, name]))
+      const rows = heads.map(({ tenantId, feed, position, sequenceNumber, createdDate, epoch }) => {
+        const last = position === 0 ? ['', ''] : [String(sequenceNumber), timeText(createdDate ?? '')]
+        return [names.get(tenantId) ?? tenantId, feed, String(position), ...last, epoch]
+      })
+      await output.write(
+        tableText(['tenant', 'feed', 'events', 'last number', 'last event (UTC)', 'epoch'], rows),
+      )
+    }),
   )
 }
 
@@ -112,7 +123,7 @@ function addAccept(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('accept')
     .description('continue without a new epoch after planned work, if nothing is missing')
-    .requiredOption('--heads <file>', 'output of `epoch heads`, printed after the last publication')
+    .requiredOption('--heads <file>', 'output of `epoch heads --json`, printed after the last publication')
   addNote(
     command,
     'Use it after pg_upgrade, or after a whole store was moved: it compares every feed, and changes nothing if a feed ' +
@@ -132,15 +143,6 @@ function addAccept(epoch: Command, context: CommandContext): void {
       return output.write('Nothing is missing. Publishing continues, and consumers read nothing again.\n')
     })
   })
-}
-
-function readFeed(flags: Readonly<Record<string, unknown>>, reader: SettingReader): FeedName | undefined {
-  const written = flagText(flags, 'feed')
-  const feed = feedNames.find((name) => name === written)
-  if (written !== undefined && feed === undefined) {
-    reader.fault(`--feed is "${plainText(written)}", but must be ${feedNames.join(' or ')}.`)
-  }
-  return feed
 }
 
 async function feedsOf(
@@ -209,7 +211,7 @@ async function readHeads(storage: StorageEngine): Promise<readonly RecordedHead[
 /** The numbers that the store lacks, in a sentence; `undefined`: none of those that were recorded. */
 async function headsFault(storage: StorageEngine, text: string): Promise<string | undefined> {
   const recorded = parseHeads(text)
-  if (recorded === undefined) return 'The file is not output of `epoch heads`.'
+  if (recorded === undefined) return 'The file is not output of `epoch heads --json`.'
   const now = new Map((await readHeads(storage)).map((head) => [`${head.tenantId} ${head.feed}`, head]))
   for (const head of recorded) {
     const found = now.get(`${head.tenantId} ${head.feed}`)

@@ -3,16 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidAnswerError, PropertyEventsError, ServiceError } from '@property-events/client'
 import type { ClientOptions, NetworkError } from '@property-events/client'
 import { networkReason } from '../service-client.ts'
+import type { ServiceAddress } from '../service-client.ts'
 import { TablesAway } from '@property-events/tables/refusal'
 import { plainText } from '../terminal-text.ts'
 
 /** The wait after a client has used up its attempts. Its own waits add up to half a minute on average. */
 const longestWaitMs = 30_000
 
-/** Options of a client that says when the service at `baseUrl` stops answering and when it answers again, once each. */
+/** Options of a client that says when the service stops answering and when it answers again, once each; `follow`: it waits for that. */
 export function outageNotices(
-  baseUrl: string,
+  { baseUrl, retry }: Pick<ServiceAddress, 'baseUrl' | 'retry'>,
   say: (line: string) => void,
+  follow: boolean,
 ): Required<Pick<ClientOptions, 'fetch' | 'retry'>> {
   let away = false
   const onWait = (error: PropertyEventsError): void => {
@@ -25,7 +27,7 @@ export function outageNotices(
     say(`${baseUrl} ${reason}. Waiting for it.`)
   }
   return {
-    retry: { onWait },
+    retry: { ...(follow ? {} : retry), onWait },
     async fetch(input, init) {
       const response = await fetch(input, init)
       if (away && response.ok) {

@@ -25,7 +25,7 @@ export interface SyncRun {
 export async function runSync({ address, feed, type, output, keeper, ...run }: SyncRun): Promise<SyncResult> {
   const { follow, allowMassRemoval } = run
   const outage = { say: (line: string) => output.say(line), signal: run.signal }
-  const client = createClient({ ...address, feed, ...outageNotices(address.baseUrl, outage.say) })
+  const client = createClient({ ...address, feed, ...outageNotices(address, outage.say, follow) })
   const progress = createProgress(output, 'events')
   /** Over all runs together, and over those that have ended. */
   const read = { events: 0, eventsBefore: 0 }

@@ -13,6 +13,7 @@ import { TablesAway } from '@property-events/tables/refusal'
 import type { Output } from '../output.ts'
 import { Refusal } from '../refusal.ts'
 import { errorMessage } from '../error-message.ts'
+import { retryHere } from '../service-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText, shellWord, tableText } from '../terminal-text.ts'
 import { readKeysFile } from './keys-file.ts'
@@ -115,7 +116,7 @@ async function syncAll(
 }
 
 function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsRun): Tenant {
-  const retry = run.follow ? { attempts: attemptsPerTask } : {}
+  const retry = run.follow ? { attempts: attemptsPerTask } : (retryHere().retry ?? {})
   const consumer = run.consumer === undefined ? {} : { consumer: run.consumer }
   return {
     name,

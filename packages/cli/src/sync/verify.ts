@@ -56,7 +56,7 @@ async function reportDifferences(
   const further = differences.length - rows.length
   if (further > 0) output.say(`And ${number(further)} more; --json lists all of them.`)
   output.say(
-    `${number(differences.length)} of the copy differ from the feed. Create the copy again in an empty folder, file or set of tables: no later event ` +
+    `${number(differences.length)} ${differences.length === 1 ? 'difference' : 'differences'} from the feed. Create the copy again in an empty folder, file or set of tables: no later event ` +
       'repairs what others have changed here, or what was lost.',
   )
   return false

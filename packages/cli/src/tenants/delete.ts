@@ -170,10 +170,10 @@ function countsText(counts: OwnedCounts): string {
     ['erasures', 'receipts of erasures'],
     ['holds', 'holds'],
     ['restrictions', 'restrictions'],
-    ['sent', 'rows of what was sent'],
+    ['sent', 'records of what was sent'],
   ]
   return tableText(
-    ['rows', 'of'],
+    ['number', 'what'],
     names.map(([name, words]) => [String(counts[name]), words]),
   )
 }

@@ -41,7 +41,7 @@ export function addImport(tenants: Command, context: CommandContext): void {
         await output.write(lines.map((line) => `${jsonText(lineJson(line))}\n`).join(''))
       }
       output.say(
-        `${counts.created} created, ${counts.known} already there, ${counts.nameTaken} with a name that is taken.`,
+        `${counts.created} created, ${counts.known} already existed, ${counts.nameTaken} with a name that is taken.`,
       )
       if (counts.nameTaken > 0) context.failed()
     })

@@ -192,7 +192,7 @@ function leavingWords(leaving: Leaving | undefined): string {
   const { readingEndsMs, unpublishedMs } = leaving
   const properties =
     unpublishedMs === undefined ? 'its properties are being removed' : 'its properties are removed'
-  return `leaves: ${properties}, reading ends ${timestampText(readingEndsMs)}`
+  return `leaving: ${properties}, reading ends ${timestampText(readingEndsMs)}`
 }
 
 function movingWords(state: MoveState | undefined): string {

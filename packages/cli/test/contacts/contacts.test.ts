@@ -205,7 +205,9 @@ describe('contacts of a store', () => {
     const environment = { PROPERTY_EVENTS_URL: service.line.url, PROPERTY_EVENTS_KEY: eraseKey }
     const erased = await run(['contacts', 'erase', contactRef, '--case', 'DSR-1'], { environment })
     assert.equal(erased.code, 0, erased.stderr)
-    const row = `${portal.keyId} +Portal +1 +20\\S+Z +20\\S+Z +not yet +not yet`
+    const hours = String.raw`20\d\d-\d\d-\d\d \d\d:00 to (20\d\d-\d\d-\d\d )?\d\d:00`
+    const row = `${portal.keyId} +Portal +1 +${hours} +not yet +not yet`
+    assert.match(erased.stdout, /^started +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$/m)
     assert.match(erased.stdout, new RegExp(`\\nrecipients\\n +key +label .*\\n +${row}\\nnot covered\\n`))
     const { id } =
       (await runJson<readonly { id: string }[]>(['erasures', 'list'], { environment })).at(-1) ?? {}

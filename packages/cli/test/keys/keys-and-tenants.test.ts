@@ -144,7 +144,7 @@ describe('keys, while the service runs', () => {
     const listed = await run(['tenants', 'list', ...data])
     assert.match(
       listed.stdout,
-      /Hill & Co.*leaves: its properties are (?:being )?removed, reading ends 2099-01-31/,
+      /Hill & Co.*leaving: its properties are (?:being )?removed, reading ends 2099-01-31/,
     )
     const probe = async () => {
       const headers = { 'x-api-key': market.publishKey, 'content-type': 'application/json' }

@@ -66,7 +66,7 @@ describe('what must be kept', () => {
     assert.match(refused.stderr, new RegExp(`It is on hold until ${until}: hold ${hold?.id}.*409, on_hold`))
 
     const ended = await run(['holds', 'end', hold?.id ?? '', ...over()])
-    assert.match(ended.stdout, /is not on hold any more/)
+    assert.match(ended.stdout, /is no longer on hold/)
     const erased = await run(['contacts', 'erase', ref, ...over()])
     assert.equal(erased.code, 0, erased.stderr)
     const rows = await runJson<readonly { action: string; target: string }[]>([
@@ -110,7 +110,7 @@ describe('what must be kept', () => {
       [ref],
     )
     const lifted = await run(['contacts', 'unrestrict', ref, ...over()])
-    assert.match(lifted.stdout, /is not restricted any more/)
+    assert.match(lifted.stdout, /is no longer restricted/)
     assert.equal((await read()).split('Kept').length - 1, 2, 'as it was, and published again')
     const none = await run(['contacts', 'unrestrict', ref, ...over()])
     assert.match(none.stderr, /is not restricted/)

@@ -137,8 +137,13 @@ describe('numbers that were shown and are not there', () => {
     assert.equal((await run(['backup', early, ...data])).code, 0)
     assert.equal(await publish(node, hill), 201)
     const heads = join(root, 'heads.json')
-    const noted = await run(['epoch', 'heads', ...data])
+    const noted = await run(['epoch', 'heads', '--json', ...data])
     assert.equal(noted.code, 0, noted.stderr)
+    const shown = await run(['epoch', 'heads', ...data])
+    assert.match(
+      shown.stdout,
+      /^tenant +feed +events +last number +last event \(UTC\) +epoch\nHill & Co +property +2 +2 +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +[\w-]+\n/,
+    )
     writeFileSync(heads, noted.stdout)
     mkdirSync(join(root, 'moved to'))
     const to = ['--data', join(root, 'moved to')]
@@ -152,7 +157,8 @@ describe('numbers that were shown and are not there', () => {
       /The property feed of tenant .* ends with 1, and ended with 2\. Nothing was changed/,
     )
     for (const [text, sentence] of [
-      ['', /not output of `epoch heads`/],
+      ['', /not output of `epoch heads --json`/],
+      [shown.stdout, /not output of `epoch heads --json`/],
       ['[]', /is not in the file/],
       [noted.stdout.replace(/"createdDate":"20/, '"createdDate":"19'), /not the same event as before/],
       [noted.stdout.replace(/"epoch":"./, '"epoch":"-'), /A new epoch has started/],

@@ -59,7 +59,7 @@ export async function withResults<Result>(
   const badLines: BadLine[] = []
   let totals: ResultTotals = { sent: 0, refused: 0, unknown: 0, throughLine: 0 }
   const say = (line: string): void => output.say(line)
-  const notices = follow ? {} : outageNotices(address.baseUrl, say)
+  const notices = follow ? {} : outageNotices(address, say, follow)
   const run = {
     client: createClient({ ...address, ...notices }),
     chunks: source.chunks(),
