@@ -16,14 +16,14 @@ const [source, folder] = [join(here, 'src'), join(here, 'built')]
 const sharedByViews: readonly string[] = [
   'parts/age.tsx',
   'parts/answer.tsx',
-  'parts/code.tsx',
+  'parts/event-type.tsx',
   'parts/field.tsx',
   'parts/filters.tsx',
   'parts/view-link.tsx',
   'parts/table.tsx',
   'service/operations/keys.ts',
   'service/operations/records.ts',
-  'service/use-action.ts',
+  'service/use-answer.ts',
   'views/sign-in/action-failure.tsx',
 ].map((path) => `packages/console/src/${path}`)
 

@@ -1,12 +1,16 @@
 /** What the find box makes of a text, and what it asks for it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { distinctPaths, searchEverywhere, nowhereYet, reachText } from '../src/find/everywhere.ts'
-import type { Reach } from '../src/find/everywhere.ts'
+import {
+  distinctPaths,
+  nowhereYet,
+  planFind,
+  reachText,
+  recognise,
+  searchEverywhere,
+} from '../src/find/look-up.ts'
+import type { Reach, Send } from '../src/find/look-up.ts'
 import type { Access } from '../src/session/access.ts'
-import { planFind } from '../src/find/look-up.ts'
-import type { Send } from '../src/find/look-up.ts'
-import { recognise } from '../src/find/recognise.ts'
 import { failureOf } from '../src/service/failure.ts'
 
 const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'

@@ -4,12 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Operation } from '../src/service/operation.ts'
-import * as contacts from '../src/service/operations/contacts.ts'
-import * as erasures from '../src/service/operations/erasures.ts'
+import * as privacy from '../src/service/operations/privacy.ts'
 import * as feeds from '../src/service/operations/feeds.ts'
 import * as keys from '../src/service/operations/keys.ts'
-import * as properties from '../src/service/operations/properties.ts'
-import * as publishing from '../src/service/operations/publishing.ts'
 import * as records from '../src/service/operations/records.ts'
 import * as tenants from '../src/service/operations/tenants.ts'
 
@@ -54,12 +51,12 @@ const sent: readonly Operation<unknown>[] = [
   tenants.readTenantFacts([id]),
   tenants.findAnywhere({ text: 'x', limit: 1, after: 'x' }),
   feeds.readHeads(id, { since: 'x', wait: 25 }),
-  properties.getPropertyDelivery(id, id),
-  properties.getPropertyConsumers(id, id),
-  contacts.getMaskedContact(id, id),
-  contacts.readMaskedHistory(id, id, { limit: 1, after: 'x' }),
-  contacts.revealContact(id, id, 'support'),
-  contacts.restrictContact(id, id, 'objection', 'DSR-7'),
+  feeds.getPropertyDelivery(id, id),
+  feeds.getPropertyConsumers(id, id),
+  privacy.getMaskedContact(id, id),
+  privacy.readMaskedHistory(id, id, { limit: 1, after: 'x' }),
+  privacy.revealContact(id, id, 'support'),
+  privacy.restrictContact(id, id, 'objection', 'DSR-7'),
   keys.listKeys({ tenant: id, limit: 1, after: 'x' }),
   keys.getKey('x'),
   keys.createKey({}),
@@ -71,13 +68,13 @@ const sent: readonly Operation<unknown>[] = [
   records.listOwnPublications(id, rows),
   records.readAudit({ ...rows, tenant: id, key: 'x', action: 'x' }),
   records.readSettings(),
-  publishing.publish(id, 'property', '{}', true),
-  publishing.publish(id, 'contact', '{}', true),
+  feeds.publish(id, 'property', '{}', true),
+  feeds.publish(id, 'contact', '{}', true),
   ...(['own', 'admin'] as const).flatMap((door) => [
-    erasures.listErasures({ tenantId: id, door }, 'x'),
-    erasures.getErasure({ tenantId: id, door }, id),
-    erasures.countErased({ tenantId: id, door }, erasure),
-    erasures.erase({ tenantId: id, door }, erasure),
+    privacy.listErasures({ tenantId: id, door }, 'x'),
+    privacy.getErasure({ tenantId: id, door }, id),
+    privacy.countErased({ tenantId: id, door }, erasure),
+    privacy.erase({ tenantId: id, door }, erasure),
   ]),
   ...addresses.flatMap((address) => [
     feeds.listEvents(address, page),

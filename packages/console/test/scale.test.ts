@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { rowAfterKey } from '../src/list/row-keys.ts'
 import {
   isAtEnd,
   lastPosition,
@@ -10,6 +9,7 @@ import {
   mostRows,
   positionAround,
   positionToSee,
+  rowAfterKey,
   rowsInPage,
   rowsSeen,
   scrolled,

@@ -2,18 +2,15 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
-import { Problem } from '../parts/problem.tsx'
+import { Problem } from '../parts/answer.tsx'
 import { hrefOf } from '../root.ts'
 import { signedIn } from '../session/session.ts'
 import { call } from '../service/call.ts'
 import type { Failure } from '../service/failure.ts'
 import { chosenTenant } from '../state/chosen-tenant.ts'
 import { agencyOf } from '../views/open-paths.ts'
-import { distinctPaths, searchEverywhere, nowhereYet, reachText } from './everywhere.ts'
-import type { Reach } from './everywhere.ts'
-import { planFind } from './look-up.ts'
-import type { FindPlan, Found, Send } from './look-up.ts'
-import { recognise } from './recognise.ts'
+import { distinctPaths, nowhereYet, planFind, reachText, recognise, searchEverywhere } from './look-up.ts'
+import type { FindPlan, Found, Reach, Send } from './look-up.ts'
 
 const restMs = 200
 

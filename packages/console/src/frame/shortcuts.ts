@@ -1,6 +1,6 @@
 /** The keyboard shortcuts and what they do. The help lists them. */
 
-export interface Shortcut {
+interface Shortcut {
   readonly keys: string
   readonly does: string
 }
@@ -16,7 +16,7 @@ export const shortcuts: readonly Shortcut[] = [
 ]
 
 /** As in a keyboard event. */
-export interface PressedKey {
+interface PressedKey {
   readonly key: string
   readonly ctrlKey: boolean
   readonly metaKey: boolean

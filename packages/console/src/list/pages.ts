@@ -2,7 +2,7 @@
 import type { Rows } from './scale.ts'
 
 /** The contract's page, as far as the list needs it. */
-export interface Page<Item> {
+interface Page<Item> {
   readonly items: readonly Item[]
   readonly availableCount: number
 }
@@ -11,7 +11,7 @@ export const pageSize = 100
 /** The most pages to hold: 4,000 rows. */
 const mostPages = 40
 
-export interface HeldPages<Item> {
+interface HeldPages<Item> {
   /** The number of all events of the view, according to the newest answer; `undefined` before the first. */
   readonly total: number | undefined
   item(row: number): Item | undefined

@@ -2,9 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ListState } from './list-state.ts'
-import { rowsInPage, scrollHeightOf, topOf } from './scale.ts'
+import { rowAfterKey, rowsInPage, scrollHeightOf, topOf } from './scale.ts'
 import type { Rows } from './scale.ts'
-import { rowAfterKey } from './row-keys.ts'
 import './list.css'
 
 interface Props {

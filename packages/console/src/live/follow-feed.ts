@@ -17,7 +17,7 @@ const restAfterSilenceMs = 3_000
 /** If a feed moves a hundred times a second, listeners hear of it a few times. */
 const gatherMs = 250
 
-export interface FeedWatch {
+interface FeedWatch {
   readonly onMove: () => void
   /** An epoch has begun or payloads were reduced, so the held events may be outdated. */
   readonly onChange: () => void

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { addressTime, fieldTime } from '../words/times.ts'
 
-export interface FilterField {
+interface FilterField {
   /** Its name in the address. */
   readonly name: string
   readonly says: string

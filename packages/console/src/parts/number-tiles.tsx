@@ -1,7 +1,7 @@
 /** Numbers that matter, each with its name above it. */
 import './chart.css'
 
-export interface NumberTile {
+interface NumberTile {
   readonly name: string
   readonly value: string
   /** Somebody has to act. */

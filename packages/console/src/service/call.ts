@@ -1,13 +1,13 @@
 /** Sends operations through the door of the console. No other part of the console sends requests. */
+import { signal } from '@preact/signals'
 import { withQuery } from '../base.ts'
 import { base } from '../root.ts'
-import { tokenHeader, readToken } from '../session/session-token.ts'
-import { recordAnswer, recordSilence } from '../state/connection.ts'
+import { readToken, tokenHeader } from '../session/session-token.ts'
 import type { Operation } from './operation.ts'
-import { awayFailure, oddFailure, failureOf } from './failure.ts'
+import { awayFailure, failureOf, oddFailure } from './failure.ts'
 import type { Failure, Outcome } from './failure.ts'
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** The tag of an earlier answer: 304 if nothing has changed since. */
   readonly etag?: string | undefined
@@ -108,4 +108,23 @@ function outcomeOf<T>({ status, ok, headers }: Response, text: string): Outcome<
       failure: oddFailure('The answer is not from this service: it is not JSON.', status, requestId),
     }
   }
+}
+
+/** Whether the service answers. Every request records it, and the frame shows it. */
+interface Connection {
+  /** When the service last answered anything, in milliseconds. */
+  readonly answeredAt: number
+  /** Since when the service has not answered; `undefined`: it does. */
+  readonly awaySince: number | undefined
+}
+
+export const connection = signal<Connection>({ answeredAt: Date.now(), awaySince: undefined })
+
+function recordAnswer(): void {
+  connection.value = { answeredAt: Date.now(), awaySince: undefined }
+}
+
+function recordSilence(): void {
+  const { answeredAt, awaySince } = connection.value
+  connection.value = { answeredAt, awaySince: awaySince ?? Date.now() }
 }

@@ -17,7 +17,7 @@ export function rightsOf({ operator, scopes, grants }: Access): string {
 }
 
 /** What a tenant's key needs for an operation of administration in its own tenant (PROTOCOL §12). */
-export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly GrantScope[])[]>> = {
+const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly GrantScope[])[]>> = {
   'admin:inspect': [['tenant:inspect']],
   'admin:audit': [['tenant:inspect']],
   'admin:manage': [['tenant:manage']],
@@ -26,10 +26,6 @@ export const tenantNeeds: Readonly<Record<AdminScope, readonly (readonly GrantSc
     ['tenant:manage', 'property:erase'],
     ['tenant:manage', 'contact:erase'],
   ],
-}
-
-export function isAdminScope(scope: string): scope is AdminScope {
-  return Object.hasOwn(tenantNeeds, scope)
 }
 
 /** The scopes that the session has in a tenant; an operator key has none. */

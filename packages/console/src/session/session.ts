@@ -7,7 +7,7 @@ import type { Failure, Outcome } from '../service/failure.ts'
 import { keepToken, readToken, watchToken } from './session-token.ts'
 
 /** The door's answer about a session. */
-export interface Session {
+interface Session {
   readonly key: Key
   readonly createdAt: string
   readonly expiresAt: string
@@ -20,7 +20,7 @@ export interface Session {
   readonly serviceUrl: string
 }
 
-export type SessionState =
+type SessionState =
   /** The answer is pending. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'signedIn'; readonly session: Session }
@@ -32,7 +32,7 @@ export type SessionState =
 export const sessionState = signal<SessionState>({ kind: 'unknown' })
 
 /** What a user signs in with: a key, or the secret of a link. */
-export type Proof = { readonly key: string } | { readonly login: string }
+type Proof = { readonly key: string } | { readonly login: string }
 
 const url = `${base}/session`
 

@@ -14,7 +14,7 @@ export interface MenuEntry {
 }
 
 /** The two levels of the menu: views of the service, and of an agency. */
-export interface Menu {
+interface Menu {
   readonly service: readonly MenuEntry[]
   readonly agency: readonly MenuEntry[]
 }

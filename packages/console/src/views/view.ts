@@ -9,7 +9,7 @@ export interface ViewProps {
   readonly query: Readonly<Record<string, string | undefined>>
 }
 
-export interface Tab {
+interface Tab {
   readonly name: string
   readonly icon: IconName
   /** One of `paths`, for a view of an agency with its id. */

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { revealReasons } from '@property-events/protocol'
-import { contactChanges } from '../../src/views/contact/contact-changes.ts'
-import { contactLines, sectionsOf } from '../../src/views/contact/contact-lines.ts'
+import { contactChanges, contactLines, sectionsOf } from '../../src/views/contact/contact-lines.ts'
 import { exportOf, readWhole } from '../../src/views/contact/export-contact.ts'
 import { reasonChoices, revealMs, secondsLeft } from '../../src/views/contact/reveal.ts'
 

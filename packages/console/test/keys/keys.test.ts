@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Key } from '@property-events/protocol/wire'
-import { firstRequest } from '../../src/views/keys/first-request.ts'
-import { givenBy, givesAllOf, givesElsewhere } from '../../src/views/keys/key-scopes.ts'
-import type { Giver } from '../../src/views/keys/key-scopes.ts'
-import { keyLines, keyState, leftText, scopeWords, stateWords } from '../../src/views/keys/key-state.ts'
 import {
   changeFormOf,
   emptyForm,
+  firstRequest,
   readKeyChange,
   readKeyForm,
   serviceFaults,
 } from '../../src/views/keys/new-key.ts'
+import { givenBy, givesAllOf, givesElsewhere } from '../../src/views/keys/key-scopes.ts'
+import type { Giver } from '../../src/views/keys/key-scopes.ts'
+import { keyLines, keyState, leftText, scopeWords, stateWords } from '../../src/views/keys/key-state.ts'
 import type { ChangeForm, KeyForm } from '../../src/views/keys/new-key.ts'
 import { fieldTime } from '../../src/words/times.ts'
 import { usageBars, usageDays, usageRows, usageWords } from '../../src/views/keys/usage.ts'

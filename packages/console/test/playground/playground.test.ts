@@ -1,11 +1,9 @@
 /** Drafts of the playground: how they are read, and where a fault of them is. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { drafted } from '../../src/views/playground/drafted.ts'
-import { offsetOfPointer } from '../../src/views/playground/locate.ts'
-import { readDraft } from '../../src/views/playground/read-draft.ts'
+import { drafted, readDraft } from '../../src/views/playground/read-draft.ts'
+import { offsetOfPointer, receiptWords, remarksOf } from '../../src/views/playground/remarks.ts'
 import type { Draft } from '../../src/views/playground/read-draft.ts'
-import { receiptWords, remarksOf } from '../../src/views/playground/remarks.ts'
 
 const agentRef = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 

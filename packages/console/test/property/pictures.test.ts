@@ -1,7 +1,7 @@
 /** Which photographs the page shows. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { pictureOf } from '../../src/views/property/pictures.ts'
+import { pictureOf } from '../../src/views/property/media-tiles.ts'
 
 const rules = {
   own: true,

@@ -1,6 +1,13 @@
 /** The reads of a feed, by either door: as its consumers read it (PROTOCOL §3, §11), or with the tenant in the path (§12.5). */
 import type { FeedName, Query } from '../../base.ts'
-import type { EventPage, EventRun, FeedEvent, Heads } from '@property-events/protocol/wire'
+import type {
+  EventPage,
+  EventRun,
+  FeedEvent,
+  Heads,
+  PropertyConsumers,
+  PublishReceipt,
+} from '@property-events/protocol/wire'
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
@@ -72,7 +79,7 @@ function read<T>(
   return { id: `admin${id[0]?.toUpperCase()}${id.slice(1)}`, method: 'GET', path, ...asked }
 }
 
-export interface PageQuery {
+interface PageQuery {
   /** `salesproperty`, `lettingsproperty`; the whole feed without it. */
   readonly apiEventType?: string | undefined
   readonly page: number
@@ -90,7 +97,7 @@ export function getEvent(address: FeedAddress, eventId: string): Operation<FeedE
   return read(address, reads.get, [eventId])
 }
 
-export interface RunQuery {
+interface RunQuery {
   readonly after: number
   readonly limit: number
   readonly epoch?: string | undefined
@@ -124,4 +131,34 @@ export function readHeads(
   query: { readonly since?: string; readonly wait?: number } = {},
 ): Operation<Heads> {
   return { id: 'readHeads', method: 'GET', path: '/v1/heads', tenant: tenantId, query: { ...query } }
+}
+
+/** Who has seen a property (PROTOCOL §14.6). */
+
+/** What became of its latest event at each consumer, for those who look after the tenant. */
+export function getPropertyDelivery(tenantId: string, agentRef: string): Operation<PropertyConsumers> {
+  const path = pathOf('/v1/admin/tenants/{tenantId}/properties/{agentRef}/delivery', tenantId, agentRef)
+  return { id: 'getPropertyDelivery', method: 'GET', path }
+}
+
+/** The same for a key of feeds: a key that publishes sees all consumers, one that reads sees itself. */
+export function getPropertyConsumers(tenantId: string, agentRef: string): Operation<PropertyConsumers> {
+  const path = pathOf('/v1/properties/{subjectId}/consumers', agentRef)
+  return { id: 'getPropertyConsumers', method: 'GET', path, tenant: tenantId }
+}
+
+/** Publishing, and dry runs (PROTOCOL §4). */
+
+/** The service's answer; a dry run has no numbers. */
+export type Receipt = Pick<PublishReceipt, 'events' | 'warnings'>
+
+const operations = {
+  property: { id: 'publishPropertyEvents', path: '/v1/property-events' },
+  contact: { id: 'publishContactEvents', path: '/v1/contact-events' },
+} as const
+
+/** `text`: JSON of one event or of an array of events. */
+export function publish(tenantId: string, feed: FeedName, text: string, isDry: boolean): Operation<Receipt> {
+  const query = isDry ? { query: { dryRun: 'true' } } : {}
+  return { ...operations[feed], method: 'POST', tenant: tenantId, text, ...query }
 }

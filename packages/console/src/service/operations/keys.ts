@@ -3,7 +3,7 @@ import type { IssuedKey, Key, Keys, KeyUsage, RotatedKey } from '@property-event
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
-export interface KeysQuery {
+interface KeysQuery {
   readonly tenant?: string | undefined
   /** At most 200. */
   readonly limit: number

@@ -3,7 +3,7 @@ import type { AuditRows, Publications, ShownSettings } from '@property-events/pr
 import { pathOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 
-export interface RecordQuery {
+interface RecordQuery {
   readonly limit: number
   readonly after?: string | undefined
   readonly key?: string | undefined

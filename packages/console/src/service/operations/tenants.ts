@@ -20,7 +20,7 @@ export function readSelf(): Operation<Key> {
   return { id: 'readSelf', method: 'GET', path: '/v1/admin/self' }
 }
 
-export interface TenantQuery {
+interface TenantQuery {
   /** A part of a name, reference or id. */
   readonly search?: string | undefined
   /** Sorted by the last publication, newest first; without it, in order of creation. */

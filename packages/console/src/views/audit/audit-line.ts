@@ -41,7 +41,7 @@ export function actorWords(actor: string, name: string | null, labels: Labels = 
 /** Names of keys and agencies by their ids, as far as the session may know them. */
 export type Labels = ReadonlyMap<string, string>
 
-export const noLabels: Labels = new Map()
+const noLabels: Labels = new Map()
 
 export function labelsOf(
   keys: readonly Pick<Key, 'keyId' | 'label'>[] = [],

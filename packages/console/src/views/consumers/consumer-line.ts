@@ -4,7 +4,7 @@ import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { longSpanText, readTime, spanText } from '../../words/times.ts'
 
-export interface ConsumerLine {
+interface ConsumerLine {
   readonly consumer: Consumer
   /** `website`, or `website · shop` of one that shares a key. */
   readonly who: string

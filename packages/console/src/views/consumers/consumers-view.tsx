@@ -1,9 +1,8 @@
 /** Who reads the feeds of an agency, and how far each is behind. */
 import { useLocation } from 'preact-iso/router'
 import { isFeedName, paths } from '../../base.ts'
-import { Answer } from '../../parts/answer.tsx'
+import { Answer, Empty } from '../../parts/answer.tsx'
 import { Age } from '../../parts/age.tsx'
-import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import { ViewLink } from '../../parts/view-link.tsx'
 import { hrefOf } from '../../root.ts'

@@ -1,11 +1,12 @@
 /** What can be done with a contact: see it in full, export, restrict and erase it. What the key may not do says where it is done. */
 import { useState } from 'preact/hooks'
-import { Copy } from '../../parts/copy.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { restrictionReasons } from '@property-events/protocol/plain'
+import type { Restriction } from '@property-events/protocol/wire'
+import { Copy, saveFile } from '../../parts/copy.tsx'
+import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import type { IconName } from '../../parts/icon-drawings.ts'
-import { Problem } from '../../parts/problem.tsx'
-import { saveFile } from '../../parts/save-file.ts'
+import { Problem } from '../../parts/answer.tsx'
 import { call } from '../../service/call.ts'
 import type { Failure } from '../../service/failure.ts'
 import { readHistory } from '../../service/operations/feeds.ts'
@@ -13,7 +14,10 @@ import { hasScope, mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
 import { EraseDialog } from '../erasures/erase-dialog.tsx'
 import { exportOf, readWhole } from './export-contact.ts'
-import { RestrictDialog } from './restrict-dialog.tsx'
+import { restrictContact } from '../../service/operations/privacy.ts'
+import { useAction } from '../../service/use-answer.ts'
+import { ActionFailure } from '../sign-in/action-failure.tsx'
+import { reasonWords } from '../erasures/erasure-form.ts'
 
 interface Props {
   readonly tenantId: string
@@ -126,6 +130,66 @@ function Elsewhere({ act, tenantId, contactRef, onClose }: ElsewhereProps) {
       <p>
         <Copy text={command} name="Copy the command" />
       </p>
+    </Dialog>
+  )
+}
+
+interface RestrictDialogProps {
+  readonly tenantId: string
+  readonly contactRef: string
+  readonly onClose: () => void
+}
+
+/** Restricts a contact: it is kept, and no answer shows it. */
+function RestrictDialog({ tenantId, contactRef, onClose }: RestrictDialogProps) {
+  const [reason, setReason] = useState('')
+  const [caseRef, setCaseRef] = useState('')
+  const action = useAction<Restriction>()
+  const chosen = restrictionReasons.find((one) => one === reason)
+  return (
+    <Dialog title="Restrict this contact" onClose={onClose}>
+      {action.done !== undefined ? (
+        <p role="status">The contact is restricted. Consumers are being told to remove it.</p>
+      ) : (
+        <form
+          class="dialog-form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (chosen !== undefined) void action.run(restrictContact(tenantId, contactRef, chosen, caseRef))
+          }}
+        >
+          <p>
+            The contact is kept, and nobody is shown it until the restriction ends. Consumers are told to
+            remove it.
+          </p>
+          <label>
+            Reason
+            <select value={reason} onChange={({ currentTarget }) => setReason(currentTarget.value)}>
+              <option value="">Choose a reason</option>
+              {restrictionReasons.map((one) => (
+                <option key={one} value={one}>
+                  {reasonWords(one)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Case reference (optional, no personal names)
+            <input
+              autoComplete="off"
+              value={caseRef}
+              onInput={({ currentTarget }) => setCaseRef(currentTarget.value)}
+            />
+          </label>
+          <DialogActions
+            name="Restrict"
+            isBusy={action.isBusy}
+            isDisabled={chosen === undefined}
+            onCancel={onClose}
+          />
+        </form>
+      )}
+      <ActionFailure action={action} />
     </Dialog>
   )
 }

@@ -3,11 +3,11 @@ import type { MaskedContact } from '@property-events/protocol/wire'
 import { Moment } from '../../parts/age.tsx'
 import { countText } from '../../words/numbers.ts'
 import { typeName } from '../../words/plain.ts'
-import { contactChanges } from './contact-changes.ts'
-import type { ContactChange } from './contact-changes.ts'
+import { contactChanges } from './contact-lines.ts'
+import type { ContactChange } from './contact-lines.ts'
 
 /** `contact`: masked, or as in the feed. */
-export type ContactEvent = Omit<MaskedContact, 'contact'> & { readonly contact: unknown }
+type ContactEvent = Omit<MaskedContact, 'contact'> & { readonly contact: unknown }
 
 interface Props {
   readonly events: readonly ContactEvent[]

@@ -1,12 +1,12 @@
 /** A contact as lines of a field and its value, whether it is masked or shown. */
-import { nameOf, contactCodeLists } from '@property-events/client/listing'
+import { contactCodeLists, nameOf } from '@property-events/client/listing'
 import type { CodeListName } from '@property-events/client/listing'
 import { oneLine } from '../../words/plain.ts'
 
 /** What the service writes instead of personal data. */
-export const mask = '•••'
+const mask = '•••'
 
-export interface ContactLine {
+interface ContactLine {
   /** RFC 6901. */
   readonly pointer: string
   /** `last name`, `communications 2, value`. */
@@ -15,7 +15,7 @@ export interface ContactLine {
   readonly isMasked: boolean
 }
 
-export interface ContactLines {
+interface ContactLines {
   readonly lines: readonly ContactLine[]
   /** There are more than those listed. */
   readonly hasMore: boolean
@@ -41,7 +41,7 @@ export function contactLines(contact: unknown): ContactLines {
   return { lines: lines.slice(0, mostLines), hasMore: lines.length > mostLines }
 }
 
-export interface ContactSection {
+interface ContactSection {
   readonly name: string
   /** Labels without the name of the section. */
   readonly lines: readonly ContactLine[]
@@ -87,4 +87,47 @@ function textOf(value: unknown, pointer: string): string {
   const list = Object.hasOwn(lists, pattern) ? lists[pattern] : undefined
   const known = list !== undefined && typeof value === 'string' ? nameOf(list, value) : undefined
   return known ?? oneLine(String(value), longestValue)
+}
+
+/**
+ * What an event changed in a contact, field by field. Hidden data stays hidden: a change of it cannot be seen, and nothing hints at it.
+ */
+
+/** `undefined`: the field was empty, or is empty now. */
+export interface ContactChange {
+  /** RFC 6901. */
+  readonly pointer: string
+  readonly label: string
+  readonly was: string | undefined
+  readonly is: string | undefined
+}
+
+interface ContactChanges {
+  readonly changes: readonly ContactChange[]
+  /** Nothing visible is different. */
+  readonly isUnchanged: boolean
+}
+
+const hidden = '(hidden)'
+
+/** `before`: the contact in the event before; `undefined`: this is the first event. */
+export function contactChanges(before: unknown, after: unknown): ContactChanges {
+  if (before === undefined) return { changes: [], isUnchanged: false }
+  const [was, is] = [linesOf(before), linesOf(after)]
+  const changes = [...new Set([...was.keys(), ...is.keys()])].flatMap((pointer): readonly ContactChange[] => {
+    const [old, fresh] = [was.get(pointer), is.get(pointer)]
+    // A masked value is the same text whatever it hides.
+    if (old?.value === fresh?.value) return []
+    const label = fresh?.label ?? old?.label ?? pointer
+    return [{ pointer, label, was: shown(old), is: shown(fresh) }]
+  })
+  return { changes, isUnchanged: changes.length === 0 }
+}
+
+function linesOf(contact: unknown): ReadonlyMap<string, ContactLine> {
+  return new Map(contactLines(contact).lines.map((line) => [line.pointer, line]))
+}
+
+function shown(line: ContactLine | undefined): string | undefined {
+  return line?.isMasked === true ? hidden : line?.value
 }

@@ -16,7 +16,7 @@ export interface ErasureFault {
   readonly message: string
 }
 
-export type ErasureReading =
+type ErasureReading =
   | { readonly kind: 'body'; readonly body: ErasureRequest }
   | { readonly kind: 'faults'; readonly faults: readonly ErasureFault[] }
 

@@ -2,7 +2,7 @@
 
 const restMs = 5_000
 
-export interface Announcer {
+interface Announcer {
   /** What to say now; `undefined`: nothing, or not yet. */
   sayNow(total: number, nowMs: number): string | undefined
 }

@@ -3,7 +3,7 @@ import type { FeedName } from '../../base.ts'
 import type { FeedEvent } from '@property-events/protocol/wire'
 
 export const copyKinds = ['curl', 'TypeScript', 'PHP'] as const
-export type CopyKind = (typeof copyKinds)[number]
+type CopyKind = (typeof copyKinds)[number]
 
 const paths = {
   property: '/api/func/api/v1/events/geteventbyid/',

@@ -2,21 +2,21 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { paths } from '../../base.ts'
 import { Moment } from '../../parts/age.tsx'
-import { EventType } from '../../parts/code.tsx'
+import { EventType } from '../../parts/event-type.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { Answer } from '../../parts/answer.tsx'
+import { Answer, Empty } from '../../parts/answer.tsx'
 import { ViewLink } from '../../parts/view-link.tsx'
 import type { FeedEvent } from '@property-events/protocol/wire'
-import { readEvents } from '../../service/operations/feeds.ts'
+import { readEvents, readHistory } from '../../service/operations/feeds.ts'
 import type { FeedAddress } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { signedIn } from '../../session/session.ts'
-import { countText } from '../../words/numbers.ts'
+import { counted, countText } from '../../words/numbers.ts'
 import { copyAs, copyKinds } from './copy-as.ts'
-import { FeedChanges } from './feed-changes.tsx'
 import { feedRow, subjectOf } from './feed-row.ts'
 import { rawText } from './raw-text.ts'
+import { DifferenceText } from '../property/difference-text.tsx'
+import { readVersions, timelineOf } from '../property/timeline.ts'
 
 interface Props {
   readonly address: FeedAddress
@@ -130,5 +130,40 @@ function Raw({ payload }: { readonly payload: string }) {
         <Copy text={payload} label="Copy the bytes" />
       </p>
     </details>
+  )
+}
+
+interface FeedChangesProps {
+  readonly address: FeedAddress
+  readonly event: FeedEvent
+  readonly subject: string
+}
+
+/** If a property has a longer history, its own page shows this. */
+const longestHistory = 200
+const mostShown = 8
+
+/** What an event changed in its property, in the same words as on the property's own page. */
+function FeedChanges({ address, event, subject }: FeedChangesProps) {
+  const { value } = useAnswer(readHistory(address, subject, { limit: longestHistory }))
+  const until = (value?.items ?? []).filter(({ sequenceNumber }) => sequenceNumber <= event.sequenceNumber)
+  if (until.at(-1)?.sequenceNumber !== event.sequenceNumber) return null
+  const [line] = timelineOf(readVersions(until))
+  if (line === undefined) return null
+  const { headline, change, isUnchanged } = line
+  const more = change.differences.length - mostShown + change.more
+  return (
+    <div class="changes">
+      {headline !== undefined && <p>{headline}</p>}
+      {isUnchanged && headline === undefined && <p class="quiet">Same as the previous event.</p>}
+      <ul>
+        {change.differences.slice(0, mostShown).map((difference) => (
+          <li key={difference.pointer}>
+            <DifferenceText difference={difference} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="quiet">{counted(more, 'change')} more: see the property.</p>}
+    </div>
   )
 }

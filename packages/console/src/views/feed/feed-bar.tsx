@@ -1,5 +1,5 @@
 /** The bar above the list: the part of the feed that is listed, and the ways to a page, a number and a moment. Nothing in it moves. */
-import { useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Query } from '../../base.ts'
 import { numberOfMoment, rowOfMoment, rowOfNumber } from '../../list/jumps.ts'
 import type { Jump, Send } from '../../list/jumps.ts'
@@ -11,13 +11,13 @@ import { Options } from '../../parts/filters.tsx'
 import { call } from '../../service/call.ts'
 import type { FeedAddress } from '../../service/operations/feeds.ts'
 import type { Failure } from '../../service/failure.ts'
-import { countText, readCount } from '../../words/numbers.ts'
+import { counted, countText, readCount } from '../../words/numbers.ts'
 import { typeName } from '../../words/plain.ts'
 import { readMoment } from '../../words/times.ts'
 import { apiEventTypeOf, categories, shortCodesOf } from './categories.ts'
 import type { Category } from './categories.ts'
-import { LiveButton } from './live-button.tsx'
 import type { TypedSource } from './typed-source.ts'
+import { createAnnouncer } from './announcer.ts'
 
 interface Props {
   readonly address: FeedAddress
@@ -197,5 +197,47 @@ function JumpField({ name, note, hint, fault, read, onJump }: JumpFieldProps) {
         </span>
       )}
     </form>
+  )
+}
+
+interface LiveButtonProps {
+  readonly list: ListState
+  readonly total: number
+}
+
+/** Shows whether the list follows the newest events and how many came since the user scrolled away, and leads back to them. */
+function LiveButton({ list, total }: LiveButtonProps) {
+  const isFollowing = list.isFollowing.value
+  // How many there were when the end was last visible.
+  const seen = useRef(total)
+  if (isFollowing) seen.current = total
+  const fresh = total - seen.current
+  return (
+    <span class="live">
+      <button type="button" aria-pressed={isFollowing} onClick={() => list.follow(total)}>
+        {isFollowing ? '● live' : `paused · ${countText(fresh)} new`}
+      </button>
+      <Announcement total={total} />
+    </span>
+  )
+}
+
+/** For screen readers, at most every five seconds. */
+function Announcement({ total }: { readonly total: number }) {
+  const announcer = useMemo(() => createAnnouncer(total), [])
+  const latest = useRef(total)
+  latest.current = total
+  const [said, say] = useState('')
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const text = announcer.sayNow(latest.current, Date.now())
+      if (text !== undefined) say(`${text}, ${counted(latest.current, 'event')} in all`)
+    }, 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <span class="unseen" role="status">
+      {said}
+    </span>
   )
 }

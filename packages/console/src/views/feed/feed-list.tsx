@@ -1,13 +1,13 @@
 /** The rows of a feed. */
 import { LocalTime } from '../../parts/age.tsx'
-import { EventType } from '../../parts/code.tsx'
+import { EventType } from '../../parts/event-type.tsx'
 import type { FeedName } from '../../base.ts'
 import { ScaledList } from '../../list/scaled-list.tsx'
 import type { ListState } from '../../list/list-state.ts'
 import type { FeedEvent } from '@property-events/protocol/wire'
 import { countText } from '../../words/numbers.ts'
 import { feedRow } from './feed-row.ts'
-import type { FeedSource } from './source.ts'
+import type { FeedSource } from './feed-source.ts'
 
 interface Props {
   readonly feed: FeedName

@@ -5,7 +5,7 @@ import type { FeedName } from '../../base.ts'
 import type { FeedEvent } from '@property-events/protocol/wire'
 import { oneLine, typeName } from '../../words/plain.ts'
 
-export interface FeedRow {
+interface FeedRow {
   readonly number: number
   readonly createdDate: string
   readonly type: string

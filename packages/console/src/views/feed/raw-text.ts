@@ -4,7 +4,7 @@ const longest = 20_000
 /** For one line: a value of a megabyte would take the browser seconds. */
 const longestLine = 2_000
 
-export interface RawText {
+interface RawText {
   readonly text: string
   /** The text continues beyond this. */
   readonly isCut: boolean

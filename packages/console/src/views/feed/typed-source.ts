@@ -7,8 +7,8 @@ import { call } from '../../service/call.ts'
 import { readEvents } from '../../service/operations/feeds.ts'
 import type { FeedAddress } from '../../service/operations/feeds.ts'
 import { restAfter } from '../../service/failure.ts'
-import { createRest, sourceState } from './source.ts'
-import type { FeedSource } from './source.ts'
+import { createRest, sourceState } from './feed-source.ts'
+import type { FeedSource } from './feed-source.ts'
 import { addRun, beginRuns, isWhole, startBefore } from './typed-runs.ts'
 
 export interface TypedSource extends FeedSource {

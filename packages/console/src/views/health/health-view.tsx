@@ -1,6 +1,5 @@
 /** The service itself: what is wrong with it, and its settings. */
-import { Answer } from '../../parts/answer.tsx'
-import { Empty } from '../../parts/empty.tsx'
+import { Answer, Empty } from '../../parts/answer.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Table } from '../../parts/table.tsx'
 import { readSettings } from '../../service/operations/records.ts'

@@ -8,7 +8,7 @@ export interface FieldsProps<Form> {
   readonly change: (part: Partial<Form>) => void
 }
 
-export type TextName = Exclude<keyof KeyForm, 'scopes' | 'roles' | 'fields'>
+type TextName = Exclude<keyof KeyForm, 'scopes' | 'roles' | 'fields'>
 
 const names: Readonly<Record<TextName, string>> = {
   label: 'Label: what uses the key',

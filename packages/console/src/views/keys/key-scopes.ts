@@ -1,11 +1,11 @@
 /** What a key may do, with an explanation of each scope for those who choose. */
 
-export interface ScopeChoice {
+interface ScopeChoice {
   readonly scope: string
   readonly says: string
 }
 
-export const tenantScopeChoices: readonly ScopeChoice[] = [
+const tenantScopeChoices: readonly ScopeChoice[] = [
   { scope: 'property:read', says: 'read property events' },
   { scope: 'contact:read', says: 'read contact events, which are personal data' },
   { scope: 'property:publish', says: 'publish properties' },
@@ -16,7 +16,7 @@ export const tenantScopeChoices: readonly ScopeChoice[] = [
   { scope: 'tenant:manage', says: 'create, rotate and revoke keys of this agency' },
 ]
 
-export const operatorScopeChoices: readonly ScopeChoice[] = [
+const operatorScopeChoices: readonly ScopeChoice[] = [
   { scope: 'admin:inspect', says: 'see every agency and the service' },
   { scope: 'admin:manage', says: 'create and change agencies and keys' },
   { scope: 'admin:reveal', says: 'see contacts in full' },

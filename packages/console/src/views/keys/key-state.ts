@@ -2,7 +2,7 @@
 import type { Key } from '@property-events/protocol/wire'
 import { readTime } from '../../words/times.ts'
 
-export type KeyState =
+type KeyState =
   | { readonly kind: 'revoked'; readonly atMs: number }
   | { readonly kind: 'ended'; readonly atMs: number }
   /** Another key has replaced it; it works until then. */
@@ -15,8 +15,8 @@ export type KeyState =
   | { readonly kind: 'active' }
 
 const dayMs = 86_400_000
-export const unusedAfterMs = 90 * dayMs
-export const endsSoonMs = 14 * dayMs
+const unusedAfterMs = 90 * dayMs
+const endsSoonMs = 14 * dayMs
 
 /** `by`: the id of the key that replaced it, if there is one. */
 export function keyState(key: Key, by: string | undefined, nowMs: number): KeyState {

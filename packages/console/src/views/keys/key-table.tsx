@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Age } from '../../parts/age.tsx'
 import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
-import type { Key } from '@property-events/protocol/wire'
+import type { Key, KeyUsage } from '@property-events/protocol/wire'
 import { call } from '../../service/call.ts'
 import { readUsage } from '../../service/operations/keys.ts'
 import { signedIn } from '../../session/session.ts'
@@ -12,8 +12,7 @@ import { oneLine } from '../../words/plain.ts'
 import { givesAllOf } from './key-scopes.ts'
 import { hasEnded, keyPrefix, scopeWords, stateWords } from './key-state.ts'
 import type { KeyLine } from './key-state.ts'
-import { UsageBars } from './usage-bars.tsx'
-import type { KeyUsage } from '@property-events/protocol/wire'
+import { usageBars, usageDays, usageWords } from './usage.ts'
 
 /** The dialogs that open over the list of keys. */
 export type KeyAction =
@@ -157,4 +156,27 @@ function useUsages(keyIds: readonly string[]): Usages {
     }
   }, [wanted])
   return usages
+}
+
+/** The requests of a key, day by day, with refused ones in another colour. */
+const box = { width: 120, height: 20 }
+
+/** A day's count can be half a minute old, so that the bars change only with the day. */
+function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
+  if (usage === undefined) return <span class="quiet">…</span>
+  if (usage.items.length === 0) return <span class="quiet">no requests</span>
+  const days = usageDays(usage.items, now.value)
+  return (
+    <svg class="usage" viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={usageWords(days)}>
+      <line x2={box.width} y1={box.height} y2={box.height} />
+      {usageBars(days, box).map(({ day, x, y, width, height, refusedHeight }) => (
+        <g key={day.day}>
+          <rect x={x} y={y} width={width} height={height} />
+          {refusedHeight > 0 && (
+            <rect class="refused" x={x} y={box.height - refusedHeight} width={width} height={refusedHeight} />
+          )}
+        </g>
+      ))}
+    </svg>
+  )
 }

@@ -1,8 +1,7 @@
 /** How one key was used: by day, operation and status. */
-import { Answer } from '../../parts/answer.tsx'
+import { Answer, Empty } from '../../parts/answer.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import type { Key } from '@property-events/protocol/wire'
 import { readUsage } from '../../service/operations/keys.ts'

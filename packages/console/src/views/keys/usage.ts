@@ -13,7 +13,7 @@ export interface UsageDay {
   readonly refused: number
 }
 
-export const shownDays = 30
+const shownDays = 30
 const dayMs = 86_400_000
 
 /** The last 30 days, ending with today, including days without a request. */
@@ -33,7 +33,7 @@ export function usageDays(items: readonly UsageItem[], nowMs: number, days = sho
   })
 }
 
-export interface Bar {
+interface Bar {
   readonly day: UsageDay
   readonly x: number
   readonly width: number
@@ -93,7 +93,7 @@ export function usageWords(days: readonly UsageDay[]): string {
   return refused === 0 ? of : `${of}, ${countText(refused)} refused`
 }
 
-export interface UsageRow {
+interface UsageRow {
   readonly operation: string
   readonly status: number
   readonly requests: number

@@ -3,9 +3,8 @@ import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { paths } from '../../base.ts'
 import { TenantName } from '../../frame/tenant-switcher.tsx'
-import { Answer } from '../../parts/answer.tsx'
+import { Answer, Empty, Waiting } from '../../parts/answer.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { Empty, Waiting } from '../../parts/empty.tsx'
 import { hrefOf, serviceBase } from '../../root.ts'
 import type { Tenants } from '@property-events/protocol/wire'
 import { listFaults, listTenants, readHealth } from '../../service/operations/tenants.ts'
@@ -17,12 +16,13 @@ import { counted } from '../../words/numbers.ts'
 import { arrival, firstPath } from '../open-paths.ts'
 import type { ViewProps } from '../view.ts'
 import { Activity } from './activity.tsx'
-import { Attention } from './attention.tsx'
 import { createFactsOfTenants } from './tenant-facts.ts'
 import type { FactsOfTenants } from './tenant-facts.ts'
 import { distinctFaults, faultOf, faultsOfService, faultsOfTenant } from './tenant-row.ts'
+import type { Fault } from './tenant-row.ts'
 import { TenantTable } from './tenant-table.tsx'
 import './overview.css'
+import { Icon } from '../../parts/icon.tsx'
 
 export function OverviewView({ query }: ViewProps) {
   return seesAllTenants(signedIn().key) ? (
@@ -209,5 +209,43 @@ function NoView() {
         requests, each with a form to send it.
       </p>
     </Empty>
+  )
+}
+
+interface AttentionProps {
+  readonly faults: readonly Fault[]
+  /** There are more than these. */
+  readonly onMore: (() => void) | undefined
+}
+
+/** What needs attention: a card for each. */
+function Attention({ faults, onMore }: AttentionProps) {
+  return (
+    <section class="faults" aria-labelledby="faults">
+      <h2 id="faults">Needs attention</h2>
+      {faults.length === 0 ? (
+        <p class="quiet">
+          <Icon name="good" /> No agency is silent, no consumer has stopped, and no key is refused or about to
+          expire.
+        </p>
+      ) : (
+        <ul>
+          {faults.map(({ key, sentence, remedy, action, isBad }) => (
+            <li key={key} class={isBad ? 'bad' : 'warn'}>
+              <p>
+                <Icon name="attention" /> {sentence}
+                {remedy !== undefined && <span class="remedy"> {remedy}</span>}
+              </p>
+              {action !== undefined && <a href={hrefOf(action.path)}>{action.name}</a>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {onMore !== undefined && (
+        <button type="button" onClick={onMore}>
+          Show more
+        </button>
+      )}
+    </section>
   )
 }

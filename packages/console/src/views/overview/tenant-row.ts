@@ -41,7 +41,7 @@ export function refusedOf(facts: Facts): string {
 }
 
 /** `default` is the key itself. */
-export function consumerName({ label, name, keyId }: Pick<Consumer, 'label' | 'name' | 'keyId'>): string {
+function consumerName({ label, name, keyId }: Pick<Consumer, 'label' | 'name' | 'keyId'>): string {
   const key = oneLine(label, 60) || `pev_${keyId}`
   return name === 'default' ? key : `${key}, ${name}`
 }

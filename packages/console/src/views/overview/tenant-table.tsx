@@ -1,6 +1,5 @@
 /** The tenants of the overview. */
 import { Age } from '../../parts/age.tsx'
-import { Sparkline } from '../../parts/sparkline.tsx'
 import { Table } from '../../parts/table.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { firstPath } from '../open-paths.ts'
@@ -10,6 +9,8 @@ import { signedIn } from '../../session/session.ts'
 import { counted } from '../../words/numbers.ts'
 import { oneLine } from '../../words/plain.ts'
 import { furthestText, headOf, liveOf, refusedOf, tenantStatus } from './tenant-row.ts'
+import { sparklineBars } from '../../parts/chart-scale.ts'
+import '../../parts/chart.css'
 
 interface Props {
   readonly tenants: readonly ListedTenant[]
@@ -51,4 +52,25 @@ function Rate({ facts }: { readonly facts: TenantActivity | undefined }) {
   if (facts === undefined) return <>…</>
   const sum = facts.published.reduce((total, count) => total + count, 0)
   return <Sparkline counts={facts.published} label={`${counted(sum, 'event')} in 24 hours`} />
+}
+
+interface SparklineProps {
+  readonly counts: readonly number[]
+  /** What the bars show, in words, for those who do not see the picture. */
+  readonly label: string
+}
+
+const height = 20
+const step = 4
+
+/** Counts over time as a row of bars. */
+function Sparkline({ counts, label }: SparklineProps) {
+  return (
+    <svg class="sparkline" role="img" aria-label={label} viewBox={`0 0 ${counts.length * step} ${height}`}>
+      <title>{label}</title>
+      {sparklineBars(counts, height).map((bar, n) => (
+        <rect key={n} x={n * step} y={height - bar} width={step - 1} height={bar} />
+      ))}
+    </svg>
+  )
 }

@@ -8,7 +8,7 @@ import { countText } from '../../words/numbers.ts'
 import { comparePayloads } from '../property/diff/compare-payloads.ts'
 import { DifferenceText } from '../property/difference-text.tsx'
 import { readVersion } from '../property/read-version.ts'
-import { drafted } from './drafted.ts'
+import { drafted } from './read-draft.ts'
 import type { Draft } from './read-draft.ts'
 
 interface Props {

@@ -1,7 +1,8 @@
 /** Reads typed or dropped text as events to publish, without changing a digit of it. */
 import { findSyntaxFault } from '@property-events/protocol/plain'
+import { isObject, own } from '../property/diff/equal.ts'
 
-export interface DraftEvent {
+interface DraftEvent {
   /** Where it begins in the text, in characters. */
   readonly from: number
   readonly text: string
@@ -22,7 +23,7 @@ export type Draft =
     }
 
 /** The most that a service accepts in one request. */
-export const mostEvents = 1_000
+const mostEvents = 1_000
 
 /** One payload or event, an array of them, or one per line. */
 export function readDraft(text: string): Draft {
@@ -121,4 +122,34 @@ export function lineOf(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1
   return line
+}
+
+/** The property that a draft of one event concerns. */
+interface DraftedProperty {
+  readonly agentRef: string
+  /** Parsed. */
+  readonly payload: unknown
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** `undefined`: there are several events, or the draft names no property. The payload of an event can be a text. */
+export function drafted({
+  events,
+}: Extract<Draft, { readonly kind: 'events' }>): DraftedProperty | undefined {
+  const [event] = events
+  if (event === undefined || events.length > 1) return undefined
+  const value = event.isPayload || !isObject(event.value) ? event.value : own(event.value, 'payload')
+  const payload = typeof value === 'string' ? parsedValue(value) : value
+  const agentRef = isObject(payload) ? own(payload, 'agent_ref') : undefined
+  return typeof agentRef === 'string' && uuid.test(agentRef) ? { agentRef, payload } : undefined
+}
+
+function parsedValue(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
 }

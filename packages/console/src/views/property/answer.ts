@@ -17,7 +17,7 @@ export interface AnswerLine {
 }
 
 /** A part of a sentence. With `href`, it is a link. */
-export interface SentencePart {
+interface SentencePart {
   readonly text: string
   readonly href?: string
 }
@@ -87,7 +87,7 @@ function markOf(
 }
 
 /** `09:31`, and `28 Feb 09:31` on another day than `now`'s. */
-export function localTime(at: string, now: Date): string {
+function localTime(at: string, now: Date): string {
   const ms = readTime(at)
   if (ms === undefined) return at
   const time = new Date(ms)

@@ -1,9 +1,9 @@
 /** The media of a property as numbered tiles, and what became of each. */
 import { saysTheSame } from './diff/equal.ts'
-import { pairItems } from './diff/items.ts'
-import { memberOf, readMedia } from './diff/media.ts'
-import type { MediaItem } from './diff/media.ts'
+import { memberOf, pairItems, readMedia } from './diff/items.ts'
+import type { MediaItem } from './diff/items.ts'
 import type { Version } from './read-version.ts'
+import { webAddress } from '../../words/plain.ts'
 
 export interface MediaTile {
   readonly item: MediaItem
@@ -19,7 +19,7 @@ export interface MediaTiles {
   readonly more: number
 }
 
-export const mostTiles = 100
+const mostTiles = 100
 
 /** Media of the latest version that has a payload, compared with the version before; without one, nothing is marked. */
 export function mediaTiles(versions: readonly Version[]): MediaTiles {
@@ -47,4 +47,33 @@ const looks = ['caption', 'media_update_date', 'media_type'] as const
 
 function looksTheSame(before: MediaItem, now: MediaItem): boolean {
   return looks.every((name) => saysTheSame(memberOf(before.value, name), memberOf(now.value, name)))
+}
+
+/** Which photographs the page may show. All others appear as numbered tiles. */
+export interface PictureRules {
+  /** The service has its own pictures, below `/pictures/`. */
+  readonly own: boolean
+  /** Other hosts that the page's policy allows, only by https. `*.example.com` means any host below it. */
+  readonly hosts: readonly string[]
+  /** The service's address as in payloads. */
+  readonly serviceUrl: string
+  /** The service's path as on this page, without a slash at its end. */
+  readonly serviceBase: string
+}
+
+/** The address to show a picture from; `undefined`: the browser would refuse it, or it is not a picture. */
+export function pictureOf(
+  url: string,
+  { own, hosts, serviceUrl, serviceBase }: PictureRules,
+): string | undefined {
+  const address = webAddress(url)
+  if (address === undefined) return undefined
+  const ownPrefix = `${serviceUrl}/pictures/`
+  if (own && address.startsWith(ownPrefix))
+    return `${serviceBase}/pictures/${address.slice(ownPrefix.length)}`
+  const { protocol, hostname, host } = new URL(address)
+  const isAllowed = hosts.some((allowed) =>
+    allowed.startsWith('*.') ? hostname.endsWith(allowed.slice(1)) : allowed === hostname || allowed === host,
+  )
+  return protocol === 'https:' && isAllowed ? address : undefined
 }

@@ -30,7 +30,7 @@ export function priceSteps(versions: readonly Version[]): readonly PriceStep[] {
   return steps.slice(-mostSteps)
 }
 
-export interface PriceChart {
+interface PriceChart {
   readonly points: readonly ChartPoint[]
   /** For the axis: the first day, those between, and now. */
   readonly times: readonly { readonly at: number; readonly text: string }[]
@@ -66,7 +66,7 @@ function timeAt(fromMs: number, untilMs: number, at: number): string {
 }
 
 /** `£310,000, then £295,000, then off the market, then £289,950`. */
-export function priceWords(steps: readonly PriceStep[]): string {
+function priceWords(steps: readonly PriceStep[]): string {
   const texts = steps.map(({ text }) => text)
   return texts.length <= 12
     ? texts.join(', then ')

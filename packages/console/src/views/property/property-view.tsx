@@ -2,12 +2,11 @@
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { paths } from '../../base.ts'
-import { Empty, Waiting } from '../../parts/empty.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { Empty, Problem, Waiting } from '../../parts/answer.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { NumberTiles } from '../../parts/number-tiles.tsx'
 import { hrefOf, serviceBase } from '../../root.ts'
-import { getPropertyConsumers, getPropertyDelivery } from '../../service/operations/properties.ts'
+import { getPropertyConsumers, getPropertyDelivery } from '../../service/operations/feeds.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { feedDoor, mayAdminister } from '../../session/access.ts'
 import { signedIn } from '../../session/session.ts'
@@ -15,8 +14,8 @@ import { now } from '../../state/clock.ts'
 import { counted, countText, readCount } from '../../words/numbers.ts'
 import type { ViewProps } from '../view.ts'
 import { AnswerPanel } from './answer-panel.tsx'
-import { MediaStrip } from './media-strip.tsx'
-import { mediaTiles } from './media-tiles.ts'
+import { mediaTiles, pictureOf } from './media-tiles.ts'
+import type { MediaTile, MediaTiles, PictureRules } from './media-tiles.ts'
 import { priceChart, priceSteps } from './price-steps.ts'
 import type { PriceStep } from './price-steps.ts'
 import type { Version } from './read-version.ts'
@@ -179,4 +178,46 @@ function Timeline({ versions, query, isWhole }: TimelineProps) {
       <TimelineList lines={shown} raw={raw} rawHref={(number) => address(isOnlyChanges, number)} />
     </section>
   )
+}
+
+interface MediaStripProps {
+  readonly of: MediaTiles
+  readonly rules: PictureRules
+}
+
+/** Photographs and other media as numbered tiles, with what became of each. */
+function MediaStrip({ of: { tiles, more }, rules }: MediaStripProps) {
+  if (tiles.length === 0) return <p class="quiet">No photographs and no other media.</p>
+  return (
+    <>
+      <ol class="tiles">
+        {tiles.map((tile) => (
+          <Tile key={`${tile.mark ?? ''} ${tile.item.name}`} tile={tile} rules={rules} />
+        ))}
+      </ol>
+      {more > 0 && <p class="quiet">and {more} more</p>}
+    </>
+  )
+}
+
+function Tile({ tile, rules }: { readonly tile: MediaTile; readonly rules: PictureRules }) {
+  const { item, mark } = tile
+  const source = item.kind === 'photograph' ? pictureOf(item.url, rules) : undefined
+  const words = markWords(tile)
+  return (
+    <li class={mark ?? 'same'} title={item.caption === '' ? undefined : item.caption}>
+      {source === undefined ? (
+        <span class="number">{item.kind === 'photograph' ? item.position : item.name}</span>
+      ) : (
+        <img src={source} alt={item.caption === '' ? item.name : item.caption} loading="lazy" />
+      )}
+      {words !== undefined && <span class="mark">{words}</span>}
+      {item.caption !== '' && <span class="caption">{item.caption}</span>}
+    </li>
+  )
+}
+
+function markWords({ mark, from, item }: MediaTile): string | undefined {
+  if (mark === 'moved') return `${item.position} ← ${from ?? '?'}`
+  return mark
 }

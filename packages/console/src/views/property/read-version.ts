@@ -10,7 +10,7 @@ import { isObject } from './diff/equal.ts'
  * `shown`: there is a payload. `removed`: the property is no longer published. `erased`: its payload was reduced to the reference, or is
  * no longer kept. `unreadable`: the payload is not a JSON object.
  */
-export type VersionKind = 'shown' | 'removed' | 'erased' | 'thinned' | 'unreadable'
+type VersionKind = 'shown' | 'removed' | 'erased' | 'thinned' | 'unreadable'
 
 export interface Version {
   readonly event: FeedEvent

@@ -3,7 +3,7 @@ import { oneLine } from '../../words/plain.ts'
 import { longSpanText } from '../../words/times.ts'
 import type { Version } from './read-version.ts'
 
-export interface PropertySummary {
+interface PropertySummary {
   /** `12 Mill Lane, Aylsham NR11 6AB`, or the reference if no version has an address. */
   readonly address: string
   readonly price: string | undefined

@@ -1,7 +1,7 @@
 /** The events of a property with what each changed, newest first. */
 import { useState } from 'preact/hooks'
 import { Copy } from '../../parts/copy.tsx'
-import { EventType } from '../../parts/code.tsx'
+import { EventType } from '../../parts/event-type.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { countText } from '../../words/numbers.ts'
 import { rawText } from '../feed/raw-text.ts'

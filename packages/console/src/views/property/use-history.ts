@@ -6,7 +6,7 @@ import { readHistory } from '../../service/operations/feeds.ts'
 import type { FeedAddress } from '../../service/operations/feeds.ts'
 import type { Failure } from '../../service/failure.ts'
 
-export interface History {
+interface History {
   /** Ascending. */
   readonly events: readonly FeedEvent[]
   readonly failure: Failure | undefined

@@ -1,7 +1,7 @@
 /** Why an action failed, with a field for the key if the door asks for it. */
 import { useState } from 'preact/hooks'
-import { Problem } from '../../parts/problem.tsx'
-import type { Action } from '../../service/use-action.ts'
+import { Problem } from '../../parts/answer.tsx'
+import type { Action } from '../../service/use-answer.ts'
 import { signedIn } from '../../session/session.ts'
 import { KeyForm } from './sign-in-view.tsx'
 

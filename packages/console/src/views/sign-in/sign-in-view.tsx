@@ -1,6 +1,6 @@
 /** Signs in with a pasted key or link. A link that is opened signs in before this appears. */
 import { useState } from 'preact/hooks'
-import { Problem } from '../../parts/problem.tsx'
+import { Problem } from '../../parts/answer.tsx'
 import { keyFault, loginOf } from '../../session/pasted-proof.ts'
 import { signIn } from '../../session/session.ts'
 import type { Failure } from '../../service/failure.ts'

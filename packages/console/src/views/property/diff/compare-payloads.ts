@@ -2,16 +2,14 @@
 import { oneLine } from '../../../words/plain.ts'
 import type { Difference, ItemChange, PayloadDifference } from './difference.ts'
 import { isObject, own, saysTheSame } from './equal.ts'
-import { pairItems } from './items.ts'
-import type { PairedItem } from './items.ts'
+import { memberOf, pairItems, readMedia } from './items.ts'
+import type { Item, PairedItem } from './items.ts'
 import { join, labelOf, rankOf } from './labels.ts'
-import { itemsOf, mostListed } from './lists.ts'
-import { longestShown, showValue } from './show-value.ts'
-import { readableText } from './readable-text.ts'
+import { longestShown, readableText, showValue } from './show-value.ts'
 import { differingWords } from './words.ts'
 
 /** The most differences to list. */
-export const mostDifferences = 100
+const mostDifferences = 100
 /** Values below this depth are compared as a whole. */
 const deepest = 16
 /** The most pairs of words to compare: some 20 ms. */
@@ -157,4 +155,43 @@ function without(value: unknown, names: readonly string[]): unknown {
 
 function countOf(list: readonly unknown[]): string {
   return list.length === 1 ? '1 item' : `${list.length} items`
+}
+
+/** The most items of a list to compare. */
+const mostListed = 2_000
+
+/** Members that identify an item, the most reliable first. */
+const identifying = ['id', 'media_url', 'url', 'agent_ref', 'room_name', 'name'] as const
+
+/** `pointer`: of the list. */
+function itemsOf(list: readonly unknown[], pointer: string): readonly Item[] {
+  if (pointer === '/media') return readMedia(list)
+  const identity = identifying.find((name) => list.every((item) => isText(memberOf(item, name))))
+  return list.map((value, index) => ({
+    identity: identityOf(value, identity, index),
+    position: index + 1,
+    name: nameOfItem(value, identity, pointer, index),
+    value,
+  }))
+}
+
+/** Objects that nothing identifies are known by their position. */
+function identityOf(value: unknown, member: string | undefined, index: number): string {
+  if (member !== undefined) return textOf(memberOf(value, member))
+  if (typeof value === 'object' && value !== null) return `at ${index}`
+  return `${typeof value} ${String(value)}`
+}
+
+function nameOfItem(value: unknown, member: string | undefined, pointer: string, index: number): string {
+  if (member !== undefined) return showValue(memberOf(value, member), '') ?? `number ${index + 1}`
+  if (typeof value === 'object' && value !== null) return `number ${index + 1}`
+  return showValue(value, `${pointer}/${index}`) ?? 'null'
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : String(value)
 }

@@ -9,14 +9,14 @@ interface Located {
 }
 
 /** Another value. Null: there was none, or there no longer is. */
-export interface ValueDifference extends Located {
+interface ValueDifference extends Located {
   readonly kind: 'value'
   readonly before: string | null
   readonly after: string | null
 }
 
 /** Another text, word by word. */
-export interface WordsDifference extends Located {
+interface WordsDifference extends Located {
   readonly kind: 'words'
   readonly pieces: readonly Piece[]
 }
@@ -28,7 +28,7 @@ export interface Piece {
 }
 
 /** Another list: which items came, went, moved, or changed. */
-export interface ItemsDifference extends Located {
+interface ItemsDifference extends Located {
   readonly kind: 'items'
   readonly changes: readonly ItemChange[]
   /** Changes beyond the most that are shown. */

@@ -1,3 +1,6 @@
+import { nameOf } from '@property-events/client/listing'
+import { oneLine } from '../../../words/plain.ts'
+
 /** Two lists of items that have an identity: which came, which went, and which moved. */
 
 export interface Item {
@@ -18,7 +21,7 @@ export interface PairedItem<T extends Item = Item> {
   readonly hasMoved: boolean
 }
 
-export interface PairedItems<T extends Item = Item> {
+interface PairedItems<T extends Item = Item> {
   /** Items in both lists, in their new order. */
   readonly pairs: readonly PairedItem<T>[]
   readonly added: readonly T[]
@@ -71,4 +74,56 @@ function longestRise<P extends { readonly index: number }>(pairs: readonly P[]):
   const rise: P[] = []
   for (let pair = ends.at(-1); pair !== undefined; pair = previous.get(pair)) rise.push(pair)
   return rise
+}
+
+/** An item of `media`, whatever the payload has there. */
+export interface MediaItem extends Item {
+  /** `photograph`, `floor plan`, …; `medium` if its type is unknown. `position` counts within its kind. */
+  readonly kind: string
+  /** Unchanged: it can be any text. Empty if there is none. */
+  readonly url: string
+  readonly caption: string
+}
+
+/** The most items to examine: a payload of a megabyte has room for a hundred thousand. */
+const mostItems = 2_000
+
+/** Sorted by `sort_order`, with those without one at the end, as in a listing. Their address identifies them. */
+export function readMedia(media: unknown): readonly MediaItem[] {
+  if (!Array.isArray(media)) return []
+  const items: readonly unknown[] = media.slice(0, mostItems)
+  const sorted = items
+    .map((value) => ({ value, order: memberOf(value, 'sort_order') }))
+    .toSorted((a, b) => orderOf(a.order) - orderOf(b.order) || 0)
+  const numbers = new Map<string, number>()
+  return sorted.map(({ value }) => {
+    const kind = kindOf(memberOf(value, 'media_type'))
+    const position = (numbers.get(kind) ?? 0) + 1
+    numbers.set(kind, position)
+    const url = textOf(memberOf(value, 'media_url'))
+    const caption = oneLine(textOf(memberOf(value, 'caption')))
+    return { identity: url, position, name: `${kind} ${position}`, value, group: kind, kind, url, caption }
+  })
+}
+
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined
+}
+
+function orderOf(order: unknown): number {
+  // Two infinities have no difference, so a large number takes the place of "at the end".
+  return typeof order === 'number' && Number.isFinite(order) ? order : Number.MAX_VALUE
+}
+
+function kindOf(type: unknown): string {
+  if (type === 1) return 'photograph'
+  const name = typeof type === 'number' ? nameOf('mediaType', type) : undefined
+  if (name === undefined) return 'medium'
+  return name.startsWith('EPC') ? name : name.toLowerCase()
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

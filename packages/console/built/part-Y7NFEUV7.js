@@ -1,1 +1,0 @@
-import{jsx as e,jsxs as t}from"./console.js";function i({tiles:r}){return e("dl",{class:"tiles-of-numbers",children:r.map(({name:d,value:l,isBad:n})=>t("div",{children:[e("dt",{children:d}),e("dd",{class:`${n===!0?"bad":""} ${l.length>12?"text":""}`,children:l})]},d))})}export{i as a};
