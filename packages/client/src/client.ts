@@ -4,12 +4,22 @@ import { connectionOf } from './connection.ts'
 import type { CallOptions, ClientOptions } from './connection.ts'
 import { acknowledge, getDelivery, listConsumers, report } from './consumers.ts'
 import type { FeedConsumers } from './consumers.ts'
-import { countErased, erase, getErasure, listErasures } from './privacy/erasures.ts'
-import type { ErasureRequest } from './privacy/erasures.ts'
+import {
+  addHold,
+  countErased,
+  endHold,
+  endRestriction,
+  erase,
+  getErasure,
+  getRestriction,
+  listErasures,
+  listHolds,
+  listRestrictions,
+  restrictContact,
+} from './privacy.ts'
+import type { ErasureRequest, HoldRequest, RestrictionRequest } from './privacy.ts'
 import { getEvent, getHeads, getHistory, getMovedHeads, getSubject, requestRun } from './reading/get.ts'
 import type { MovedHeadsOptions, RunQuery } from './reading/get.ts'
-import { addHold, endHold, listHolds } from './privacy/holds.ts'
-import type { HoldRequest } from './privacy/holds.ts'
 import { list } from './reading/list.ts'
 import type { EventList, ListQuery } from './reading/list.ts'
 import { follow } from './live/follow.ts'
@@ -18,8 +28,6 @@ import { followMany } from './live/follow-many.ts'
 import type { EventFollower, FollowedEvent, FollowManyQuery, FollowQuery } from './live/follow-options.ts'
 import { publish, publishText } from './publish.ts'
 import type { Publication, PublishOptions, PublishTextOptions } from './publish.ts'
-import { endRestriction, getRestriction, listRestrictions, restrictContact } from './privacy/restrictions.ts'
-import type { RestrictionRequest } from './privacy/restrictions.ts'
 import type { AppliedPosition } from './sync/acknowledgement-state.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'

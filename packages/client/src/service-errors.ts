@@ -5,7 +5,7 @@ import { decodeProblem } from './decode.ts'
 import { PropertyEventsError } from './errors.ts'
 import type { ProblemError } from './wire.ts'
 
-export interface Refusal {
+interface Refusal {
   readonly code: ServiceErrorCode
   /** The code as the service wrote it. */
   readonly serviceCode: string | undefined

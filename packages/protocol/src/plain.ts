@@ -4,25 +4,29 @@
  */
 export * from './contact-grant.ts'
 export * from './delivery.ts'
-export * from './erasure-reason.ts'
 export * from './event-types.ts'
 export * from './fault-codes.ts'
 export * from './feeds.ts'
-export * from './hold-ground.ts'
 export type { JsonFault, JsonFaultCode, JsonLimits, MemberSpan } from './json/scan.ts'
 export type { JsonItem, JsonItemReading, ItemLimits } from './json/items.ts'
 export { afterBlanks, maxBytesAtOnce, readItems, readRange, readRangeInPieces } from './json/items.ts'
-export * from './json/members.ts'
 export { findSyntaxFault, textPositionOf } from './json/syntax-fault.ts'
 export type { TextPosition } from './json/syntax-fault.ts'
 export { findUtf8Fault, utf8FaultText } from './json/utf8-fault.ts'
-export { compactJson, invalidJson, readJson, readJsonInPieces, setMembers } from './json/text.ts'
+export {
+  compactJson,
+  invalidJson,
+  memberOf,
+  memberText,
+  readJson,
+  readJsonInPieces,
+  setMembers,
+} from './json/text.ts'
 export type { JsonReading } from './json/text.ts'
 export * from './key-text.ts'
 export * from './nearest-name.ts'
 export * from './plain-text.ts'
-export * from './restriction-reason.ts'
-export * from './reveal-reason.ts'
+export * from './privacy-codes.ts'
 export * from './timestamp.ts'
 export * from './uuid.ts'
 export { readWholeNumber } from './whole-number.ts'

@@ -2,8 +2,7 @@
  * The problem codes of the service, a closed set (D6, D9): each with its status and words. They are the only table of them: the service,
  * the client's codes and the description are made of it.
  */
-import { consoleProblems } from './console-problems.ts'
-import { serviceProblems } from './service-problems.ts'
+import { consoleProblems, serviceProblems } from './service-problems.ts'
 import type { ProblemKind } from './service-problems.ts'
 
 export type { ProblemKind }

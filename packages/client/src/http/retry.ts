@@ -63,7 +63,7 @@ interface Patient {
 }
 
 /** The attempts of one call. */
-export interface Attempts {
+interface Attempts {
   /** Waits for the next attempt after a failed one; throws the error if another attempt is pointless. */
   failed(error: unknown): Promise<void>
   /** Counts attempts from the first again, because there was progress. */

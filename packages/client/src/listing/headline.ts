@@ -4,13 +4,11 @@ import { flag, integer, readMembers, record, text } from '../payload/read-fields
 import type { Values } from '../payload/read-fields.ts'
 import { readPayload } from '../payload/read-payload.ts'
 import type { ListingAddress } from './address.ts'
-import { named, nameOf } from './named.ts'
-import type { Named } from './named.ts'
+import { asWritten, named, nameOf } from './named.ts'
+import type { Named, ReadText } from './named.ts'
 import { priceOf } from './price.ts'
 import type { ListingPrice } from './price.ts'
-import { asWritten } from './read-text.ts'
-import type { ReadText } from './read-text.ts'
-import { shownAddressOf } from './shown-address.ts'
+import { shownAddressOf } from './address.ts'
 
 /** What of a payload it is made of, and the signs of a letting (D23): a page that shows lists carries no reader of texts and media. */
 const shown = {

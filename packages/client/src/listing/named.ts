@@ -55,3 +55,9 @@ function codeOfWord(list: CodeListName, word: string): string {
 export function namedAll(list: CodeListName, codes: readonly number[] | undefined): readonly Named[] {
   return (codes ?? []).map((code) => named(list, code))
 }
+
+/** How a text of one line is read: lists show it as it was written, listings as it was meant. */
+export type ReadText = (text: string | null | undefined) => string
+
+/** As it was written, without superfluous blanks. */
+export const asWritten: ReadText = (text) => (text ?? '').replaceAll(/\s+/g, ' ').trim()

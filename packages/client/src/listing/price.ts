@@ -1,8 +1,7 @@
 /** What a property costs, in figures and as text. */
 import type { PriceInformation } from '../payload/address-and-price.ts'
 import { named, nameOf } from './named.ts'
-import type { Named } from './named.ts'
-import type { ReadText } from './read-text.ts'
+import type { Named, ReadText } from './named.ts'
 
 export interface ListingPrice {
   /**

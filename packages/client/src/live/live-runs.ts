@@ -9,7 +9,7 @@ import type { LiveCursor, LiveQuery } from './live-cursor.ts'
 import { streamRuns } from './stream-runs.ts'
 import type { Transport } from './transports.ts'
 
-export interface LiveOptions extends LiveQuery {
+interface LiveOptions extends LiveQuery {
   /** `auto`: the best one that works. Any other value is used even if it does not work. */
   readonly transport: Transport | 'auto'
   readonly signal: AbortSignal | undefined

@@ -3,10 +3,9 @@ import { isObject } from '../decode.ts'
 import type { JsonObject } from '../decode.ts'
 import { codesOf, date, decimal, flag, integer, listOf, readMembers, record, text } from './read-fields.ts'
 import type { Read, Values } from './read-fields.ts'
-import type { ReportQuirk } from './quirk.ts'
+import type { PayloadReading, ReportQuirk } from './read-payload.ts'
 import { address, priceInformation } from './address-and-price.ts'
 import { readPayload } from './read-payload.ts'
-import type { PayloadReading } from './read-payload.ts'
 
 const room = {
   room_name: text,

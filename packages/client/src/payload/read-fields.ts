@@ -4,7 +4,7 @@
  * and left out where it is not.
  */
 import { isObject } from '../decode.ts'
-import type { ReportQuirk } from './quirk.ts'
+import type { ReportQuirk } from './read-payload.ts'
 import { readDate } from './wall-time.ts'
 import type { WallTime } from './wall-time.ts'
 
@@ -12,7 +12,7 @@ import type { WallTime } from './wall-time.ts'
 export type Read<T> = (value: unknown, pointer: string, report: ReportQuirk) => T
 
 /** Member name → how to read it. */
-export type Fields = Readonly<Record<string, Read<unknown>>>
+type Fields = Readonly<Record<string, Read<unknown>>>
 
 /** The result of reading these fields: every member is there. */
 export type Values<F extends Fields> = { readonly [Name in keyof F]: ReturnType<F[Name]> }

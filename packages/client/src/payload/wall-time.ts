@@ -2,7 +2,7 @@
  * Dates inside payloads: Europe/London wall time, day first (spec §2.7, D24). A wall time names one instant except in
  * two hours of a year: in autumn an hour is repeated, in spring one is left out.
  */
-import type { ReportQuirk } from './quirk.ts'
+import type { ReportQuirk } from './read-payload.ts'
 
 export interface WallTime {
   /** As written in the payload. */

@@ -4,8 +4,7 @@ import { readContactPayload } from '../payload/contact.ts'
 import type { Contact } from '../payload/contact.ts'
 import { readPropertyPayload } from '../payload/property.ts'
 import type { Property } from '../payload/property.ts'
-import type { PayloadReading } from '../payload/read-payload.ts'
-import type { Quirk } from '../payload/quirk.ts'
+import type { PayloadReading, Quirk } from '../payload/read-payload.ts'
 import type { FeedEvent, FeedName } from '../wire.ts'
 
 interface PayloadOfFeed {

@@ -15,7 +15,7 @@ import { resyncReasonOf } from './read-numbers.ts'
 import type { NumbersReading } from './reading.ts'
 import type { Session } from './session.ts'
 
-export interface Following<F extends FeedName> {
+interface Following<F extends FeedName> {
   readonly connection: Connection
   readonly session: Session
   readonly round: RoundOptions

@@ -7,14 +7,14 @@
  * reduced (D17), and a copy of the latest of each subject holds none of them once it has their last event.
  */
 import { createdMsOf } from '../event.ts'
-import { vanishedBefore } from '../reading/shrinking-total.ts'
+import { vanishedBefore } from '../reading/walk-check.ts'
 import type { EventPage, EventRun, FeedEvent } from '../wire.ts'
 import type { NewestEvent, NumbersReading, PagesReading } from './reading.ts'
 
 /** Why a copy is read again from the beginning. */
 export type ResyncReason = 'epoch_changed' | 'cursor_refused' | 'feed_rewritten' | 'server_changed'
 
-export type Step<R> =
+type Step<R> =
   | { readonly kind: 'more'; readonly reading: R }
   | { readonly kind: 'caughtUp'; readonly reading: R }
   | { readonly kind: 'startOver'; readonly reason: ResyncReason }

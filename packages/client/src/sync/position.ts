@@ -2,8 +2,7 @@
 import { CheckpointError } from '../errors.ts'
 import { createdMsOf } from '../event.ts'
 import type { RemovalWindow } from './breaker.ts'
-import type { Checkpoint } from './checkpoint.ts'
-import type { AppliedNumber, KnownNumbers, LatestEvent } from './latest-per-subject.ts'
+import type { AppliedNumber, Checkpoint, KnownNumbers, LatestEvent } from './checkpoint.ts'
 import { beginningOf, isTied } from './reading.ts'
 import type { Reading } from './reading.ts'
 

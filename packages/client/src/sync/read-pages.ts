@@ -1,9 +1,8 @@
 /** Reads with the contract's list alone (spec §4.1): a walk over the feed, later over a window of time. */
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../reading/list.ts'
-import { createWalkCheck, incomplete } from '../reading/walk-check.ts'
+import { createShrinkingTotal, createWalkCheck, incomplete } from '../reading/walk-check.ts'
 import type { EventPage, FeedEvent } from '../wire.ts'
-import { createShrinkingTotal } from '../reading/shrinking-total.ts'
 import { forgettableBeforeMs, stepAfterPage, resumedAt, wantsLastPage } from './plan.ts'
 import type { ResyncReason } from './plan.ts'
 import type { PagesReading } from './reading.ts'

@@ -2,11 +2,15 @@
 import type { AppliedPosition } from './acknowledgement-state.ts'
 import { changeOf } from './change.ts'
 import type { Change, OddEvent } from './change.ts'
-import { checkSource, newCheckpoint, readCheckpoint, withPending } from './checkpoint.ts'
-import type { Checkpoint } from './checkpoint.ts'
+import {
+  checkSource,
+  createLatestPerSubject,
+  newCheckpoint,
+  readCheckpoint,
+  withPending,
+} from './checkpoint.ts'
+import type { Checkpoint, LatestPerSubject } from './checkpoint.ts'
 import { guardRemovals } from './guard-removals.ts'
-import { createLatestPerSubject } from './latest-per-subject.ts'
-import type { LatestPerSubject } from './latest-per-subject.ts'
 import type { SyncOptions } from './options.ts'
 import {
   advance,

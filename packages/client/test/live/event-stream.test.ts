@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { InvalidAnswerError } from '../../src/index.ts'
-import { createEventStreamParser } from '../../src/live/event-stream.ts'
-import type { StreamMessage } from '../../src/live/event-stream.ts'
+import { createEventStreamParser } from '../../src/live/stream-runs.ts'
+import type { StreamMessage } from '../../src/live/stream-runs.ts'
 
 interface Read {
   readonly messages: readonly StreamMessage[]

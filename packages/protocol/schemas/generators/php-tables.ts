@@ -1,5 +1,5 @@
 /** The tables that a page about a home is made with, for PHP: those of the client, so that both make the same page. */
-import { blockNames, inlineNames } from '../../../client/src/listing/block-writer.ts'
+import { blockNames, inlineNames } from '../../../client/src/listing/description.ts'
 import { windows } from '../../../client/src/listing/entities.ts'
 import { allNames, oldNames } from '../../../client/src/listing/entity-names.ts'
 import { kindOfType } from '../../../client/src/listing/media.ts'

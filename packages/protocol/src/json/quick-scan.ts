@@ -10,11 +10,11 @@ import {
   isWhiteSpace,
   letterU,
   minus,
+  numberFault,
   openBrace,
   quote,
   unitAt,
 } from './characters.ts'
-import { numberFault } from './number.ts'
 import type { JsonLimits, MemberSpan } from './scan.ts'
 import { isRecord } from '../payload/member-at.ts'
 

@@ -10,12 +10,12 @@ import {
   isWhiteSpace,
   letterU,
   minus,
+  numberFault,
   openBrace,
   openBracket,
   quote,
   unitAt,
 } from './characters.ts'
-import { numberFault } from './number.ts'
 
 export type JsonFaultCode =
   | 'invalid_json'
