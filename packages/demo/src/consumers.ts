@@ -4,16 +4,20 @@ import { join } from 'node:path'
 import { issueKey } from '@property-events/server'
 import type { Pepper, StorageEngine } from '@property-events/server'
 import { marketTenants } from './demo-data/tenants.ts'
-import { memberText } from '@property-events/protocol'
+import { pauseByTimer } from './run-live.ts'
+import type { Pause } from './run-live.ts'
+import { memberOf, memberText } from '@property-events/protocol'
 import { writeWhole } from '@property-events/server/plain'
+import { AccessError, createClient } from '@property-events/client'
+import type { Client, ConsumerResult, EventRun } from '@property-events/client'
 
 /**
  * `reports`: keeps up to date, and reports a result for each listing. `follows`: keeps up to date. `lettings`: the same with lettings alone.
  * `stopped`: has read everything once, and never again. `ended`: its key has expired, and it still asks.
  */
-export type ConsumerBehaviour = 'reports' | 'follows' | 'lettings' | 'stopped' | 'ended'
+type ConsumerBehaviour = 'reports' | 'follows' | 'lettings' | 'stopped' | 'ended'
 
-export interface DemoConsumer {
+interface DemoConsumer {
   readonly tenantId: string
   /** Of its key. */
   readonly label: string
@@ -38,11 +42,11 @@ const behaviours: readonly (readonly (readonly [label: string, behaviour: Consum
   ],
 ]
 
-export const demoConsumers: readonly DemoConsumer[] = marketTenants.flatMap(({ tenantId }, tenant) =>
+const demoConsumers: readonly DemoConsumer[] = marketTenants.flatMap(({ tenantId }, tenant) =>
   (behaviours[tenant] ?? []).map(([label, behaviour]) => ({ tenantId, label, behaviour })),
 )
 
-export type KeyedConsumer = DemoConsumer & { readonly keyId: string; readonly key: string }
+type KeyedConsumer = DemoConsumer & { readonly keyId: string; readonly key: string }
 
 const fileName = 'demo-consumers.json'
 const dayMs = 86_400_000
@@ -101,4 +105,128 @@ function readSavedKeys(folder: string): readonly unknown[] {
   } catch {
     return []
   }
+}
+
+/** Reads the feeds of a demo as its consumers do, over HTTP like anybody else. */
+interface ConsumersParts {
+  /** The address of the service. */
+  readonly url: string
+  readonly storage: { readonly consumers: Pick<StorageEngine['consumers'], 'acknowledgements' | 'readings'> }
+  readonly consumers: readonly KeyedConsumer[]
+  readonly signal: AbortSignal
+  /** For tests. */
+  readonly pause?: Pause
+}
+
+/** Small pages with a rest between them: the person who started the demo comes first. */
+const pageEvents = 200
+const pauseMs = 50
+const waitSeconds = 25
+/** When a consumer whose key has ended, or whose service is away, tries again. */
+const retryMs = 60_000
+
+/** Runs until the signal. The consumers first catch up one after the other, then each follows by itself. Never rejects. */
+export async function runConsumers(parts: ConsumersParts): Promise<void> {
+  const { consumers, signal, pause = pauseByTimer } = parts
+  const running: Promise<void>[] = []
+  for (const consumer of consumers) {
+    if (signal.aborted) break
+    const one = new AbortController()
+    const caughtUp = new Promise<void>((resolve) => {
+      one.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    running.push(runConsumer(parts, consumer, pause, () => one.abort()).finally(() => one.abort()))
+    await caughtUp
+  }
+  await Promise.all(running)
+}
+
+async function runConsumer(
+  parts: ConsumersParts,
+  consumer: KeyedConsumer,
+  pause: Pause,
+  onCaughtUp: () => void,
+): Promise<void> {
+  const { url, signal } = parts
+  const client = createClient({ baseUrl: url, key: consumer.key, retry: { attempts: 1 } })
+  let after: number | undefined
+  while (!signal.aborted) {
+    try {
+      after ??= await startPosition(parts, consumer)
+      if (after === undefined) return
+      const run = await readNext(client, consumer, after, signal)
+      after = run.next
+      const isAtEnd = run.next >= run.head
+      if (isAtEnd) onCaughtUp()
+      if (isAtEnd && consumer.behaviour === 'stopped') return
+      if (!isAtEnd) await pause(pauseMs, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      onCaughtUp()
+      // A service that was restored has other numbers: it reads from the beginning.
+      if (!(error instanceof AccessError)) after = undefined
+      await pause(retryMs, signal)
+    }
+  }
+}
+
+/** Where it goes on; `undefined`: it has stopped. */
+async function startPosition(
+  { storage: { consumers } }: ConsumersParts,
+  { tenantId, keyId, behaviour }: KeyedConsumer,
+): Promise<number | undefined> {
+  const key = { tenantId, feed: 'property' } as const
+  const ofThis = (one: { readonly keyId: string }): boolean => one.keyId === keyId
+  if (behaviour === 'stopped') return (await consumers.readings(key)).some(ofThis) ? undefined : 0
+  return (await consumers.acknowledgements(key)).find(ofThis)?.sequenceNumber ?? 0
+}
+
+/** One request, and what follows from its answer. */
+async function readNext(
+  client: Client,
+  { behaviour }: KeyedConsumer,
+  after: number,
+  signal: AbortSignal,
+): Promise<EventRun> {
+  const apiEventType = behaviour === 'lettings' ? 'lettingsproperty' : undefined
+  const run = await client.after({ after, limit: pageEvents, apiEventType, wait: waitSeconds }, { signal })
+  if (run.next === after) return run
+  if (behaviour === 'reports') {
+    const results = run.items.flatMap((event) => siteResult(event) ?? [])
+    if (results.length > 0) await client.report(results, { signal })
+  }
+  if (behaviour !== 'stopped') {
+    await client.acknowledge({ sequenceNumber: run.next, epoch: run.epoch }, { signal })
+  }
+  return run
+}
+
+/** A listing with fewer is not shown. */
+const fewestPhotographs = 5
+
+/** The members of a property event that the result depends on. */
+interface SentEvent {
+  readonly sequenceNumber: number
+  readonly payload: string
+}
+
+/** `undefined`: the event is about no property. */
+export function siteResult({ sequenceNumber, payload }: SentEvent): ConsumerResult | undefined {
+  const listing: unknown = JSON.parse(payload)
+  const agentRef = memberText(listing, 'agent_ref')
+  if (agentRef === undefined) return undefined
+  const about = { agentRef, sequenceNumber }
+  if (memberOf(listing, 'published') !== true) return { ...about, outcome: 'live' }
+  const media = memberOf(listing, 'media')
+  const photographs = Array.isArray(media) ? media.length : 0
+  if (photographs < fewestPhotographs) {
+    const message = `The site wants ${fewestPhotographs} photographs; this listing has ${photographs}`
+    return { ...about, outcome: 'refused', code: 'too_few_photographs', message }
+  }
+  const epc = memberOf(memberOf(listing, 'details'), 'epc_information')
+  if (epc !== undefined && memberOf(epc, 'current_energy_rating') === null) {
+    const message = 'The site waits for the energy certificate'
+    return { ...about, outcome: 'held', code: 'no_energy_rating', message }
+  }
+  return { ...about, outcome: 'live', url: `https://www.example.com/homes/${agentRef}` }
 }

@@ -1,7 +1,6 @@
 /** Keeps a demo changing, and read by consumers. */
 import type { Pepper, Publisher, StorageEngine } from '@property-events/server'
-import { consumerKeys } from './consumers.ts'
-import { runConsumers } from './run-consumers.ts'
+import { consumerKeys, runConsumers } from './consumers.ts'
 import { runLive } from './run-live.ts'
 import type { LiveParts } from './run-live.ts'
 

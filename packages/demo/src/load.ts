@@ -19,7 +19,7 @@ export interface LoadedMarket {
   readonly mediaUrl: string
 }
 
-export interface LoadDemoOptions {
+interface LoadDemoOptions {
   readonly storage: StorageEngine
   readonly publisher: Publisher
   readonly market: LoadedMarket

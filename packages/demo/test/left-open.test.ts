@@ -6,7 +6,7 @@ import { countRemovals } from '../../client/src/sync/breaker.ts'
 import type { RemovalWindow } from '../../client/src/sync/breaker.ts'
 import { demoMarket } from '../src/demo-data/demo-market.ts'
 import type { PropertyBody } from '../src/demo-data/market-event.ts'
-import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from '../src/demo-data/sandbox-market.ts'
+import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from '../src/sandbox.ts'
 import { marketTenants } from '../src/demo-data/tenants.ts'
 import { runLive } from '../src/run-live.ts'
 

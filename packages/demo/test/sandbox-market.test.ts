@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkPropertyPayload } from '@property-events/protocol'
 import type { PropertyPayload } from '@property-events/protocol'
-import { sandboxChange, sandboxHomes, sandboxStart, sandboxStepOf } from '../src/demo-data/sandbox-market.ts'
+import { sandboxChange, sandboxHomes, sandboxStart, sandboxStepOf } from '../src/sandbox.ts'
 
 const mediaUrl = 'https://feed.example.com/pictures'
 const first = sandboxStepOf(Date.UTC(2026, 10, 23, 9))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { demoMarket } from '../src/demo-data/demo-market.ts'
-import { siteResult } from '../src/run-consumers.ts'
+import { siteResult } from '../src/consumers.ts'
 
 const agentRef = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 

@@ -7,7 +7,7 @@ import type { ListingTables, TenantState } from './listing-tables.ts'
 /** `caught_up_at` is not written more often, since a feed is asked every few seconds. */
 const recordEveryMs = 60_000
 
-export interface TenantTables {
+interface TenantTables {
   readonly tables: ListingTables
   readonly tenant: string
   /** If the copy has only one category. */

@@ -10,14 +10,14 @@ import type { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 /** Raised when a change to this file or to the listing model gives other rows for the same payload: every copy is then read again. */
 export const rowsVersion = 1
 
-export type Row<Column extends string = string> = Readonly<Record<Column, JsonValue>>
+type Row<Column extends string = string> = Readonly<Record<Column, JsonValue>>
 type KeyColumn = 'tenant' | 'reference'
 type Key = Readonly<Record<KeyColumn, string>>
 export type ListingRow = Key & Row<Exclude<keyof typeof listingColumns, KeyColumn>>
 export type MediaRow = Key & Row<Exclude<keyof typeof mediaColumns, KeyColumn>>
 export type RemovedRow = Key & Row<Exclude<keyof typeof removedColumns, KeyColumn>>
 
-export interface ShownListing {
+interface ShownListing {
   readonly tenant: string
   readonly reference: string
   readonly property: Property

@@ -1,6 +1,5 @@
 /** The port between `sync` and the engines: what a set of tables does for the tenants in it. */
 import type { Checkpoint, HeldSubject } from '@property-events/client'
-import { TablesRefusal } from './refusal.ts'
 import type { ListingRow, MediaRow, RemovedRow } from './listing-rows.ts'
 
 /** What is stored with the rows of a tenant. */
@@ -62,3 +61,11 @@ export function lockedByAnother(target: string): TablesRefusal {
 export function heldOf(row: Readonly<Record<string, unknown>>): HeldSubject {
   return { subjectId: String(row['reference']), sequenceNumber: Number(row['sequence_number']) }
 }
+
+/** Why the tables cannot be used: whole sentences that say what to do, for whoever runs the sync. */
+export class TablesRefusal extends Error {
+  override readonly name = 'TablesRefusal'
+}
+
+/** The database cannot be reached, or is too busy; it may be back in a moment. */
+export class TablesAway extends TablesRefusal {}

@@ -1,7 +1,7 @@
 /** Opens the tables of a target, in any engine. An engine is loaded on demand. */
 import { plainText } from '@property-events/protocol'
 import type { ListingTables } from './listing-tables.ts'
-import { TablesRefusal } from './refusal.ts'
+import { TablesRefusal } from './listing-tables.ts'
 
 export interface TablesOptions {
   /** Begins every name; may be empty. */
@@ -47,7 +47,7 @@ export function readTableTarget(target: string): TableTarget | undefined {
 }
 
 /** The target for messages: without user, password and parameters. */
-export function shownTarget(target: TableTarget): string {
+function shownTarget(target: TableTarget): string {
   if (target.kind === 'sqlite') return plainText(target.file)
   const { host, pathname } = new URL(target.url)
   return plainText(`postgres://${host}${pathname}`)

@@ -2,7 +2,7 @@
 import { plainText } from '@property-events/protocol'
 import { listingTableColumns, mediaColumns, removedColumns, requiredColumns } from './columns.ts'
 import type { ColumnKind } from './columns.ts'
-import { TablesRefusal } from './refusal.ts'
+import { TablesRefusal } from './listing-tables.ts'
 import type { TableNames } from './table-names.ts'
 
 /** Recorded in the tables. A program refuses tables of another version. */
@@ -36,7 +36,7 @@ const sqliteTypes: ColumnTypes = {
   json: 'TEXT',
 }
 
-export interface Dialect {
+interface Dialect {
   readonly types: ColumnTypes
   /** Text after the columns of a table. */
   readonly tableOptions: string

@@ -22,7 +22,7 @@ export function prepared(db: Database, text: string): TableStatement {
 /** What a column is written with. */
 type Value = string | number | null
 
-export type Statements = ReturnType<typeof prepareStatements>
+type Statements = ReturnType<typeof prepareStatements>
 
 export function prepareStatements(db: Database, names: TableNames) {
   const { listings, media, removed, sync } = names

@@ -1,6 +1,6 @@
 /** Names of the tables, with the prefix and the schema that the operator chose. */
 import { plainText } from '@property-events/protocol'
-import { TablesRefusal } from './refusal.ts'
+import { TablesRefusal } from './listing-tables.ts'
 
 /** Our names without prefix, the one of the version first. Indexes are named after their tables. */
 const own = {

@@ -1,11 +1,22 @@
 /** The ports and the disk. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { ServedAt } from '@property-events/server'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { faultOfCarried, findCarried } from '../../carried-node/index.mjs'
+import type { CarriedNode, KnownNode } from '../../carried-node/index.mjs'
 
 interface ListenAddress {
   readonly host: string
@@ -149,3 +160,45 @@ function nearestFolder(folder: string): string {
   const parent = dirname(folder)
   return isFolder || parent === folder ? folder : nearestFolder(parent)
 }
+
+const oldestMajor = 24
+
+interface RunningNode {
+  /** Such as `26.10.0`. */
+  readonly version: string
+  readonly path: string
+  readonly carried: CarriedNode | undefined
+}
+
+/** The running Node, where it comes from, and whether it is the one that was published. */
+export function thisNode(): RunningNode {
+  return { version: process.versions.node, path: process.execPath, carried: findCarried() }
+}
+
+/** Reads the whole program of a carried Node, even if it has been read before, unless `again` is false. */
+export function checkNode(
+  { version, path, carried }: RunningNode,
+  { again }: { readonly again: boolean } = { again: true },
+): Finding {
+  if (Number.parseInt(version, 10) < oldestMajor) {
+    const remedy = `Install Node ${oldestMajor} or newer from https://nodejs.org.`
+    return fail('node', `v${version} at ${path} is too old`, remedy)
+  }
+  if (carried === undefined || realpathSync(carried.path) !== realpathSync(path)) {
+    return ok('node', `v${version} at ${path}, from this machine: its checksum is not verified`)
+  }
+  const fault = faultOfCarried(carried, { again })
+  if (fault !== undefined) return fail('node', fault.detail, fault.remedy)
+  return ok(
+    'node',
+    `v${version} at ${path}, from ${carried.known.package} ${carried.version}: ${provenances[carried.known.compared](carried.known.published.file)}`,
+  )
+}
+
+const provenances = {
+  here: (file) => `SHA-256 matches the checksum of ${file} published by nodejs.org`,
+  elsewhere: (file) =>
+    `SHA-256 matches the published checksum of ${file}, as others have it from nodejs.org (docs/supply-chain.md)`,
+  nowhere: (file) =>
+    `SHA-256 matches the package, which nobody has compared with ${file} of nodejs.org (docs/supply-chain.md)`,
+} as const satisfies Record<KnownNode['compared'], (file: string) => string>

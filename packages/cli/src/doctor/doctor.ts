@@ -10,8 +10,14 @@ import { metricsPortOf } from '../settings/serve-settings.ts'
 import { settings } from '../settings/settings.ts'
 import { plainText } from '../terminal-text.ts'
 import { checkDatabase } from './check-database.ts'
-import { checkDiskSpace, checkFlushSpeed, checkPageSpace, checkPorts } from './check-machine.ts'
-import { checkNode, thisNode } from './check-node.ts'
+import {
+  checkDiskSpace,
+  checkFlushSpeed,
+  checkNode,
+  checkPageSpace,
+  checkPorts,
+  thisNode,
+} from './check-machine.ts'
 import { checkEveryEvent, checkStore } from './check-store.ts'
 import { warn } from './finding.ts'
 import type { Finding } from './finding.ts'

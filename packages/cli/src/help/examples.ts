@@ -6,7 +6,7 @@ import { styleOf } from '../terminal-style.ts'
  * Examples of every command, for its help: what it does, then the words after the program's name. A test parses each, so none names an
  * option that does not exist. Service and key come from PROPERTY_EVENTS_URL and PROPERTY_EVENTS_KEY, the store from ./data.
  */
-export type Example = readonly [does: string, words: string]
+type Example = readonly [does: string, words: string]
 
 const homeReference = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const contactReference = '5f0c6c58-3b0e-4c8f-8f0a-6f3f9f6f0c11'

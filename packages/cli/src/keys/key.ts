@@ -124,7 +124,7 @@ export function readingText(reading: KeyReading | undefined): string {
   return words.filter((word) => word !== undefined).join(', ')
 }
 
-export function readingJson(reading: KeyReading | undefined) {
+function readingJson(reading: KeyReading | undefined) {
   return {
     eventTypes: reading?.eventTypes ?? null,
     current: reading?.current === true,

@@ -12,7 +12,7 @@ import { isWhiteSpaceByte, maxPieceBytes } from './split.ts'
 import type { Piece } from './split.ts'
 
 /** Where an event is in the file: its line, and its number when the file is a JSON array. */
-export interface SourcePosition {
+interface SourcePosition {
   readonly line: number
   readonly item: number | undefined
 }

@@ -13,7 +13,7 @@ import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { boxText } from '../terminal-text.ts'
-import { demoVariables } from './demo-variables.ts'
+import { demoVariables } from './env.ts'
 import type { ServeStage, StartedService } from './start-service.ts'
 
 export const demo: ServeStage = async (

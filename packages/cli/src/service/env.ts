@@ -1,17 +1,17 @@
 /** `env`: the variables of a running demo, for `eval "$(property-events env)"`. */
 import type { Command } from 'commander'
-import { NetworkError, PropertyEventsError, createClient } from '@property-events/client'
+import { createClient, NetworkError, PropertyEventsError } from '@property-events/client'
 import { readSavedDemo } from '@property-events/demo/keys'
 import type { SavedDemo, TenantKeys } from '@property-events/demo/keys'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { demoVariables } from './demo-variables.ts'
 import { storeFlags } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../settings/read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { settings } from '../settings/settings.ts'
-import { plainText } from '../terminal-text.ts'
+import { publishKeyVariable, settings } from '../settings/settings.ts'
+import { plainText, shellWord } from '../terminal-text.ts'
+import { variableOf } from '../settings/setting.ts'
 
 /** A demo is on this machine. */
 const answerMs = 5_000
@@ -71,4 +71,25 @@ async function checkAnswer({ url }: SavedDemo, { readKey }: TenantKeys, store: s
 
 function howToStart(store: string): string {
   return `Start it in another terminal: ${commandLine('demo', store)}`
+}
+
+interface RunningDemo {
+  readonly url: string
+  /** The data folder. */
+  readonly data: string
+  /** The agency that is published for and read. */
+  readonly tenant: TenantKeys
+}
+
+/** The variables that all documents use, as one line for a shell. */
+export function demoVariables({ url, data, tenant }: RunningDemo): string {
+  const variables = {
+    [variableOf(settings.url)]: url,
+    [variableOf(settings.key)]: tenant.readKey,
+    [publishKeyVariable]: tenant.publishKey,
+    TENANT: tenant.tenantId,
+    DATA: data,
+  }
+  const written = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(value)}`)
+  return `export ${written.join(' ')}\n`
 }

@@ -8,8 +8,7 @@ import { draftPathOf, takeFileLock, writeWhole } from '@property-events/server/p
 import type { CopyKeeper } from '@property-events/tables'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
-import { fileCopy } from './file-copy.ts'
-import { checkpointFileName, entryNameOf, folderCopy, prepareFolder } from './folder-copy.ts'
+import { checkpointFileName, entryNameOf, fileCopy, folderCopy, prepareFolder } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 
 interface OpenCopy {

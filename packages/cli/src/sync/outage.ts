@@ -39,7 +39,7 @@ export function outageNotices(
   }
 }
 
-export interface OutageOptions {
+interface OutageOptions {
   readonly say: (line: string) => void
   /** Aborts the wait. */
   readonly signal: AbortSignal

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { findCarried, readChecksums, sha256Of } from '../../carried-node/index.mjs'
 import type { KnownNode } from '../../carried-node/index.mjs'
-import { checkNode } from '../../src/doctor/check-node.ts'
+import { checkNode } from '../../src/doctor/check-machine.ts'
 import { root } from '../support/documents.ts'
 import { removeFolder, runJson, temporaryFolder } from '../support/program.ts'
 

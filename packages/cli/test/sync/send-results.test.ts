@@ -5,9 +5,8 @@ import { describe, it } from 'node:test'
 import { ConflictError, createClient } from '@property-events/client'
 import type { ConsumerResult } from '@property-events/client'
 import { until } from '../../../server/test/support/until.ts'
-import type { BadLine } from '../../src/sync/results/read-result.ts'
+import type { BadLine, ResultTotals } from '../../src/sync/results/send-results.ts'
 import { sendResults } from '../../src/sync/results/send-results.ts'
-import type { ResultTotals } from '../../src/sync/results/send-results.ts'
 
 const refOf = (index: number) => `7d1c3a54-5c1e-4c4f-8e0b-${String(index).padStart(12, '0')}`
 const resultOf = (index: number, more: object = {}) =>

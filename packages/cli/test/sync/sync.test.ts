@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { until } from '../../../server/test/support/until.ts'
 import { payloadChanges } from '../../src/properties/properties.ts'
-import { folderCopy } from '../../src/sync/folder-copy.ts'
+import { folderCopy } from '../../src/sync/local-copy.ts'
 import { run, runJson, runUntil, startMarket } from '../support/program.ts'
 import type { Market } from '../support/program.ts'
 

@@ -132,7 +132,7 @@ function notes(random: Random, place: Place, count: number): string | null {
   return random.chance(0.2) ? `${lines.join(' ')} ${phrase(random, 'contactNote', facts)}` : lines.join(' ')
 }
 
-export interface Person {
+interface Person {
   readonly title: string
   readonly firstName: string
   readonly lastName: string
@@ -140,7 +140,7 @@ export interface Person {
   readonly mobile: string
 }
 
-export function inventPerson(random: Random): Person {
+function inventPerson(random: Random): Person {
   const { words } = marketData()
   const firstName = random.pick(words['firstName'] ?? [])
   const lastName = random.pick(words['lastName'] ?? [])
@@ -154,17 +154,17 @@ export function inventPerson(random: Random): Person {
 }
 
 /** At `example.com`, which nobody can own (RFC 2606). */
-export function inventEmail(random: Random, firstName: string, lastName: string): string {
+function inventEmail(random: Random, firstName: string, lastName: string): string {
   const separator = random.pick(['.', '.', '_', ''])
   return `${firstName}${separator}${lastName}${random.integer(2, 99)}@example.com`.toLowerCase()
 }
 
 /** From 07700 900000 to 07700 900999, the numbers Ofcom keeps for drama. */
-export function inventMobile(random: Random): string {
+function inventMobile(random: Random): string {
   return `07700 900${String(random.integer(0, 999)).padStart(3, '0')}`
 }
 
-export function inventCompany(random: Random): string {
+function inventCompany(random: Random): string {
   const { words } = marketData()
   return `${random.pick(words['companyName'] ?? [])} ${random.pick(words['companySuffix'] ?? [])}`
 }

@@ -18,7 +18,7 @@ import type { Random } from './random.ts'
 import type { StoryStep } from './story.ts'
 import { dayMs, openingHours } from './wall-time.ts'
 
-export interface LettingPlan {
+interface LettingPlan {
   readonly startMs: number
   /** No new let begins after this. */
   readonly untilMs: number

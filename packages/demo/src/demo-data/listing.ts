@@ -7,7 +7,7 @@ import type { MediaItem } from './media.ts'
 import type { Random } from './random.ts'
 
 export const statuses = { available: 1, sstc: 2, underOffer: 4, letAgreed: 6 } as const
-export type Status = (typeof statuses)[keyof typeof statuses]
+type Status = (typeof statuses)[keyof typeof statuses]
 
 export interface LettingTerms {
   /** Payments a year: 12 or 52. */
@@ -28,7 +28,7 @@ export interface SaleTerms {
   readonly serviceCharge: number | null
 }
 
-export type Terms =
+type Terms =
   | { readonly category: 'sales'; readonly sale: SaleTerms }
   | { readonly category: 'lettings'; readonly letting: LettingTerms }
 

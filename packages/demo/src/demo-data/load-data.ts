@@ -37,16 +37,16 @@ export interface Place {
   readonly branch: string
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly places: readonly Place[]
   /** Sentences about what is near. */
   readonly near: readonly string[]
 }
 
 /** Lists of words and phrases by name. `{name}` inside a phrase stands for another list or a fact, see `prose.ts`. */
-export type Words = Readonly<Record<string, readonly string[]>>
+type Words = Readonly<Record<string, readonly string[]>>
 
-export interface MarketData {
+interface MarketData {
   readonly homes: readonly SoldHome[]
   /** Latitude and longitude of an outcode's centre, degrees. */
   readonly centres: ReadonlyMap<string, readonly [number, number]>

@@ -18,7 +18,7 @@ import type { StoryStep } from './story.ts'
 import { dayMs, openingHours } from './wall-time.ts'
 
 /** How a home's time on the market ends. `sold`: on the day of the deed, at the real price. */
-export type SalePlan =
+type SalePlan =
   | { readonly end: 'sold'; readonly deedMs: number; readonly pricePaid: number }
   | { readonly end: 'unsold'; readonly listedMs: number; readonly value: number }
 

@@ -1,6 +1,6 @@
 import type { Area } from './load-data.ts'
 
-export interface MarketBranch {
+interface MarketBranch {
   readonly branchId: string
   readonly name: string
 }

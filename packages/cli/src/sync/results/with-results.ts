@@ -8,9 +8,8 @@ import { Refusal } from '../../refusal.ts'
 import { connectionRefusal } from '../../service-client.ts'
 import type { ServiceAddress } from '../../service-client.ts'
 import { plainText } from '../../terminal-text.ts'
-import type { BadLine } from './read-result.ts'
+import type { BadLine, ResultTotals } from './send-results.ts'
 import { sendResults } from './send-results.ts'
-import type { ResultTotals } from './send-results.ts'
 
 /** More bad lines than this are counted and not listed. */
 const maxListed = 1_000
