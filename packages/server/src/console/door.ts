@@ -3,9 +3,9 @@
  * operations, with the key that the session was begun with.
  */
 import type { EnteredSession as DoorSession, NotEntered } from '../keys/access/access.ts'
-import type { ConsoleOptions } from './files.ts'
+import type { ConsoleFiles, ConsoleOptions } from './files.ts'
 import type { KeyVerifier } from '../keys/index.ts'
-import { consoleSessions } from './sign-in.ts'
+import { consoleSessions, cookieOfHalf, sessionLengthMs } from './sign-in.ts'
 import type { ConsoleSessions } from './sign-in.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import type { ConsoleSession } from './session.ts'
@@ -14,17 +14,15 @@ import type { Request } from '../http/exchange.ts'
 import type { OpenSession } from '../http/access.ts'
 import type { Refusal } from '../http/problem/problem.ts'
 import { readConsoleFiles } from './files.ts'
-import type { ConsoleFiles } from './files.ts'
 import { pageOrigin } from './own-page.ts'
 import type { OwnPlace } from './own-page.ts'
 import { createTokenBuckets, steadyClock } from '../http/rate-limit/token-bucket.ts'
 import type { TokenBuckets } from '../http/rate-limit/token-bucket.ts'
-import { cookieNameOf, readSecrets } from './session-cookie.ts'
 
 /** What a console request presents. */
-export type Entered = EnteredSession | NotEntered
+type Entered = EnteredSession | NotEntered
 
-export interface EnteredSession extends DoorSession {
+interface EnteredSession extends DoorSession {
   readonly session: ConsoleSession
   /** The origin of the page. */
   readonly origin: string
@@ -42,7 +40,7 @@ export interface ConsoleDoor {
   enter(request: Request): Promise<Entered>
 }
 
-export interface DoorParts {
+interface DoorParts {
   readonly console?: ConsoleOptions | undefined
   readonly storage: Pick<StorageEngine, 'consoleSessions' | 'settings'>
   readonly verifier: Pick<KeyVerifier, 'use'>
@@ -100,4 +98,49 @@ function refusalOfBody(request: Request): Refusal | undefined {
   const [mediaType = ''] = (type ?? '').split(';')
   if (mediaType.trim().toLowerCase() === 'application/json') return undefined
   return { code: 'unsupported_media_type', detail: 'The console accepts bodies as application/json only.' }
+}
+
+/** The header with the other half of the session. */
+const halfHeader = 'x-console-session'
+
+interface SessionSecrets {
+  readonly cookie: string
+  readonly half: string
+}
+
+/** 256 bits in base64url. Text of another form is refused without reading the store. */
+const secretPattern = /^[A-Za-z0-9_-]{43}$/
+
+/** Both secrets of a request; `undefined` if one of them is missing or malformed. Other cookies of the name, planted by others, do not count. */
+function readSecrets(request: Request, cookieName: string): SessionSecrets | undefined {
+  const half = request.header(halfHeader) ?? ''
+  const start = `${cookieName}=`
+  const pairs = (request.header('cookie') ?? '').split(/[;,]/).map((pair) => pair.trim())
+  if (!secretPattern.test(half)) return undefined
+  const cookies = pairs.filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length))
+  const cookie = cookieOfHalf(
+    cookies.filter((text) => secretPattern.test(text)),
+    half,
+  )
+  return cookie === undefined ? undefined : { cookie, half }
+}
+
+/** All ports of a host share their cookies, so each store has a cookie name of its own. */
+function cookieNameOf(storeId: string): string {
+  return `property-events-console-${storeId}`
+}
+
+interface CookiePlace {
+  readonly name: string
+  /** Path prefix of the service. */
+  readonly basePath: string
+  /** The origin of the page. */
+  readonly origin: string
+}
+
+/** The value of `Set-Cookie`. `undefined`: removes the cookie. */
+export function cookieText({ name, basePath, origin }: CookiePlace, value: string | undefined): string {
+  const seconds = value === undefined ? 0 : sessionLengthMs / 1_000
+  const secure = origin.startsWith('https:') ? '; Secure' : ''
+  return `${name}=${value ?? ''}; Path=${basePath}/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
 }

@@ -11,7 +11,7 @@ export interface OwnPlace {
 }
 
 /** The origin of the page, as its browser sees it: `http://127.0.0.1:8080`. */
-export type PageOrigin =
+type PageOrigin =
   | { readonly kind: 'own'; readonly origin: string }
   | { readonly kind: 'foreign'; readonly refusal: Refusal }
 

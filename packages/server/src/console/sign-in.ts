@@ -17,7 +17,7 @@ export const sessionLengthMs = 12 * 3_600_000
 export const linkLengthMs = 600_000
 
 /** Reading or removing personal data requires a session that began at most this long ago. */
-export const freshSessionMs = 300_000
+const freshSessionMs = 300_000
 
 /** The interval between two notes that a session is in use. */
 const useEveryMs = 60_000
@@ -26,7 +26,7 @@ const useEveryMs = 60_000
 const knownMs = 1_000
 const knownLimit = 2_000
 
-export interface BegunSession {
+interface BegunSession {
   readonly session: ConsoleSession
   /** The secret in the cookie. */
   readonly cookie: string
@@ -51,7 +51,7 @@ export interface ConsoleSessions {
   end(session: ConsoleSession): Promise<void>
 }
 
-export interface ConsoleSessionsOptions {
+interface ConsoleSessionsOptions {
   readonly store: ConsoleSessionStore
   /** Milliseconds since 1970. */
   readonly clock: () => number

@@ -7,7 +7,7 @@
 import { parseCreatedDate } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { BoundedMap } from '../runtime/bounded-map.ts'
-import type { ChangeCounts } from './change-counts.ts'
+import type { ChangeCounts } from './watchers.ts'
 import { feedName } from './feed-key.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent } from './append/append-batch.ts'
 import type { EventStore, Head, StoredEvent } from './event-log.ts'

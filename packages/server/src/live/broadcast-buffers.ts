@@ -5,7 +5,7 @@ import type { FollowedFeed } from './followed-feed.ts'
 import { broadcastBuffer } from './broadcast-buffer.ts'
 import type { BroadcastBuffer, BufferedRead } from './broadcast-buffer.ts'
 
-export interface BroadcastBuffers {
+interface BroadcastBuffers {
   /**
    * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
    * them. Resolves at once if they are kept, with one object for all readers that ask for the same. Rejects with the store's `StorageFailure`.

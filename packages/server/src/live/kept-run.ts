@@ -11,12 +11,12 @@ import type { Disclosure } from '../privacy/disclosure/disclosure.ts'
 import { ofTypes } from '../reading/representation/type-filter.ts'
 import type { Head, StoredEvent } from '../events/event-log.ts'
 import { gzipLevel, minGzipBytes } from '../reading/routes/answers.ts'
-import type { RunAsked } from '../reading/routes/run-answer.ts'
-import { sharedPieces } from './shared-pieces.ts'
+import type { RunAsked } from '../reading/routes/answers.ts'
+import { sharedPieces } from './stream-pieces.ts'
 import type { RepresentationOf } from '../reading/representation/representation.ts'
 
 /** What answering from memory needs. */
-export interface KeptRunContext {
+interface KeptRunContext {
   readonly formOf: RepresentationOf
 }
 

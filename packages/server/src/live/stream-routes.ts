@@ -21,7 +21,7 @@ import type { Outcome, Request } from '../http/exchange.ts'
 import type { Access } from '../http/access.ts'
 import { feedViewOf } from '../reading/feed-view.ts'
 import type { LivePiece } from '../http/live-piece.ts'
-import { cursorSchemas } from '../reading/routes/cursor-schemas.ts'
+import { cursorSchemas, refusalOfCursor } from '../reading/routes/cursor-parameters.ts'
 import {
   answer,
   capital,
@@ -30,7 +30,6 @@ import {
   keyedHeaders,
 } from '../http/openapi/responses.ts'
 import { success } from '../http/problem/problem.ts'
-import { refusalOfCursor } from '../reading/routes/cursor-parameters.ts'
 import { lastIdHeader, lastIdPattern, readStreamQuery, streamStart } from './stream-parameters.ts'
 import type { StreamQuery, StreamStart } from './stream-parameters.ts'
 import { committedMs } from './kept-run.ts'
@@ -38,8 +37,7 @@ import { watchRight } from '../keys/access/still-granted.ts'
 import { sendEventStream } from './event-stream.ts'
 import type { StreamParts, StreamReading } from './event-stream.ts'
 import type { Operation, OperationSchema } from '../http/operation.ts'
-import { sharedPieces } from './shared-pieces.ts'
-import { eventsPiece } from './stream-pieces.ts'
+import { eventsPiece, sharedPieces } from './stream-pieces.ts'
 import type { ReadCounts } from '../consumers/read-counts.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import type { ReadsInProgress } from '../http/reads-in-progress.ts'

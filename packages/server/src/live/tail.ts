@@ -8,11 +8,11 @@ import type { EventStore, Head } from '../events/event-log.ts'
 import type { FeedKey } from '../events/feed-key.ts'
 import type { FeedView } from '../events/branches/branch-view.ts'
 import { feedName } from '../events/feed-key.ts'
-import { followedFeed, hasChanged, nextChange, wakeAll } from './followed-feed.ts'
+import { followedFeed, hasChanged, nextChange, takeHead, wakeAll } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import type { BufferedRead } from './broadcast-buffer.ts'
 import { broadcastBuffers } from './broadcast-buffers.ts'
-import { headPoller } from './head-poller.ts'
+import { startWorker } from '../runtime/worker-loop.ts'
 
 export interface LiveTail {
   /** Follows a feed until `stop` is called. It finds everything that is stored after the call. */
@@ -168,5 +168,55 @@ class Follower implements FeedFollower {
     this.#isStopped = true
     if (this.#listener !== undefined) this.#feed.listeners.delete(this.#listener)
     this.#leave(this.#feed)
+  }
+}
+
+interface HeadPoller {
+  /** The feed may have changed. It is read soon, after this call. */
+  want(feed: FollowedFeed): void
+  /** Nobody follows it any more. */
+  drop(feed: FollowedFeed): void
+  close(): void
+}
+
+/** Feeds in one call of the store. */
+const feedsAtOnce = 1_000
+
+/**
+ * The pause between two calls. Publications that come closer together are reported together; a change has to be reported within half a
+ * second.
+ */
+const restMs = 10
+
+/** Reads the heads of followed feeds: those that may have changed, all in one call of the store, one call at a time. */
+function headPoller(events: Pick<EventStore, 'heads'>, report: TaskReport): HeadPoller {
+  const wanted = new Set<FollowedFeed>()
+  let wake = (): void => undefined
+
+  async function pollSome(): Promise<void> {
+    const feeds = [...wanted].slice(0, feedsAtOnce)
+    for (const feed of feeds) wanted.delete(feed)
+    const heads = await events.heads(feeds.map(({ key }) => key))
+    for (const [index, feed] of feeds.entries()) takeHead(feed, heads[index])
+  }
+
+  // A failed poll is repeated with the next change, or the next second.
+  const worker = startWorker({ task: 'follow_feeds', report, retryMs: restMs }, async (signal) => {
+    if (wanted.size === 0) await new Promise<void>((resolve) => (wake = resolve))
+    signal.throwIfAborted()
+    await pollSome()
+    return { waitMs: restMs }
+  })
+
+  return {
+    want(feed) {
+      wanted.add(feed)
+      wake()
+    },
+    drop: (feed) => void wanted.delete(feed),
+    close() {
+      void worker.close()
+      wake()
+    },
   }
 }

@@ -25,7 +25,7 @@ export function loneNode(): NodeState {
   return { nodes: 1, ignoresProxy: false }
 }
 
-export interface Announcing {
+interface Announcing {
   /** Random, and different after each start. */
   readonly nodeId: string
   /** Announces at once the address of the node's console. */

@@ -9,18 +9,17 @@ import type { Composed } from './compose.ts'
 import type { Operation } from '../http/operation.ts'
 import { openApiText } from '../http/openapi/document.ts'
 import { readReferencePage } from '../http/openapi/reference-page.ts'
-import { adminOperations } from './admin-operations.ts'
 import { consoleOperations } from '../console/routes/index.ts'
 import { acknowledgeReading } from '../consumers/routes/acknowledge.ts'
 import { propertyConsumers } from '../consumers/routes/property-consumers.ts'
 import { putResults } from '../consumers/routes/put-results.ts'
 import { erase } from '../privacy/erasure/erase-route.ts'
 import { getErasure, listErasures } from '../privacy/erasure/routes.ts'
-import { listExpiring, keepContact } from '../privacy/contact-expiry/routes.ts'
+import { keepContact, listExpiring } from '../privacy/contact-expiry/routes.ts'
 import { getExposure } from '../privacy/disclosure/routes.ts'
 import { getEvent } from '../reading/routes/get-event.ts'
 import { getPicture } from '../pictures/routes.ts'
-import { getSubject } from '../reading/routes/get-subject.ts'
+import { getSubject, subjectHistory } from '../reading/routes/subject-history.ts'
 import { readHeads } from '../reading/routes/heads.ts'
 import { addHold, endHold, listHolds } from '../privacy/hold/routes.ts'
 import { listEvents } from '../reading/routes/list-events.ts'
@@ -36,7 +35,27 @@ import { madeOnce, staticDocument } from '../http/openapi/static-document.ts'
 import { textDocuments } from '../http/openapi/text-documents.ts'
 import { endRestriction, restrictContact } from '../privacy/restriction/restrict-route.ts'
 import { getRestriction, listRestrictions } from '../privacy/restriction/routes.ts'
-import { subjectHistory } from '../reading/routes/subject-history.ts'
+import { nameActor } from '../audit/names/routes.ts'
+import { readAudit } from '../audit/routes.ts'
+import { listConsumers, propertyDelivery } from '../consumers/routes/admin-consumers.ts'
+import { getMaskedContact, readMaskedHistory, revealContact } from '../privacy/contacts/routes.ts'
+import { deleteTenant, getDeletion, listDeletions } from '../tenants/deletion/routes.ts'
+import { expectConsumer, expectPublisher } from '../consumers/silence/routes.ts'
+import { tenantErasures } from '../privacy/erasure/admin-routes.ts'
+import { listFaults } from '../consumers/routes/list-faults.ts'
+import { listFeeds } from '../reading/routes/list-feeds.ts'
+import { findAnywhere } from '../reading/search/find-anywhere.ts'
+import { importTenants } from '../tenants/routes/import-tenants.ts'
+import { readHealth, readShownSettings } from '../nodes/routes.ts'
+import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from '../keys/routes/keys.ts'
+import { listProperties } from '../reading/search/properties-routes.ts'
+import { listPublications } from '../publishing/history/admin-routes.ts'
+import { readRate } from '../reading/routes/event-rate.ts'
+import { propertyReads } from '../reading/routes/admin-reads.ts'
+import { readSelf } from '../keys/routes/self.ts'
+import { readTenantFacts } from '../tenants/routes/tenant-facts.ts'
+import { readUsage } from '../usage/routes.ts'
+import { changeTenant, createTenant, getTenant, listTenants } from '../tenants/routes/tenants.ts'
 
 export function operationTable(context: Composed, options: TableOptions = {}): readonly Operation[] {
   const { deprecations = {}, pictures } = options
@@ -102,4 +121,46 @@ function withDeprecation(operation: Operation, deprecations: Deprecations): Oper
   if (names.length === 0) return operation
   const { operationId } = operation.schema()
   return { ...operation, deprecation: deprecations[operationId] }
+}
+
+/** The administration rows of the table of operations. */
+function adminOperations(context: Composed): readonly Operation[] {
+  return [
+    readSelf(context),
+    listTenants(context),
+    createTenant(context),
+    importTenants(context),
+    getTenant(context),
+    changeTenant(context),
+    deleteTenant(context),
+    listDeletions(context),
+    getDeletion(context),
+    listFeeds(context),
+    readTenantFacts(context),
+    listFaults(context),
+    findAnywhere(context),
+    readRate(context),
+    listProperties(context),
+    listPublications(context),
+    getMaskedContact(context),
+    readMaskedHistory(context),
+    revealContact(context),
+    ...propertyReads(context),
+    propertyDelivery(context),
+    listConsumers(context),
+    expectPublisher(context),
+    expectConsumer(context),
+    ...tenantErasures(context),
+    listKeys(context),
+    createKey(context),
+    getKey(context),
+    changeKey(context),
+    rotateOneKey(context),
+    revokeKey(context),
+    readUsage(context),
+    readAudit(context),
+    nameActor(context),
+    readShownSettings(context),
+    readHealth(context),
+  ]
 }

@@ -5,11 +5,14 @@ import { problems, success } from '../http/problem/problem.ts'
 import type { TaskReport } from '../runtime/background-task.ts'
 import { createServer } from '../runtime/node-http.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { Readiness } from './readiness.ts'
 import { versionHeaders } from '../runtime/version.ts'
 import type { SlowRequest } from './metrics/slowest-requests.ts'
+import { pepperFit, readPepperUse } from '../keys/pepper-fit.ts'
+import type { Pepper } from '../keys/pepper.ts'
+import type { StorageEngine } from '../store/storage.ts'
+import type { EpochNeed } from '../events/epochs.ts'
 
-export interface OperationsServerOptions {
+interface OperationsServerOptions {
   readonly host: string
   readonly port: number
   readonly render: Metrics['render']
@@ -21,7 +24,7 @@ export interface OperationsServerOptions {
   readonly report: TaskReport
 }
 
-export interface OperationsServer {
+interface OperationsServer {
   readonly address: AddressInfo
   close(): Promise<void>
 }
@@ -107,5 +110,43 @@ async function answer(
     }
     default:
       send(problems.path_not_found.status, 'There are /metrics, /slowest, /livez and /readyz.\n')
+  }
+}
+
+/** The answer of `/readyz`: whether this node should receive traffic, in a few words for people. */
+interface Readiness {
+  readonly ready: boolean
+  /** The body of the answer, without a line feed. */
+  readonly words: string
+}
+
+export const stoppingReadiness: Readiness = { ready: false, words: 'stopping' }
+const unansweredReadiness: Readiness = { ready: false, words: 'not ready' }
+
+/** No key works here, so every request would be refused as if its key were wrong (D11). */
+const unfitReadiness: Readiness = { ready: false, words: 'wrong pepper' }
+
+/** Reading continues, and every other node refuses publications as well. */
+const maintenanceReadiness: Readiness = { ready: true, words: 'maintenance' }
+
+/** A node that can be read but not published to is ready: reading continues, and no other node could accept publications either (D13). */
+const wordsByNeed: Readonly<Record<EpochNeed, string>> = {
+  none: 'ok',
+  some: 'partly read only',
+  all: 'read only',
+}
+
+/** Never rejects. */
+export async function storeReadiness(
+  storage: Pick<StorageEngine, 'ping' | 'epochNeed' | 'maintenance' | 'keys' | 'nodes'>,
+  peppers: readonly Pepper[],
+): Promise<Readiness> {
+  try {
+    await storage.ping()
+    if (pepperFit(peppers, await readPepperUse(storage)) === 'none') return unfitReadiness
+    if ((await storage.maintenance()) !== undefined) return maintenanceReadiness
+    return { ready: true, words: wordsByNeed[await storage.epochNeed()] }
+  } catch {
+    return unansweredReadiness
   }
 }

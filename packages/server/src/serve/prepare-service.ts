@@ -49,7 +49,7 @@ export interface PreparedService {
   close(): Promise<void>
 }
 
-export interface ServiceAddress {
+interface ServiceAddress {
   /** With the base path, without a trailing slash. */
   readonly url: string
   readonly port: number

@@ -26,7 +26,7 @@ export interface TableOptions {
 }
 
 /** What a service is given for operators only (PROTOCOL §12.9, §12.10). */
-export interface OperatorParts {
+interface OperatorParts {
   /** Exports what a tenant owns before the tenant is deleted. Left out: this node exports nothing (PROTOCOL §12.9). */
   readonly exportTenant?: TenantExporter | undefined
   /** The shortest time that the rows of a deleted tenant stay. Default 5 s; shorter in tests. */

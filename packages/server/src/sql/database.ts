@@ -147,7 +147,7 @@ export interface Transaction extends Sql {
   note(changes: readonly AuditChange[], actor: Actor): Promise<void>
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** How long to wait for a row that another session has locked; left out: as long as a write may take. On PostgreSQL. */
   readonly lockWaitMs?: number
 }

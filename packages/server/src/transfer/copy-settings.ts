@@ -1,10 +1,15 @@
 /** What a copy of a store, or of one tenant, takes along beside events and keys. */
+import { feedNames } from '@property-events/protocol'
 import type { Actor } from '../audit/actor.ts'
 import type { Leaving } from '../tenants/leaving/leaving.ts'
 import type { DisclosurePiece } from '../privacy/disclosure/disclosure.ts'
 import type { StorageEngine } from '../store/storage.ts'
-import { copyConsumers } from './copy-consumers.ts'
-import { copyExpectations } from './copy-expectations.ts'
+import { refusalPauseMs } from '../consumers/consumer.ts'
+import type { ConsumerRefusal, NewRead, StoredRead } from '../consumers/consumer.ts'
+import type { FeedKey } from '../events/feed-key.ts'
+import { presencesPerStep, presenceText } from '../consumers/silence/silence.ts'
+import type { PresenceName, SetExpectation } from '../consumers/silence/silence.ts'
+import type { KeyRecord } from '../keys/key.ts'
 
 /**
  * What nodes have recorded about requests, and the intervals expected of consumers and publishers. Call it after the keys have been copied. It can be repeated. `actor` makes the copy. `tenantId`: copies only
@@ -70,5 +75,171 @@ export async function copyRules(
   for (const held of await to.retention.rules(tenantId)) {
     const isKept = wanted.some(({ tenantId: of, rule }) => of === held.tenantId && rule === held.rule)
     if (!isKept) await to.retention.setRule(held.tenantId, held.rule, undefined, actor)
+  }
+}
+
+/** What consumers have seen and reported, for a copy of a store or of one tenant (D28). */
+const rowsAtOnce = 500
+
+/**
+ * Joins everything with what an earlier run has copied. Consumers of keys that the target does not have are left out, because new keys
+ * are other consumers. What a node of the source has not added yet is not copied. `tenantId`: only of this tenant.
+ */
+async function copyConsumers(from: StorageEngine, to: StorageEngine, tenantId?: string): Promise<void> {
+  const known = new Set((await to.keys.keys()).map(({ keyId }) => keyId))
+  const isKnown: IsKnown = ({ keyId }) => known.has(keyId)
+  const tenants =
+    tenantId === undefined ? (await from.tenants.tenants()).map((one) => one.tenantId) : [tenantId]
+  for (const tenant of tenants) {
+    for (const feed of feedNames) await copyReadings(from, to, { tenantId: tenant, feed }, isKnown)
+    await copyResults(from, to, tenant, isKnown)
+  }
+  for (const some of inRows([...known])) await copyRefusals(from, to, some, tenantId)
+}
+
+type IsKnown = (one: { readonly keyId: string }) => boolean
+
+async function copyReadings(
+  from: StorageEngine,
+  to: StorageEngine,
+  key: FeedKey,
+  isKnown: IsKnown,
+): Promise<void> {
+  let pieces: NewRead[] = []
+  let rows = 0
+  for (const reading of (await from.consumers.readings(key)).filter(isKnown)) {
+    const piece = await withMinutes(from, reading)
+    pieces.push(piece)
+    rows += 1 + piece.minutes.length
+    if (rows < rowsAtOnce) continue
+    await to.consumers.add(pieces)
+    pieces = []
+    rows = 0
+  }
+  if (pieces.length > 0) await to.consumers.add(pieces)
+  const acknowledgements = (await from.consumers.acknowledgements(key)).filter(isKnown)
+  for (const some of inRows(acknowledgements)) await to.consumers.acknowledge(some)
+}
+
+/** Minutes are kept for some days, at most 2,000 rows per consumer; the set of everything sent is kept permanently. */
+async function withMinutes(from: StorageEngine, { ranges, ...reading }: StoredRead): Promise<NewRead> {
+  const { view, space, epoch } = reading
+  const minutes = (await from.consumers.sentMinutes(reading))
+    .filter((row) => row.view === view && row.space === space && row.epoch === epoch)
+    .map((row) => ({ minute: row.minute, route: row.route, ranges: row.ranges }))
+  return { ...reading, minutes, earlierRanges: ranges }
+}
+
+async function copyResults(
+  from: StorageEngine,
+  to: StorageEngine,
+  tenantId: string,
+  isKnown: IsKnown,
+): Promise<void> {
+  for (let after: string | undefined; ;) {
+    const some = await from.consumers.resultsAfter(tenantId, after, rowsAtOnce)
+    after = some.at(-1)?.subjectId
+    if (after === undefined) return
+    // The results of one property come together, so there can be slightly more than requested.
+    for (const rows of inRows(some.filter(isKnown))) await to.consumers.putResults(rows)
+  }
+}
+
+async function copyRefusals(
+  from: StorageEngine,
+  to: StorageEngine,
+  keyIds: readonly string[],
+  tenantId: string | undefined,
+): Promise<void> {
+  const held = new Map((await to.consumers.refusals(keyIds)).map((one) => [placeOf(one), one]))
+  const wanted = (await from.consumers.refusals(keyIds)).filter(
+    (one) => tenantId === undefined || one.tenantId === undefined || one.tenantId === tenantId,
+  )
+  const missing = wanted.flatMap((one) => missingOf(one, held.get(placeOf(one))))
+  for (const some of inRows(missing)) await to.consumers.addRefusals(some)
+}
+
+/** Counts add up, so for a row that an earlier run has copied only the new part is added. */
+function missingOf(one: ConsumerRefusal, held: ConsumerRefusal | undefined): readonly ConsumerRefusal[] {
+  if (held === undefined || one.sinceMs - held.lastMs > refusalPauseMs) return [one]
+  const count = one.count - held.count
+  return one.sinceMs === held.sinceMs && count > 0 ? [{ ...one, count }] : []
+}
+
+function placeOf({ keyId, name, tenantId = '', code }: ConsumerRefusal): string {
+  return [keyId, name, tenantId, code].join(' ')
+}
+
+function* inRows<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += rowsAtOnce) yield rows.slice(from, from + rowsAtOnce)
+}
+
+/**
+ * Intervals that were set, for a copy of a store or of one tenant (PROTOCOL §14.7). Learned intervals are not copied: the target learns
+ * them itself.
+ */
+
+/**
+ * The target expects publishers, and consumers of keys that it has, in the same intervals as the source, and loses settings of its own.
+ * For a key that also opens other tenants, in either store, a tenant brings the intervals of consumers that have read it, and replaces no
+ * others. `tenantId`: only of this tenant.
+ */
+async function copyExpectations(
+  from: StorageEngine,
+  to: StorageEngine,
+  actor: Actor,
+  tenantId?: string,
+): Promise<void> {
+  const isOfCopy = tenantId === undefined ? () => true : await tenantScope(from, to, tenantId)
+  const wanted = await setIn(from)
+  const held = await setIn(to)
+  // Removals make room first, because a key can have only so many settings.
+  for (const [text, { name }] of held) {
+    if (!wanted.has(text) && isOfCopy(name, 'off')) await to.silence.expect(name, undefined, actor)
+  }
+  for (const [text, { name, expectation }] of wanted) {
+    if (!isOfCopy(name, held.has(text) ? 'over' : 'new')) continue
+    // A tenant or key that the target does not have is left out: its own run of the command brings it.
+    await to.silence.expect(name, expectation, actor)
+  }
+}
+
+interface Expected {
+  readonly name: PresenceName
+  readonly expectation: SetExpectation
+}
+
+/** By the texts of their names. */
+async function setIn({ silence }: StorageEngine): Promise<ReadonlyMap<string, Expected>> {
+  const set = new Map<string, Expected>()
+  for (let after: PresenceName | undefined; ;) {
+    const page = await silence.presences(after, presencesPerStep)
+    for (const { name, expectation } of page) {
+      if (expectation !== undefined) set.set(presenceText(name), { name, expectation })
+    }
+    after = page.at(-1)?.name
+    if (page.length < presencesPerStep) return set
+  }
+}
+
+/** An interval can be `new` in the target, go `over` an existing setting, or take that `off`. */
+type Scope = (name: PresenceName, change: 'new' | 'over' | 'off') => boolean
+
+async function tenantScope(from: StorageEngine, to: StorageEngine, tenantId: string): Promise<Scope> {
+  const ofTenant = ({ grants }: KeyRecord): boolean => grants.some((grant) => grant.tenantId === tenantId)
+  const ofOthers = ({ grants }: KeyRecord): boolean => grants.some((grant) => grant.tenantId !== tenantId)
+  const keys = (await from.keys.keys()).filter(ofTenant)
+  const moving = new Set(keys.map(({ keyId }) => keyId))
+  const all = [...keys, ...(await to.keys.keys())]
+  const shared = new Set(all.filter(ofOthers).map(({ keyId }) => keyId))
+  const readers = new Set<string>()
+  for (const feed of feedNames) {
+    for (const { keyId, name } of await from.consumers.readings({ tenantId, feed }))
+      readers.add(`${keyId} ${name}`)
+  }
+  return (name, change) => {
+    if (name.kind === 'publisher') return name.tenantId === tenantId
+    if (!moving.has(name.keyId)) return false
+    return !shared.has(name.keyId) || (change === 'new' && readers.has(`${name.keyId} ${name.name}`))
   }
 }

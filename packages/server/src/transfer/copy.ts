@@ -12,7 +12,7 @@ import { CopyRefusal, compareFeeds, heldPosition, withoutThinning } from './comp
 import type { CopiedFeed } from './compare.ts'
 import { copyLeaving, copyRecords, copyRules } from './copy-settings.ts'
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly from: StorageEngine
   readonly to: StorageEngine
   /** Who copies. */

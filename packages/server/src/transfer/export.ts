@@ -36,7 +36,7 @@ export function exporterTo(folder: string | undefined, storage: StorageEngine): 
  * tenant back. Nothing may be published to the tenant meanwhile. Rejects with the `StorageRefusal` `already_exists` rather than replace a
  * file.
  */
-export async function exportTenant(
+async function exportTenant(
   from: StorageEngine,
   tenant: Tenant,
   path: string,

@@ -1,7 +1,7 @@
 /** What many readers are told at the same time is made once, and kept for a moment (W5, docs/decisions/0037). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { sharedPieces } from '../../src/live/shared-pieces.ts'
+import { sharedPieces } from '../../src/live/stream-pieces.ts'
 import type { StoredEvent } from '../../src/events/event-log.ts'
 
 const eventOf = (sequenceNumber: number): StoredEvent => ({ sequenceNumber, json: Buffer.from('{}') })

@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { createSegmentStartCache } from '../../src/reading/page-cache/segments/segment-start-cache.ts'
+import { createSegmentStartCache } from '../../src/reading/page-cache/segments/segment-index.ts'
 import { eventsPerSegment } from '../../src/reading/page-cache/segments/segment.ts'
 import { temporaryFolder } from '../store/support/temporary-folder.ts'
 

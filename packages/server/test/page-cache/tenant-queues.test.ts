@@ -1,7 +1,7 @@
 /** Reads of pages that are nowhere ready-made do not hold up the event loop (P5). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createTenantQueues } from '../../src/reading/page-cache/tenant-queues.ts'
+import { createTenantQueues } from '../../src/reading/page-cache/page-reader.ts'
 
 const readMs = 2
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { positionFinder } from '../../src/events/postgres/read/find-positions.ts'
+import { positionFinder } from '../../src/events/postgres/read/positions.ts'
 import { sharedDatabases } from './test-databases.ts'
 import { draft, feedKey, tenantB, uuid } from '../store/support/drafts.ts'
 import { publish } from '../store/support/read-back.ts'

@@ -7,17 +7,17 @@ import { connect } from '../../src/sql/postgres/connection.ts'
 import type { Database } from '../../src/sql/postgres/connection.ts'
 import type { Statement, Value } from '../../src/sql/postgres/session.ts'
 import { countStatements } from '../../src/events/postgres/read/counts.ts'
-import { dueStatements } from '../../src/store/postgres/reduce/due-events.ts'
+import { dueStatements } from '../../src/store/postgres/reduce/retention.ts'
 import { liveSubjectsStatement } from '../../src/events/postgres/read/live-subjects.ts'
 import { locateStatements } from '../../src/events/postgres/read/locate.ts'
-import { latestPositionStatements } from '../../src/events/postgres/read/latest-positions.ts'
+import { latestPositionStatements } from '../../src/events/postgres/read/positions.ts'
 import { readAfterStatements } from '../../src/events/postgres/read/read-after.ts'
 import {
   measureStatements,
   readRangeStatements,
   readWithinStatements,
 } from '../../src/events/postgres/read/read-range.ts'
-import { readSubjectStatements } from '../../src/events/postgres/read/read-subject.ts'
+import { readSubjectStatements } from '../../src/events/postgres/read/read-event.ts'
 import { readNext } from '../../src/privacy/contact-expiry/store.ts'
 import { statementOf } from '../../src/sql/postgres.ts'
 import { openStorage } from '../../src/store/open-storage.ts'

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { array, assert as check, integer, property, record, tuple, uniqueArray } from 'fast-check'
-import { namedCounts } from '../../src/runtime/metrics/named-counts.ts'
+import { namedCounts, namesShown, topCounter } from '../../src/runtime/metrics/top-counter.ts'
 import { slowestRequests, slowestShown } from '../../src/serve/metrics/slowest-requests.ts'
-import { namesShown, topCounter } from '../../src/runtime/metrics/top-counter.ts'
 import { countWentLive, topWentLive } from '../../src/serve/metrics/went-live-metrics.ts'
 
 const options = { name: 'a_total', help: 'A.', label: 'tenant', column: 0 } as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { sameJson } from '../../src/events/append/same-json.ts'
+import { sameJson } from '../../src/events/append/content-hash.ts'
 
 /** A value of JSON whose numbers are written, so that no double rounds them. */
 type Written =

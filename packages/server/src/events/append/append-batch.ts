@@ -55,7 +55,7 @@ export interface RemovalContent {
 }
 
 /** The event that closes a subject that is being erased (D17). Only the service itself makes it, and it is never a repeat. */
-export interface ErasedContent {
+interface ErasedContent {
   readonly kind: 'erased'
 }
 
@@ -63,7 +63,7 @@ export interface ErasedContent {
  * The property's last payload with another `branch_id`, if it is published and its branch is `from`; otherwise nothing changes, in a
  * batch with `unchanged: 'skip'`. Only the service itself makes it.
  */
-export interface MovedContent {
+interface MovedContent {
   readonly kind: 'moved'
   readonly from: string
   readonly to: string

@@ -8,14 +8,13 @@ import { eventTypeNumber, setMembers, standardCode } from '@property-events/prot
 import type { EventTypeCatalogue, FeedEvent, FeedName } from '@property-events/protocol'
 import { uuidV5 } from '../../runtime/hashes.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
-import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
 import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from '../branches/plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
-import { firstSpelling, spelled, keepsUpdateDate } from './subject-identity.ts'
-import { derivedCode, isUnchanged, leavesAView, stateAfter } from './subject-state.ts'
+import { firstSpelling, keepsUpdateDate, spelled } from './subject-identity.ts'
+import { derivedCode, isUnchanged, leavesAView, standing, stateAfter } from './subject-state.ts'
 import type { StateAfter, SubjectState } from './subject-state.ts'
-import type { AppendBatch, DraftContent, EventDraft, AppendRemark } from './append-batch.ts'
-import type { AppendLookups, AppendPlan, PlanStep, PlannedEvent } from './append-plan.ts'
+import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './append-batch.ts'
+import type { AppendLookups, AppendPlan, PlannedEvent, PlanStep } from './append-plan.ts'
 
 /** The latest event of a subject while a plan grows: stored, or planned earlier in the same batch. */
 interface Latest {
@@ -217,7 +216,7 @@ function numberOf(catalogue: EventTypeCatalogue, feed: FeedName, code: string): 
 }
 
 /** `transactionId` and `state` are those of the event; `before` is the subject's state before it. */
-export function remarksOf(
+function remarksOf(
   draft: EventDraft,
   { transactionId, spelling, state }: Described,
   before: SubjectState | undefined,
@@ -245,4 +244,39 @@ function againstPrice({ category, content }: EventDraft, state: SubjectState): A
     return undefined
   if (state.category === content.priceLooksLike) return undefined
   return state.category === 'sales' ? 'salesAgainstPrice' : 'lettingsAgainstPrice'
+}
+
+/** How a restriction changes an event that is being planned (D17, docs/decisions/0033). */
+
+/** An event of a restricted contact is planned as if the contact were not restricted, and then put aside (D17). */
+function stateToPlanFrom(feed: FeedName, { restriction }: EventDraft, state: SubjectState): SubjectState {
+  return restriction === 'ends' ? { ...state, keptCode: null } : standing(feed, state)
+}
+
+/** Puts the event aside, with the removal (with this number of event type) in its place; unless the event itself ends the restriction. */
+function restrictedEvent(
+  feed: FeedName,
+  draft: EventDraft,
+  event: PlannedEvent,
+  removalType: () => number,
+): PlannedEvent {
+  if (draft.restriction === 'ends' || draft.content.kind === 'erased') return event
+  const gone = standardCode(feed, 'gone')
+  const spelling = spelled(event.subjectId, event.state.spelling)
+  return {
+    ...event,
+    eventType: removalType(),
+    state: { ...event.state, code: gone, published: false, keptCode: event.state.code },
+    payload: erasedPayload(feed, spelling),
+    payloadState: 'restricted',
+    kept: event.payload,
+    remarks: [...event.remarks, 'restricted'],
+  }
+}
+
+/**
+ * The event that removes a contact from consumers' copies. The hash of what is kept stays, so that sending the same again is no change.
+ */
+function withRestriction(event: PlannedEvent, { keptCode, code, payloadHash }: SubjectState): PlannedEvent {
+  return { ...event, state: { ...event.state, keptCode: keptCode ?? code, payloadHash } }
 }

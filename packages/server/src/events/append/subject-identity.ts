@@ -1,5 +1,5 @@
 /** How a subject's UUID is spelled in all its events (D15), and whether its `update_date` has changed. */
-import { sameBytes } from './same-json.ts'
+import { sameBytes } from './content-hash.ts'
 import type { SubjectState } from './subject-state.ts'
 
 /**

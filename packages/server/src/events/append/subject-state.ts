@@ -1,8 +1,7 @@
 /** What a draft means beside its subject's previous state: published or not, type, category, unchanged (D12, D23). */
 import { meaningOf, standardCode } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
-import { isRespelled } from './content-hash.ts'
-import { sameBytes } from './same-json.ts'
+import { isRespelled, sameBytes } from './content-hash.ts'
 import type { DraftContent, EventDraft } from './append-batch.ts'
 
 /** A subject after its latest event. */

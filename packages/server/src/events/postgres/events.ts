@@ -9,16 +9,18 @@ import { readsOf } from '../../sql/postgres/connection.ts'
 import type { Reads } from '../../sql/postgres/connection.ts'
 import { readCounts, readNewest, tally } from './read/counts.ts'
 import type { LogParts, InFeedQueues } from './log-parts.ts'
-import { positionFinder } from './read/find-positions.ts'
-import { earlierPositions, latestPositions } from './read/latest-positions.ts'
+import {
+  earlierPositions,
+  latestPositions,
+  positionFinder,
+  readSubjectPositions,
+  readSubjects,
+} from './read/positions.ts'
 import { readLiveSubjects } from './read/live-subjects.ts'
-import { readHead, readHeads, readVersions, readVersionsTotal } from './read/locate.ts'
+import { openWindowLocator, readHead, readHeads, readVersions, readVersionsTotal } from './read/locate.ts'
 import { readAfter } from './read/read-after.ts'
-import { readEvent } from './read/read-event.ts'
+import { readEvent, readLatest, readSubject } from './read/read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read/read-range.ts'
-import { readLatest, readSubject } from './read/read-subject.ts'
-import { readSubjectPositions, readSubjects } from './read/subject-positions.ts'
-import { openWindowLocator } from './read/locate-open-window.ts'
 
 /** Not the name of any feed. Dry runs follow each other, so that they take one of the connections for writing, and not all. */
 const previews = 'previews'

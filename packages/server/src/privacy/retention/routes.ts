@@ -3,7 +3,11 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { refused } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
-import { cursorSchemas } from '../../reading/routes/cursor-schemas.ts'
+import {
+  cursorSchemas,
+  readCursorParameters,
+  refusalOfCursor,
+} from '../../reading/routes/cursor-parameters.ts'
 import {
   answer,
   capital,
@@ -13,7 +17,6 @@ import {
 } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { readCursorParameters, refusalOfCursor } from '../../reading/routes/cursor-parameters.ts'
 import { jsonHeaders } from '../../reading/routes/answers.ts'
 import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'

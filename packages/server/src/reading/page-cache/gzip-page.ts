@@ -5,7 +5,7 @@ import type { LocatedPage } from '../list.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import { GzipMember } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
-import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
+import { addWholePieces, gzipStart, hurriedLevel, isWholePieces, streamedGzip } from './streamed-page.ts'
 import { bodyOf, giveBack, lengthOf, ownBytes } from './held-bytes.ts'
 import type { Held } from './held-bytes.ts'
 import { envelopeEnd } from './page-body.ts'
@@ -16,7 +16,6 @@ import { readUnsealed } from './page-parts.ts'
 import type { PageSources, Part, SealedPages } from './page-parts.ts'
 import { deflatePiece, eventsPerPiece, eventsPerSegment } from './segments/segment.ts'
 import type { SegmentBytes } from './segments/segment-memory.ts'
-import { streamedGzip } from './streamed-page.ts'
 
 /** The page, if it can be made of deflated pieces as they are. `long`: it can, but it is so long that it has to be streamed. */
 export function sealedGzip(

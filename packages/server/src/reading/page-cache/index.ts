@@ -1,19 +1,17 @@
 /** Page bodies, from the engine or ready-made from sealed segments. */
 import { join } from 'node:path'
 import type { TaskReport } from '../../runtime/background-task.ts'
-import type { CountBytes } from './assembly-budget.ts'
+import type { CountBytes, RangeReads } from './page-parts.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './page-reader.ts'
-import type { RangeReads } from './page-reads.ts'
 import { createSealer } from './segments/sealer.ts'
 import { openSegmentFile } from './segments/segment-file.ts'
 import { createSegmentMemory } from './segments/segment-memory.ts'
 import { createSegmentStore } from './segments/segment-store.ts'
 
-export type { CountBytes } from './assembly-budget.ts'
+export type { CountBytes, RangeReads } from './page-parts.ts'
 export type { StreamedBody } from './page-body.ts'
 export type { PageReader } from './page-reader.ts'
-export type { RangeReads } from './page-reads.ts'
 
 export interface SealedPagesOptions {
   /**

@@ -5,13 +5,13 @@
 import type { LocatedPage, PageRange } from '../list.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
-import { GzipMember } from './gzip-member.ts'
-import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
+import { GzipMember, memberStart } from './gzip-member.ts'
 import { comma, envelopeEnd, envelopeStart, pieceBytes } from './page-body.ts'
 import type { StreamedBody } from './page-body.ts'
 import { wantSealed } from './page-parts.ts'
 import type { PageSources, Part } from './page-parts.ts'
-import { deflatePiece } from './segments/segment.ts'
+import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segments/segment.ts'
+import type { SegmentBytes } from './segments/segment-memory.ts'
 
 /** The length of the page as it is now. Reads no event. */
 export async function lengthOfPlain(
@@ -156,4 +156,32 @@ function* groupsOf(
 
 function sumOf(lengths: readonly number[]): number {
   return lengths.reduce((sum, length) => sum + length, 0)
+}
+
+/** The level of compression while a client waits: 1.9 ms for 365 kB. Level 6 takes 3.5 ms and saves a fifth more. */
+export const hurriedLevel = 1
+
+export const gzipStart = memberStart(envelopeStart)
+
+export function isWholePieces({ index, count }: Pick<Part, 'index' | 'count'>): boolean {
+  return index % eventsPerPiece === 0 && count % eventsPerPiece === 0
+}
+
+/** Adds deflated pieces as they are, from the first event of one to the last of another. */
+export function addWholePieces(
+  member: GzipMember,
+  { index, count }: Pick<Part, 'index' | 'count'>,
+  segment: SegmentBytes,
+): void {
+  if (count === eventsPerSegment) {
+    member.addPiece({ ...segment.facts.whole, bytes: segment.bytes })
+    return
+  }
+  const table = segment.facts.table()
+  const end = (index + count) / eventsPerPiece
+  for (let piece = index / eventsPerPiece; piece < end; piece += 1) {
+    if (piece > index / eventsPerPiece) member.addComma()
+    const { from, to, ...text } = pieceSpan(table, piece)
+    member.addPiece({ ...text, bytes: segment.bytes.subarray(from, to) })
+  }
 }

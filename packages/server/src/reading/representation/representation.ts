@@ -3,7 +3,7 @@
  * numbers of event types (D12), transaction ids (D15), and what a key sees of contacts (D11).
  */
 import { hash } from 'node:crypto'
-import { feeds, usualContactFields } from '@property-events/protocol'
+import { feeds, isUuid, usualContactFields } from '@property-events/protocol'
 import type { ContactLimits, EventTypeCatalogue, FeedName } from '@property-events/protocol'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import type { KeyReading } from '../../keys/key.ts'
@@ -12,7 +12,6 @@ import { contactRedaction, redactJoined } from './contact-redaction.ts'
 import type { RedactContact } from './contact-redaction.ts'
 import { numberingsOver, renumber } from './numbering.ts'
 import type { Numbering } from './numbering.ts'
-import { showReferences } from './references.ts'
 import type { TypeFilter } from './type-filter.ts'
 
 /** For one feed. Readers with one form read the same bytes (P9): caches and tags carry its name. */
@@ -26,7 +25,7 @@ export interface Representation {
 }
 
 /** The settings of a key. */
-export interface ReadBy {
+interface ReadBy {
   readonly reading: KeyReading | undefined
   /** From its grant for the tenant being read; `undefined`: all contact data. */
   readonly contact?: ContactLimits | undefined
@@ -111,4 +110,46 @@ export function filterAsShown(
   const seen: TypeFilter = ({ json }) => filter({ json: represent(Buffer.from(json), form) })
   ofForm.set(filter, seen)
   return seen
+}
+
+/** Events whose `transactionId` is the reference of their subject, for readers that take it for that (D15). */
+const payloadMember = Buffer.from(',"payload":"')
+/** In the text of a payload every quote has a backslash before it, so this is where the payload ends. */
+const transactionMember = Buffer.from('","transactionId":"')
+const uuidLength = 36
+
+/**
+ * Changes the ids in place, in one event or in several joined by commas: both are UUIDs, so no length changes. An id that is the subject's
+ * UUID already keeps its spelling, which all events of the subject share (D15). `subjectField`: the payload's member.
+ */
+function showReferences(bytes: Uint8Array, subjectField: string): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const start = Buffer.from(`{\\"${subjectField}\\":\\"`)
+  for (let from = 0; ;) {
+    const member = text.indexOf(payloadMember, from)
+    if (member === -1) return
+    const payload = member + payloadMember.length
+    const end = text.indexOf(transactionMember, payload)
+    const place = end + transactionMember.length
+    const own = text.toString('latin1', place, place + uuidLength)
+    const reference = referenceIn(text.subarray(payload, end), start, subjectField)
+    if (reference !== undefined && reference.toLowerCase() !== own.toLowerCase()) {
+      text.write(reference, place, 'latin1')
+    }
+    from = place + uuidLength
+  }
+}
+
+/** `payload` has the escapes of the event's text. Most begin with the reference, and then need not be read. */
+function referenceIn(payload: Buffer, start: Buffer, subjectField: string): string | undefined {
+  if (payload.subarray(0, start.length).equals(start)) {
+    const first = payload.toString('latin1', start.length, start.length + uuidLength)
+    if (isUuid(first)) return first
+  }
+  const text: unknown = JSON.parse(`"${payload.toString('utf8')}"`)
+  const value: unknown = JSON.parse(String(text))
+  const members: Readonly<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {}
+  const reference = members[subjectField]
+  return typeof reference === 'string' && isUuid(reference) ? reference : undefined
 }

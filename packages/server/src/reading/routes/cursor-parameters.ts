@@ -1,18 +1,19 @@
 /** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `types`, `wait`. Strict (D19). */
-import { parseUuid } from '@property-events/protocol'
+import { feeds, nearestName, parseUuid, standardCode, viewOfApiEventType } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { CursorRefusal } from '../run.ts'
 import type { TypeFilter } from '../representation/type-filter.ts'
+import { typeFilter } from '../representation/type-filter.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { Refusal } from '../../http/problem/problem.ts'
-import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
-import { readTypes } from './types-parameter.ts'
+import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
+import { apiEventTypeSchema } from '../../http/openapi/parameters.ts'
 
-export type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'types' | 'wait'
+type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'types' | 'wait'
 
-export interface CursorParameters {
+interface CursorParameters {
   readonly after: number
   readonly limit: number
   readonly epoch: string | undefined
@@ -31,9 +32,9 @@ export interface CursorRules {
 }
 
 /** Proxies close connections that are silent for a minute, many already after half of that. */
-export const longestWaitSeconds = 30
+const longestWaitSeconds = 30
 
-export type CursorReading =
+type CursorReading =
   | { readonly kind: 'parameters'; readonly parameters: CursorParameters }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
@@ -123,4 +124,87 @@ export function refusalOfCursor(refused: CursorRefusal): Refusal {
   }
   const detail = `The feed's last number is ${sequenceNumber}. Its store was restored, or the number is from another feed: start again with a snapshot.`
   return { code: 'cursor_beyond_head', detail }
+}
+
+/** `types`: short codes of events, separated by commas (PROTOCOL §13.4). */
+
+/** `undefined`: events of all types. Each code is one of the store's, in its spelling. */
+function readTypes(
+  text: string | undefined,
+  feed: FeedName,
+  catalogue: EventTypeCatalogue,
+): { readonly filter: TypeFilter | undefined } | ProblemError {
+  if (text === undefined) return { filter: undefined }
+  const known = Object.keys(catalogue[feed])
+  const codes = text.split(',')
+  const unknown = codes.find((code) => !known.includes(code))
+  if (unknown === undefined) return { filter: typeFilter(feed, codes) }
+  const nearest = nearestName(unknown, known)
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const message = `${quoteInput(unknown)} is not a short code of this feed.${meant} Allowed: ${known.join(', ')}; put commas between several.`
+  return { parameter: 'types', code: 'unknown_type', message }
+}
+
+/** The view that `apiEventType` asks for, or what is wrong with it (D1). */
+export function readApiEventType(feed: FeedName, text: string): ViewName | ProblemError {
+  const view = viewOfApiEventType(feed, text)
+  if (view !== undefined) return view
+  const allowed = Object.keys(feeds[feed].apiEventTypes)
+  const letters = text.toLowerCase().replaceAll(/[ _-]/g, '')
+  const nearest =
+    allowed.find((one) => letters !== '' && one.startsWith(letters)) ?? nearestName(letters, allowed)
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const message = `${quoteInput(text)} is not an event type of this feed; allowed: ${allowed.join(', ')}.${meant}`
+  return { parameter: 'apiEventType', code: 'unknown_value', message }
+}
+
+/** The cursor parameters that an operation has. */
+export function cursorSchemas(
+  names: readonly CursorName[],
+  feed: FeedName,
+  limits: ServiceLimits,
+): Readonly<Record<string, ParameterSchema>> {
+  const whole = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+  const schemas: Readonly<Record<CursorName, ParameterSchema>> = {
+    after: { ...whole, default: 0, description: 'Only events with a greater sequenceNumber.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: limits.maxPageSize,
+      default: limits.maxPageSize,
+      description: 'At most this many events.',
+    },
+    epoch: {
+      type: 'string',
+      pattern: '^[0-9A-Za-z]{1,64}$',
+      description:
+        'The epoch that `after` was read in. If the feed has left it, the answer is `epoch_changed`.',
+    },
+    head: { ...whole, description: 'The `head` of a snapshot that was cut off, to continue it.' },
+    apiEventType: apiEventTypeSchema(feed),
+    types: typesSchema(feed),
+    wait: waitSchema('an event to be told of'),
+  }
+  return Object.fromEntries(names.map((name) => [name, schemas[name]]))
+}
+
+/** The store decides the codes, and a document is made without a store. */
+function typesSchema(feed: FeedName): ParameterSchema {
+  const appeared = standardCode(feed, 'appeared')
+  const gone = standardCode(feed, 'gone')
+  return {
+    type: 'string',
+    pattern: '^[A-Za-z][A-Za-z0-9]{0,63}(?:,[A-Za-z][A-Za-z0-9]{0,63})*$',
+    description: `Only events with these short codes, with commas between them, such as \`${appeared}\`. Removals (\`${gone}\`) are always included. Left out: all.`,
+    examples: [appeared],
+  }
+}
+
+export function waitSchema(what: string): ParameterSchema {
+  return {
+    type: 'integer',
+    minimum: 1,
+    maximum: longestWaitSeconds,
+    description: `Seconds for which the answer may wait until there is ${what}. Left out: it does not wait.`,
+  }
 }

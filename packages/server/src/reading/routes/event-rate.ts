@@ -2,7 +2,7 @@
 import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
 import { refused } from '../../http/exchange.ts'
-import { readApiEventType } from './api-event-type.ts'
+import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readTime, timeSchema, timeWords } from '../../http/requests/time-parameter.ts'
 import type { TimeParameter } from '../../http/requests/time-parameter.ts'

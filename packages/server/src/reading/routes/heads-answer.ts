@@ -6,14 +6,14 @@ import type { FeedChanges, ReadableFeeds } from '../../live/changed-feeds.ts'
 import { feedName } from '../../events/feed-key.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import type { Grant } from '../../keys/key.ts'
-import type { Head, EventStore } from '../../events/event-log.ts'
+import type { EventStore, Head } from '../../events/event-log.ts'
 import { isOfAny } from '../../http/access.ts'
 import type { Answer, Headers } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
 import { jsonHeaders } from './answers.ts'
-import { lastsOfBranches } from './branch-heads.ts'
-import type { LastEvent } from './branch-heads.ts'
+import { parseEventJson } from '../../events/event-json.ts'
+import { feedViewOf } from '../feed-view.ts'
 
 /** What answering with heads needs. */
 export interface HeadsContext {
@@ -39,7 +39,7 @@ export async function headsAnswer(
 export type KeyGrants = Pick<Access, 'grants' | 'viewsBeingMade'>
 
 /** The feeds that a key reads. */
-export interface KeyFeeds extends ReadableFeeds {
+interface KeyFeeds extends ReadableFeeds {
   /** Those of the feeds that the key reads only for some branches, by name. `undefined`: their view is being made. */
   readonly limited: ReadonlyMap<string, readonly string[] | undefined>
 }
@@ -80,4 +80,50 @@ function shownHead(key: FeedKey, head: Head | undefined, last: LastEvent | undef
   const { sequenceNumber, created, epoch, revision } = head
   const createdDate = created === undefined ? null : formatTicks(created)
   return [{ ...key, sequenceNumber, createdDate, ...last, epoch, revision }]
+}
+
+/** The last events of the branches of a feed, for keys that read only those (PROTOCOL §2.9). */
+interface LastEvent {
+  readonly sequenceNumber: number
+  readonly createdDate: string | null
+}
+
+type Reads = Pick<EventStore, 'locate' | 'readRange'>
+
+/** Simultaneous reads of the store: a key of thousands of agencies must not take all connections. */
+const atOnce = 8
+
+/**
+ * The last events, by the names of the limited feeds. `limited`: their branches; `undefined`: their view is being made, and shows
+ * nothing.
+ */
+async function lastsOfBranches(
+  events: Reads,
+  keys: readonly FeedKey[],
+  limited: ReadonlyMap<string, readonly string[] | undefined>,
+): Promise<ReadonlyMap<string, LastEvent>> {
+  const lasts = new Map<string, LastEvent>()
+  const wanted = limited.size === 0 ? [] : keys.filter((key) => limited.has(feedName(key)))
+  for (let from = 0; from < wanted.length; from += atOnce) {
+    const step = wanted.slice(from, from + atOnce)
+    await Promise.all(
+      step.map(async (key) => {
+        const name = feedName(key)
+        const branches = limited.get(name)
+        lasts.set(name, branches === undefined ? noEvent : await lastOf(events, key, branches))
+      }),
+    )
+  }
+  return lasts
+}
+
+const noEvent: LastEvent = { sequenceNumber: 0, createdDate: null }
+
+async function lastOf(events: Reads, key: FeedKey, branches: readonly string[]): Promise<LastEvent> {
+  const located = await events.locate({ key, view: feedViewOf({ branches }, 'all') })
+  const last = located?.range.count ?? 0
+  if (located === undefined || last === 0) return noEvent
+  const pieces = await events.readRange({ ...located.range, first: last, count: 1 })
+  const { sequenceNumber, createdDate } = parseEventJson(Buffer.concat(pieces).toString('utf8'))
+  return { sequenceNumber, createdDate }
 }

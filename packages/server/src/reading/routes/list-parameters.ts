@@ -2,7 +2,7 @@
 import { parseWindowBound } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
 import type { ServiceLimits } from '../../http/limits.ts'
-import { readApiEventType } from './api-event-type.ts'
+import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
 
@@ -16,7 +16,7 @@ export interface ListParameters {
   readonly current?: boolean
 }
 
-export type ListReading =
+type ListReading =
   | { readonly kind: 'parameters'; readonly parameters: ListParameters; readonly ignored: readonly string[] }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[]; readonly ignored: readonly string[] }
 

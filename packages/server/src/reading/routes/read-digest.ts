@@ -1,9 +1,9 @@
 /** `GET /v1/property-events/digest` and the same for contacts: describes what the feed shows now, to compare copies (PROTOCOL §14.3). */
-import { feeds } from '@property-events/protocol'
+import { createHash } from 'node:crypto'
+import type { Hash } from 'node:crypto'
+import { feeds, meaningOf } from '@property-events/protocol'
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
-import { digestFeed, mostListed } from '../digest.ts'
-import type { FeedDigest } from '../digest.ts'
-import type { Head, EventStore } from '../../events/event-log.ts'
+import type { EventStore, Head } from '../../events/event-log.ts'
 import { feedViewOf } from '../feed-view.ts'
 import { refused } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
@@ -19,7 +19,7 @@ import {
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
-import { readApiEventType } from './api-event-type.ts'
+import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { jsonAnswer, jsonHeaders } from './answers.ts'
@@ -28,6 +28,13 @@ import type { Operation } from '../../http/operation.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
 import type { RepresentationOf } from '../representation/representation.ts'
+import { yieldForStep } from '../../runtime/yield-in-steps.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { FeedView } from '../../events/branches/branch-view.ts'
+import type { LiveSubject } from '../../events/live-subjects.ts'
+import type { RedactContact } from '../representation/contact-redaction.ts'
+import { redactedEvents } from '../representation/contact-redaction.ts'
+import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 
 interface Context {
   readonly events: EventStore
@@ -132,4 +139,133 @@ function readView(feed: FeedName, values: ReadonlyMap<string, string>, errors: P
   if (typeof view === 'string') return view
   errors.push(view)
   return 'all'
+}
+
+/**
+ * Counts and digests of what a feed shows a key now, with which two copies find where they differ (PROTOCOL §14.3). Only references and
+ * numbers are read, as a range of the subjects' key, and no event; except for a key that is shown only contacts with some roles.
+ */
+interface DigestQuery {
+  readonly key: FeedKey
+  readonly view: FeedView
+  /** 0 to 32 lower-case hexadecimal digits: the beginning of the reference without its hyphens. */
+  readonly prefix: string
+  /** For a key that sees some contacts as removed: only the others are counted. */
+  readonly narrow: RedactContact | undefined
+}
+
+interface DigestPart {
+  readonly prefix: string
+  readonly count: number
+  /** SHA-256, in hexadecimal digits. */
+  readonly digest: string
+}
+
+type ShownSubject = Pick<LiveSubject, 'subjectId' | 'sequenceNumber'>
+
+interface FeedDigest extends DigestPart {
+  /** Grouped by the next two digits, without empty groups; `undefined` if the subjects themselves are listed. */
+  readonly parts: readonly DigestPart[] | undefined
+  /** All of them; `undefined`: there are more than `mostListed`. */
+  readonly subjects: readonly ShownSubject[] | undefined
+}
+
+/** Up to this many subjects are listed in place of digests of their parts. */
+const mostListed = 1_000
+/** Each step takes some 5 ms of reading. */
+const subjectsPerStep = 2_000
+const digitsPerPart = 2
+const digitsOfUuid = 32
+
+async function digestFeed(
+  events: Pick<EventStore, 'liveSubjects' | 'readRangeWithin' | 'readRange'>,
+  { key, view, prefix, narrow }: DigestQuery,
+): Promise<FeedDigest> {
+  const whole = tally(prefix)
+  const parts = new Map<string, Tally>()
+  const listed: ShownSubject[] = []
+  const [first, last] = [uuidOf(prefix.padEnd(digitsOfUuid, '0')), uuidOf(prefix.padEnd(digitsOfUuid, 'f'))]
+  for (let after: string | undefined; ;) {
+    const step = await events.liveSubjects({ key, view, first, last, after, limit: subjectsPerStep })
+    const shown = narrow === undefined ? step.subjects : await shownTo(narrow, events, key, step.subjects)
+    for (const { subjectId, sequenceNumber } of shown) {
+      const subject = { subjectId, sequenceNumber }
+      whole.add(subject)
+      const name = digitsOf(subjectId).slice(0, prefix.length + digitsPerPart)
+      let part = parts.get(name)
+      if (part === undefined) parts.set(name, (part = tally(name)))
+      part.add(subject)
+      if (listed.length <= mostListed) listed.push(subject)
+    }
+    if (step.next === undefined) break
+    after = step.next
+    await yieldForStep()
+  }
+  const isListed = listed.length <= mostListed
+  return {
+    ...whole.part(),
+    parts: isListed ? undefined : [...parts.values()].map((part) => part.part()),
+    subjects: isListed ? listed : undefined,
+  }
+}
+
+interface Tally {
+  add(subject: ShownSubject): void
+  part(): DigestPart
+}
+
+function tally(prefix: string): Tally {
+  const hash: Hash = createHash('sha256')
+  let count = 0
+  return {
+    add({ subjectId, sequenceNumber }) {
+      hash.update(`${subjectId} ${sequenceNumber}\n`)
+      count += 1
+    },
+    part: () => ({ prefix, count, digest: hash.digest('hex') }),
+  }
+}
+
+function digitsOf(uuid: string): string {
+  return uuid.replaceAll('-', '')
+}
+
+function uuidOf(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** Which subjects are shown to a key that others are shown to as removed: contacts without one of its roles (D11, docs/decisions/0041). */
+
+/** Some 2 ms of reading and narrowing. */
+const eventsPerStep = 100
+/** Of payloads as long as they may be, fewer at a time. */
+const mostBytes = 2 ** 20
+
+/** Those of the subjects whose latest event the key is not shown as a removal, in their order. Reads each of these events. */
+async function shownTo(
+  narrow: RedactContact,
+  events: Pick<EventStore, 'readRangeWithin' | 'readRange'>,
+  key: FeedKey,
+  subjects: readonly LiveSubject[],
+): Promise<readonly LiveSubject[]> {
+  const positions = Float64Array.from(subjects, ({ position }) => position).toSorted()
+  const shown = new Set<number>()
+  let size = eventsPerStep
+  for (let from = 0; from < positions.length;) {
+    const count = Math.min(size, positions.length - from)
+    const range = { key, view: 'all', first: from + 1, count, positions } as const
+    const pieces =
+      count === 1 ? await events.readRange(range) : await events.readRangeWithin(range, mostBytes)
+    if (pieces === undefined) {
+      size = Math.floor(count / 2)
+      continue
+    }
+    for (const event of redactedEvents(Buffer.concat(pieces), narrow)) {
+      if (meaningOf(key.feed, event.eventTypeShortCode) !== 'gone') shown.add(event.sequenceNumber)
+    }
+    for (const piece of pieces) freeBytes(piece)
+    from += count
+    await yieldForStep()
+  }
+  return subjects.filter(({ sequenceNumber }) => shown.has(sequenceNumber))
 }

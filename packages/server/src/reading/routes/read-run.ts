@@ -7,7 +7,7 @@ import { deliveredAfter } from '../../consumers/delivered.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import { refused } from '../../http/exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
-import { cursorSchemas } from './cursor-schemas.ts'
+import { cursorSchemas, hasWait, readCursorParameters } from './cursor-parameters.ts'
 import {
   answer,
   capital,
@@ -17,9 +17,8 @@ import {
 } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { hasWait, readCursorParameters } from './cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
-import { answerRun } from './run-answer.ts'
+import { answerRun } from './answers.ts'
 import { waitForRun } from '../../live/long-poll.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { LongPollContext } from '../../live/long-poll.ts'

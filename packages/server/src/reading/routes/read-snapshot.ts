@@ -3,18 +3,16 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { representAll } from '../representation/representation.ts'
 import type { Representation, RepresentationOf } from '../representation/representation.ts'
-import { freeEvents } from '../read-in-steps.ts'
+import { checkCursor, freeEvents, readInSteps } from '../run.ts'
 import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
-import { openSnapshot } from '../snapshot.ts'
-import type { Snapshot } from '../snapshot.ts'
 import { deliveredThrough } from '../../consumers/delivered.ts'
 import { freeBytes } from '../../runtime/memory/free-bytes.ts'
-import type { StoredEvent, EventStore } from '../../events/event-log.ts'
+import type { EventStore, Head, StoredEvent } from '../../events/event-log.ts'
 import { refused } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import { feedViewOf } from '../feed-view.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
-import { cursorSchemas } from './cursor-schemas.ts'
+import { cursorSchemas, readCursorParameters, refusalOfCursor } from './cursor-parameters.ts'
 import {
   answer,
   capital,
@@ -24,7 +22,6 @@ import {
 } from '../../http/openapi/responses.ts'
 import { success } from '../../http/problem/problem.ts'
 import { preferredCoding } from '../../http/requests/accept.ts'
-import { readCursorParameters, refusalOfCursor } from './cursor-parameters.ts'
 import { cacheHeaders, gzipped } from './answers.ts'
 import type { ReadsInProgress } from '../../http/reads-in-progress.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
@@ -32,6 +29,9 @@ import type { KeyLimits } from '../../http/rate-limit/key-limits.ts'
 import type { DisclosureLog } from '../../privacy/disclosure/disclosure-log.ts'
 import type { CursorRules } from './cursor-parameters.ts'
 import type { RequestObserver } from '../../http/observer.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { FeedView } from '../../events/branches/branch-view.ts'
+import type { CursorRefusal } from '../run.ts'
 
 /** What reading a snapshot needs. */
 export interface SnapshotContext extends CursorRules {
@@ -191,4 +191,49 @@ function schemaFor(limits: ServiceLimits, feedName: FeedName): OperationSchema {
       ...feedReadProblems(feedName, ...problems),
     },
   }
+}
+
+/**
+ * The snapshot of a feed (PROTOCOL §11): the latest event of every subject, as of a head that is announced first. It is read piece by
+ * piece while publishing continues, and holds no lock and no state. A subject that gets a newer event before its turn is left out: its
+ * new event has a number after the head, and a client that continues from the head reads it there. So a copy made from the snapshot and
+ * everything after its head equals the copy made from the whole feed. That is the promise, and not that the snapshot itself contains
+ * every subject.
+ */
+interface SnapshotQuery {
+  readonly key: FeedKey
+  readonly view: FeedView
+  /** Continues after this number; 0: from the beginning. */
+  readonly after: number
+  /** As of this number; by default, as of the feed's head. */
+  readonly headNumber: number | undefined
+  readonly epoch: string | undefined
+}
+
+interface Snapshot {
+  readonly kind: 'snapshot'
+  readonly head: Head
+  /** The snapshot is as of this number. */
+  readonly headNumber: number
+  /** Pieces of about a megabyte, in ascending order; each is read on demand, in a separate turn. */
+  pieces(): AsyncGenerator<readonly StoredEvent[]>
+}
+
+async function openSnapshot(events: EventStore, query: SnapshotQuery): Promise<Snapshot | CursorRefusal> {
+  const { key, view, after, epoch } = query
+  const head = await checkCursor(events, { key, epoch, after: Math.max(after, query.headNumber ?? 0) })
+  if ('kind' in head) return head
+  const headNumber = query.headNumber ?? head.sequenceNumber
+
+  async function* pieces(): AsyncGenerator<readonly StoredEvent[]> {
+    if (after >= headNumber) return
+    const readNext = (from: number, limit: number) =>
+      events.readAfter({ key, view, after: from, limit, latestOnly: true })
+    for await (const found of readInSteps(after, readNext)) {
+      const piece = found.filter(({ sequenceNumber }) => sequenceNumber <= headNumber)
+      if (piece.length > 0) yield piece
+      if (found.at(-1)?.sequenceNumber === headNumber || piece.length < found.length) return
+    }
+  }
+  return { kind: 'snapshot', head, headNumber, pieces }
 }

@@ -6,7 +6,7 @@ import type { EventRun } from '../run.ts'
 import { deliveredEvents } from '../../consumers/delivered.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import { refused } from '../../http/exchange.ts'
-import { cursorSchemas } from './cursor-schemas.ts'
+import { cursorSchemas, readCursorParameters, readSubject } from './cursor-parameters.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
 import {
   answer,
@@ -14,16 +14,81 @@ import {
   feedHeaderSchemas,
   feedReadProblems,
   keyedHeaders,
+  notModified,
+  taggedHeaders,
 } from '../../http/openapi/responses.ts'
 import { refTo } from '../../http/openapi/schemas.ts'
 import { success } from '../../http/problem/problem.ts'
-import { readCursorParameters, readSubject } from './cursor-parameters.ts'
 import type { Operation } from '../../http/operation.ts'
-import { answerRun } from './run-answer.ts'
+import { answerRun, eventAnswer } from './answers.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { CursorRules } from './cursor-parameters.ts'
-import type { RunContext } from './run-answer.ts'
+import type { RunContext } from './answers.ts'
+import { represent } from '../representation/representation.ts'
+import type { RepresentationOf } from '../representation/representation.ts'
+import { disclosedEvents } from '../../privacy/disclosure/disclosure.ts'
+import { preferredCoding } from '../../http/requests/accept.ts'
+import { contentTag } from '../../http/requests/entity-tag.ts'
+import { refusalOfParameters } from '../../http/requests/query.ts'
+import { ownBody } from '../../http/answer-body.ts'
+
+/** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
+
+/** What getting a subject needs. */
+export interface SubjectContext {
+  readonly events: EventStore
+  readonly formOf: RepresentationOf
+  readonly limits: ServiceLimits
+}
+
+export function getSubject(context: SubjectContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  return {
+    method: 'GET',
+    path: `${feed.subjectsPath}/:subjectId`,
+    mediaType: 'application/json',
+    // A property is also readable by its publisher, to whom nothing in it is new.
+    access: {
+      scope: feed.readScope,
+      ...(feedName === 'property' ? { orScope: feed.publishScope } : {}),
+      refusal: 'own',
+    },
+    schema: () => ({
+      operationId: `get${capital(feedName)}`,
+      summary: `Get the latest event of a ${feedName}`,
+      description: `The event that says how the ${feedName} is now, even if it was removed, as in the list.${feedName === 'property' ? ' A key that publishes properties may read it, too.' : ''}`,
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      params: subjectParams(feedName),
+      response: {
+        [success.ok]: answer('The latest event.', refTo('FeedEvent'), taggedHeaders),
+        [success.notModified]: notModified(taggedHeaders),
+        ...feedReadProblems(feedName, 'missing_scope', 'ambiguous_tenant', 'subject_not_found'),
+      },
+    }),
+
+    prepare({ query, params }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const subject = readSubject(params[0], feedName)
+      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      return async (request, access) => {
+        const key = feedKeyOf(access, feedName)
+        const event = await context.events.readLatest(key, subject.subjectId, access.branches)
+        if (event === undefined) return refused({ code: 'subject_not_found' })
+        const json = represent(event.json, context.formOf(access, feedName))
+        const coding = preferredCoding(request.header('accept-encoding'))
+        const etag = contentTag(json, coding)
+        const noted = {
+          sent: disclosedEvents(key, [event]),
+          delivered: deliveredEvents(key, [event], 'latest'),
+        }
+        return eventAnswer(request, ownBody(json), etag, coding, noted)
+      }
+    },
+  }
+}
 
 /** What the history of a subject needs. */
 export interface HistoryContext extends RunContext, CursorRules {

@@ -7,7 +7,7 @@ import type { FeedEvent } from '@property-events/protocol'
 import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import type { EventStore, StoredEvent } from '../../events/event-log.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import { freeEvents } from '../read-in-steps.ts'
+import { freeEvents } from '../run.ts'
 
 export interface PropertySearch {
   readonly key: FeedKey & { readonly feed: 'property' }

@@ -26,7 +26,7 @@ export interface OutageState {
   readonly failures: number
 }
 
-export interface OutageOptions {
+interface OutageOptions {
   readonly name: string
   /** For people, such as `the store does not answer`. */
   readonly what: string

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 
-export interface RequestLine {
+interface RequestLine {
   readonly requestId: string
   readonly status: number
   /** Why the request was refused. */

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client'
 import type { CommitObserver } from '../../publishing/append-queue/commit.ts'
 import type { SizeState, QueueState } from '../../publishing/append-queue/append-queue.ts'
 import type { PublishOutcome } from '../../publishing/publish.ts'
-import type { MetricJson, MetricSample } from '../../runtime/metrics/histogram-samples.ts'
+import type { MetricJson, MetricSample } from '../../runtime/metrics/own-histogram.ts'
 import { ownHistogram } from '../../runtime/metrics/own-histogram.ts'
 
 export interface PublishMetrics extends CommitObserver {

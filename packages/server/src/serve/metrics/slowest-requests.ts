@@ -54,6 +54,6 @@ export function slowestRequests(): SlowestRequests {
 }
 
 /** The slowest of all of them, slowest first. */
-export function slowest(requests: readonly SlowRequest[]): SlowRequest[] {
+function slowest(requests: readonly SlowRequest[]): SlowRequest[] {
   return requests.toSorted((one, other) => other.durationMs - one.durationMs).slice(0, slowestShown)
 }

@@ -1,7 +1,6 @@
 /** How long it takes until a site reports that it shows what was published (PROTOCOL §14.5), by consumer, for those that report most. */
-import { bucketOf, histogramSamples } from '../../runtime/metrics/histogram-samples.ts'
-import type { CountsByName } from '../../runtime/metrics/named-counts.ts'
-import type { TopMetric } from '../../runtime/metrics/top-counter.ts'
+import { bucketOf, histogramSamples } from '../../runtime/metrics/own-histogram.ts'
+import type { CountsByName, TopMetric } from '../../runtime/metrics/top-counter.ts'
 import { topSums } from '../../runtime/metrics/top-counter.ts'
 
 /** In seconds: from a site that follows the feed to one that imports every few days. */

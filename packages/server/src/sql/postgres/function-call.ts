@@ -6,7 +6,7 @@ import { bigints, booleans, integers, smallints, textsOf, uuids } from './array.
 import type { Statement, Value } from './session.ts'
 
 /** One parameter: its type in the database, and its value. */
-export interface Parameter<Given> {
+interface Parameter<Given> {
   readonly type: string
   readonly value: (given: Given) => Value
 }

@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   readonly onConnect?: ((session: Session, purpose: Purpose) => Promise<void>) | undefined
 }
 
-export type Purpose = 'reading' | 'writing'
+type Purpose = 'reading' | 'writing'
 
 /** A node that vanishes while it holds a feed's counter releases it after this time. */
 const idleInTransactionMs = 5_000

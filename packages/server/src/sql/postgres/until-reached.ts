@@ -4,7 +4,7 @@ import { StorageFailure } from '../storage-errors.ts'
 import { isConnectionLoss } from './connection.ts'
 import { standbyText } from './pool.ts'
 
-export interface Patience {
+interface Patience {
   /** From the first try on. */
   readonly waitMs: number
   /** Ends the waiting. */

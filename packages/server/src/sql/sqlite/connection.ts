@@ -49,7 +49,7 @@ export function makeStoreFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly file: string
   /** The maximum size of the store's file. */
   readonly maxBytes?: number | undefined

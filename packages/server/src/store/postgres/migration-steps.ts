@@ -25,7 +25,7 @@ interface NewIndex {
 /**
  * A statement that does some of the work and returns in `done` how much; it is repeated, each time in a separate commit, until that is 0.
  */
-export interface Repeated {
+interface Repeated {
   readonly kind: 'repeated'
   readonly name: string
   readonly text: string

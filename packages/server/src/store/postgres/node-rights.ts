@@ -91,11 +91,6 @@ const rows = Object.entries(nodeRights)
 export const shareWithNodes = `SELECT share_with_nodes(relation, rights) FROM (VALUES
   ${rows.map(([relation, rights]) => `('${relation}', '${rights.join(', ')}')`).join(', ')}) AS given (relation, rights)`
 
-/** GRANTs for one role, besides those for the schema and its functions. */
-export function grantsFor(role: string): string {
-  return rows.map(([relation, rights]) => `GRANT ${rights.join(', ')} ON ${relation} TO ${role};`).join('\n')
-}
-
 /** Names the rights that the session's role lacks. Every function is included: a node calls them all, or they call each other. */
 export const missingRights = `
   SELECT "right" || ' on ' || relation AS missing

@@ -60,7 +60,7 @@ export function fillWithSettings({ catalogue, startSequence }: NewSettings): Fil
   }
 }
 
-export async function readSettings(session: Session): Promise<StoreSettings> {
+async function readSettings(session: Session): Promise<StoreSettings> {
   const [row] = await session.query<{ store_id: string; catalogue: string; start_sequence: string }>(
     select,
     [],

@@ -9,11 +9,10 @@ import type { NewSettings, WantedSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connectForWriting, makeStoreFile, storeFileOf } from '../../sql/sqlite/connection.ts'
 import { failureOf } from '../../sql/sqlite/failure.ts'
-import { readSettings, recordSettings } from './meta.ts'
+import { readReservation, readSettings, recordSettings } from './meta.ts'
 import { migrate, notAStore } from './migrate.ts'
-import { readReservation } from './stored-reservation.ts'
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly file: string
   readonly settings: StoreSettings
   /** No stamp may be before this: windows may have been answered until then (P3). */

@@ -1,15 +1,18 @@
 /** Roles with the least rights that a node needs. */
 import type { Client } from 'pg'
-import { grantsFor } from '../../../src/store/postgres/node-rights.ts'
+import { nodeRights } from '../../../src/store/postgres/node-rights.ts'
 import { withClient } from './standby.ts'
 
 /** In the schema that stands first in the search path. */
 export async function giveRightsOfNode(client: Client, role: string): Promise<void> {
+  const grants = Object.entries(nodeRights).map(
+    ([relation, rights]) => `GRANT ${rights.join(', ')} ON ${relation} TO ${role};`,
+  )
   await client.query(`DO $$ BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
     EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO ${role}', current_schema());
   END $$;
-  ${grantsFor(role)}`)
+  ${grants.join('\n')}`)
 }
 
 /** The address of the same schema for such a role, which is made if need be. */

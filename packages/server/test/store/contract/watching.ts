@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { unreported } from '../../../src/runtime/background-task.ts'
-import { waitForHead } from '../../../src/live/wait-for-number.ts'
+import { waitForHead } from '../../../src/reading/min-sequence.ts'
 import { createLiveTail } from '../../../src/live/tail.ts'
 import type { FeedKey } from '../../../src/events/feed-key.ts'
 import { batch, draft, feedKey, removal, tenantB, uuid } from '../support/drafts.ts'

@@ -1,5 +1,5 @@
 import type { FeedKey } from '../../feed-key.ts'
-import type { StoredEvent } from '../../event-log.ts'
+import type { ReadSubjectQuery, StoredEvent } from '../../event-log.ts'
 import { texts } from '../../../sql/postgres/array.ts'
 import type { Reads } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
@@ -39,4 +39,77 @@ export async function readEvent(
       ? await database.read<Row>(select, values)
       : await database.read<Row>(selectWithin, [...values, texts(branches)])
   return row && { sequenceNumber: Number(row.sequence), json: utf8Of(row.json) }
+}
+
+const longTexts = 'bytes'
+
+export const readSubjectStatements = {
+  latest: {
+    name: 'read-latest',
+    longTexts,
+    text: `SELECT e.sequence, e.json FROM subject s
+      JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
+      WHERE s.tenant = $1 AND s.feed = $2 AND s.subject = $3`,
+  },
+  /** A run through the index of subjects, in order of position: the number alone would have to be searched for. */
+  history: {
+    name: 'read-subject',
+    longTexts,
+    text: `SELECT e.sequence, e.json FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
+      ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
+  },
+  /** Costs as much as the later part of the history is long: a property seldom leaves a branch. */
+  latestWithin: {
+    name: 'read-latest-within',
+    longTexts,
+    text: `SELECT e.sequence, e.json FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.branch = ANY ($4::text[])
+      ORDER BY e.tenant DESC, e.feed DESC, e.subject DESC, e.position DESC LIMIT 1`,
+  },
+  historyWithin: {
+    name: 'read-subject-within',
+    longTexts,
+    text: `SELECT e.sequence, e.json FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
+        AND e.branch = ANY ($6::text[])
+      ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
+  },
+} as const satisfies Record<string, Statement>
+
+interface SubjectRow {
+  readonly sequence: string
+  readonly json: TextOrBytes
+}
+
+export async function readLatest(
+  database: Reads,
+  key: FeedKey,
+  subjectId: string,
+  branches: readonly string[] | undefined,
+): Promise<StoredEvent | undefined> {
+  const values = [key.tenantId, feedNumbers[key.feed], subjectId]
+  const { latest, latestWithin } = readSubjectStatements
+  const [row] =
+    branches === undefined
+      ? await database.read<SubjectRow>(latest, values)
+      : await database.read<SubjectRow>(latestWithin, [...values, texts(branches)])
+  return row && storedEventOf(row)
+}
+
+export async function readSubject(
+  database: Reads,
+  { key, subjectId, after, limit, branches }: ReadSubjectQuery,
+): Promise<readonly StoredEvent[]> {
+  const values = [key.tenantId, feedNumbers[key.feed], subjectId, after, limit]
+  const { history, historyWithin } = readSubjectStatements
+  const rows =
+    branches === undefined
+      ? await database.read<SubjectRow>(history, values)
+      : await database.read<SubjectRow>(historyWithin, [...values, texts(branches)])
+  return rows.map(storedEventOf)
+}
+
+function storedEventOf({ sequence, json }: SubjectRow): StoredEvent {
+  return { sequenceNumber: Number(sequence), json: utf8Of(json) }
 }

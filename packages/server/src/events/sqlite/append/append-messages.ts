@@ -5,8 +5,8 @@
 import type { Category, FeedName } from '@property-events/protocol'
 import type {
   AppendBatch,
-  AppendOutcome,
   AppendedEvent,
+  AppendOutcome,
   DraftContent,
   EventDraft,
 } from '../../append/append-batch.ts'
@@ -165,4 +165,38 @@ function readEvent(message: EventMessage): AppendedEvent {
     ...(createdDate === undefined ? {} : { stored: { sequenceNumber, createdDate } }),
     ...(remarks === undefined ? {} : { remarks }),
   }
+}
+
+/** The writer's verb. */
+export interface PreviewWrites {
+  preview(batch: AppendBatch): AppendOutcome
+}
+
+/**
+ * Any number of previews may wait for the writer, and 16 MB of text would be copied for each. So texts are left out, and sent only if a
+ * payload may be the stored one in another spelling (D14): of one preview at a time.
+ */
+export function previewer(writer: OnWriter<PreviewWrites>): (batch: AppendBatch) => Promise<AppendOutcome> {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (batch) => {
+    const outcome = await writer.preview(withoutTexts(batch))
+    if (!dependsOnTexts(batch, outcome)) return outcome
+    const turn = last.then(() => writer.preview(batch))
+    last = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+function withoutTexts(batch: AppendBatch): AppendBatch {
+  const drafts = batch.drafts.map((draft): EventDraft => {
+    const { content } = draft
+    return content.kind === 'payload' ? { ...draft, content: { ...content, text: '{}' } } : draft
+  })
+  return { ...batch, drafts }
+}
+
+function dependsOnTexts({ unchanged }: AppendBatch, outcome: AppendOutcome): boolean {
+  if (outcome.kind === 'idConflict') return true
+  if (outcome.kind !== 'stored' || unchanged === 'store') return false
+  return outcome.events.some(({ status }) => status === 'appended')
 }

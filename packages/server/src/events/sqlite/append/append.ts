@@ -1,24 +1,25 @@
 /** Appends in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
-import type { EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { refusalOf } from '../../feed.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
 import { decideAppend, defaultClockToleranceTicks, previewOf } from '../../append/decide-append.ts'
-import type { AppendDecision, EventRow } from '../../append/decide-append.ts'
-import { parseEventJson } from '../../event-json.ts'
+import type { AppendDecision, EventRow, ReservedId } from '../../append/decide-append.ts'
+import { eventJson, parseEventJson } from '../../event-json.ts'
 import type { AppendLookups } from '../../append/append-plan.ts'
 import { feedName } from '../../feed-key.ts'
 import type { AppendBatch, AppendOutcome } from '../../append/append-batch.ts'
 import type { FeedKey } from '../../feed-key.ts'
-import { boundUuid, subjectStateOf } from '../subject-row.ts'
+import { boundUuid, subjectStateOf, subjectValues } from '../subject-row.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { assertUndamaged, damagedAt } from '../event-checksum.ts'
+import { assertUndamaged, damagedAt, eventChecksum } from '../event-checksum.ts'
 import { feedToPublishReader } from '../feed-row.ts'
-import type { FeedToPublish } from '../feed-row.ts'
-import { insertStatements } from './insert-events.ts'
+import type { FeedRow, FeedToPublish } from '../feed-row.ts'
 import type { SubjectRow } from '../subject-row.ts'
+import { branchViewEnterer, eventStatements } from './enter-branch-views.ts'
+import { keptEvents } from '../kept-events.ts'
 
-export interface AppendContext {
+interface AppendContext {
   readonly catalogue: EventTypeCatalogue
   readonly clock: SharedClock | undefined
   readonly overrideClockCheck: boolean
@@ -131,4 +132,110 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
       return parseEventJson(row.json.toString('utf8'))
     },
   })
+}
+
+/** Call these inside a transaction only. */
+interface InsertEvents {
+  /** What was decided for one batch. `now`: when the reserved ids were skipped. */
+  events(
+    key: FeedKey,
+    feedNo: number,
+    rows: readonly EventRow[],
+    reserved: readonly ReservedId[],
+    now: Ticks,
+  ): void
+  /** The counters of a feed and its views, and the entries of the views, for all rows that the commit has added to the feed. */
+  counts(feed: Pick<FeedRow, 'feedNo' | 'hasBranchViews'>, rows: readonly EventRow[]): void
+}
+
+function insertStatements(db: Connection): InsertEvents {
+  const insertEvent = db.prepare(
+    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertId = db.prepare(
+    'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
+  )
+  const { putSubject, advance } = eventStatements(db)
+  const insertEntries = entryInserter(db)
+  const { keep } = keptEvents(db)
+  const enterBranchViews = branchViewEnterer(db)
+
+  const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
+    const { position, sequenceNumber, created, event } = row
+    const { code, category, branch } = event.state
+    const id = boundUuid(event.id)
+    const subject = boundUuid(event.subjectId)
+    insertEvent.run(
+      feedNo,
+      position,
+      feedNo,
+      created,
+      sequenceNumber,
+      id,
+      subject,
+      category,
+      branch,
+      code,
+      event.payloadState,
+      json,
+      eventChecksum(position, json),
+    )
+    insertId.run(feedNo, id, position, event.contentHash, null)
+    putSubject.run(...subjectValues(feedNo, event.subjectId, position, event.state))
+  }
+
+  return {
+    events(key, feedNo, rows, reserved, now) {
+      for (const row of rows) {
+        const { event, position, sequenceNumber, createdDate } = row
+        insertRow(feedNo, row, utf8(eventJson(key, event, sequenceNumber, createdDate)))
+        if (event.kept === undefined) continue
+        const whole = eventJson(key, { ...event, payload: event.kept }, sequenceNumber, createdDate)
+        const subject = boundUuid(event.subjectId)
+        keep(feedNo, { position, sequence: sequenceNumber, subject, json: Buffer.from(whole) })
+      }
+      for (const { id, position, contentHash } of reserved) {
+        insertId.run(feedNo, boundUuid(id), position, contentHash, now)
+      }
+    },
+    // Once for all batches of a feed: each UPDATE costs as much as inserting an event's id.
+    counts({ feedNo, hasBranchViews }, rows) {
+      insertEntries(feedNo, rows)
+      const [first, last] = [rows[0], rows.at(-1)]
+      if (first === undefined || last === undefined) return
+      if (hasBranchViews) enterBranchViews(feedNo, first.position - 1, last.position)
+      advance.run(last.position, last.created, feedNo)
+    },
+  }
+}
+
+/** Memory for the bytes of one event, reused for the next: SQLite copies them when they are bound. */
+const room = Buffer.allocUnsafeSlow(64 * 1_024)
+
+function utf8(text: string): Uint8Array {
+  // A UTF-16 unit takes at most three bytes.
+  return text.length * 3 > room.length ? Buffer.from(text) : room.subarray(0, room.write(text))
+}
+
+/** Counted first and taken at once: an UPDATE for every row would cost as much as inserting its entry. */
+function entryInserter(db: Connection): (feedNo: number, rows: readonly EventRow[]) => void {
+  const { takeOrdinals, insertEntry } = eventStatements(db)
+  return (feedNo, rows) => {
+    const counts = new Map<Category, number>()
+    for (const { event } of rows) {
+      const { category } = event.state
+      if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)
+    }
+    for (const [category, count] of counts) {
+      const last = takeOrdinals.get(count, feedNo, category)
+      if (last === undefined) continue
+      let ordinal = last - count
+      for (const { position, created, event } of rows) {
+        if (event.state.category !== category) continue
+        ordinal += 1
+        insertEntry.run(feedNo, category, ordinal, position, created)
+      }
+    }
+  }
 }

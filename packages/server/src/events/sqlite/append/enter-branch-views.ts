@@ -3,7 +3,6 @@ import type { Category, Ticks } from '@property-events/protocol'
 import { viewOfBranchSet } from '../../branches/branch-view.ts'
 import type { BranchSetId, BranchViewName } from '../../branches/branch-view.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { eventStatements } from './event-statements.ts'
 
 /**
  * Adds the events after one position up to another, which follow what has been added before. `onlySet`: to the views of that set,
@@ -122,5 +121,31 @@ function latestNoter(
     if (onlySet === undefined) leave.run(feedNo, subject, feedNo)
     else leaveOne.run(feedNo, subject, onlySet)
     for (const set of sets) put.run(feedNo, subject, set, category, position)
+  }
+}
+
+/** The statements that every new event needs, whether it is published here or taken over from another store. */
+export function eventStatements(db: Connection) {
+  return {
+    putSubject: db.prepare(
+      `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash, spelling,
+          update_date_hash, kept_code)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
+          category = excluded.category, branch = excluded.branch, code = excluded.code,
+          payload_hash = excluded.payload_hash, spelling = excluded.spelling,
+          update_date_hash = excluded.update_date_hash, kept_code = excluded.kept_code`,
+    ),
+    /** Takes this many ordinals of a view and returns the last of them; nothing if the feed has no such view. */
+    takeOrdinals: db
+      .prepare<[number, number, string], number>(
+        'UPDATE view SET last_ordinal = last_ordinal + ? WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
+      )
+      .pluck(),
+    insertEntry: db.prepare(
+      'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
+    ),
+    /** Advances the feed's counter. */
+    advance: db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?'),
   }
 }

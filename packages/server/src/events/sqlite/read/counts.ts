@@ -30,7 +30,7 @@ interface CountRow {
 
 const countColumns = 'tenant, feed, last_created, live_count'
 
-export const countStatements = {
+const countStatements = {
   all: `SELECT ${countColumns} FROM feed`,
   ofTenant: `SELECT ${countColumns} FROM feed WHERE tenant = CAST(? AS TEXT)`,
 } as const

@@ -3,7 +3,7 @@
  * length, CRC of joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
  */
 import { crc32 } from 'node:zlib'
-import { readBytes } from './read-bytes.ts'
+import { readBytes } from './segment-index.ts'
 import { keyOfSegment } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts } from './segment-index.ts'

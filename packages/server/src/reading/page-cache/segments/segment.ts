@@ -5,8 +5,7 @@
  */
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
-import { combineCrc, crcShift } from '../crc32-combine.ts'
-import { commaBlock } from '../gzip-member.ts'
+import { combineCrc, commaBlock, crcShift } from '../gzip-member.ts'
 import type { DeflatedPiece } from '../gzip-member.ts'
 import { comma } from '../page-body.ts'
 

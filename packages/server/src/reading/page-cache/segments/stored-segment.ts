@@ -1,7 +1,7 @@
 /** Reads one segment of the file and checks that it is as it was written. */
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
-import { readBytes } from './read-bytes.ts'
+import { readBytes } from './segment-index.ts'
 import { keyOfSegment } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts, SegmentIndex } from './segment-index.ts'

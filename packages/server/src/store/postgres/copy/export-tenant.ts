@@ -8,12 +8,11 @@ import type { FeedRecord, StoreRecord } from '../../store-records.ts'
 import { uuids } from '../../../sql/postgres/array.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
 import type { Statement } from '../../../sql/postgres/session.ts'
-import { eventRecord, feedRecord, idRecord, subjectRecord } from './export-records.ts'
+import { eventRecord, exportKept, feedRecord, idRecord, subjectRecord } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { sqlOver } from '../../../sql/postgres.ts'
 import type { Ask } from '../../../sql/postgres.ts'
 import { decisionsOf, reductionsOf } from '../../exported-records.ts'
-import { exportKept } from './export-kept.ts'
 import { feedNumbers } from '../../../sql/database.ts'
 
 /** No window of the feed was answered after `floor`, because each raises the floor first. $3: replaces the clock, for tests. */

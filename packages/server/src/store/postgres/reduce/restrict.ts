@@ -1,19 +1,46 @@
 /** Restricting contacts, on a database. */
-import { restrictionOf, restrictionWithId } from '../../../privacy/restriction/store.ts'
+import {
+  lockedRestriction,
+  lockRestrictions,
+  putRestriction,
+  restrictionInForce,
+  restrictionOf,
+  restrictionWithId,
+  stopLifting,
+} from '../../../privacy/restriction/store.ts'
 import type { RestrictionRow } from '../../../privacy/restriction/store.ts'
 import { sqlOver } from '../../../sql/postgres.ts'
 import { bytesPerReduction } from '../../../privacy/erasure/erasure.ts'
 import { erasedEventJson } from '../../../events/append/reduced-event.ts'
 import type { FeedKey } from '../../../events/feed-key.ts'
 import type { ReduceOutcome } from '../../../privacy/erasure/erasure.ts'
-import type { Restricting } from '../../../privacy/restriction/restriction.ts'
+import type {
+  LiftOutcome,
+  LiftRequest,
+  Restricting,
+  Restriction,
+  RestrictionRequest,
+  RestrictOutcome,
+} from '../../../privacy/restriction/restriction.ts'
+import { isInForce } from '../../../privacy/restriction/restriction.ts'
 import { bigints, texts } from '../../../sql/postgres/array.ts'
-import { beginRestriction, liftRestriction } from './begin-restriction.ts'
 import type { Database } from '../../../sql/postgres/connection.ts'
-import type { Row, Statement } from '../../../sql/postgres/session.ts'
+import type { Row, Session, Statement } from '../../../sql/postgres/session.ts'
 import { notReduced } from './reduce-events.ts'
 import type { EngineParts } from '../engine-parts.ts'
 import { feedNumbers } from '../../../sql/database.ts'
+import { restrictionBegun, restrictionLifted } from '../../../audit/changes.ts'
+import {
+  begunRestriction,
+  closingOfRestriction,
+  refusalOfRestriction,
+  reopening,
+} from '../../../privacy/restriction/begin.ts'
+import { StorageFailure } from '../../../sql/storage-errors.ts'
+import { appendHeld, takeCounters } from '../../../events/postgres/append/append.ts'
+import { markClosing } from './erase.ts'
+import { ofSubject, readLatestKept, setKeptCode } from '../../../events/postgres/kept-events.ts'
+import type { Stamped } from '../../../events/postgres/append/plan-commit.ts'
 
 const selectKept: Statement = {
   name: 'restriction-kept',
@@ -108,4 +135,137 @@ async function step(database: Database, row: RestrictionRow, limit: number): Pro
     if (answer?.status === 'reduced') return { kind: 'reduced', events: taken.length }
     return notReduced(session, key)
   })
+}
+
+const findSubject: Statement = {
+  name: 'restriction-subject',
+  text: `SELECT f.tenant, s.position, s.code, s.kept_code, s.payload_hash, e.json, e.state FROM feed f
+    LEFT JOIN subject s ON s.tenant = f.tenant AND s.feed = f.feed AND s.subject = $3
+    LEFT JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
+    WHERE f.tenant = $1 AND f.feed = $2`,
+}
+const hideLatest: Statement = {
+  name: 'restriction-hide-latest',
+  text: 'SELECT note_reduction($1, $2, hide_events($1, $2, $3::bigint[], $4::text[]))',
+}
+interface SubjectRow extends Row {
+  readonly position: string | null
+  readonly code: string
+  readonly kept_code: string | null
+  readonly payload_hash: Buffer | null
+  readonly json: string
+  readonly state: string
+}
+
+type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'given' | 'note'>
+
+/** Tries again if the store's history has to be vouched for first (D13). */
+async function vouched<Outcome>(
+  { database, appendContext }: Parts,
+  run: (session: Session) => Promise<Outcome | 'unvouched'>,
+): Promise<Outcome | { readonly kind: 'epochRequired' }> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await database.transaction(run)
+    if (outcome !== 'unvouched') return outcome
+    if (tries > 1 || !(await appendContext.vouch())) return { kind: 'epochRequired' }
+  }
+}
+
+/** Begins and lifts a restriction: the event, and the rows, in one commit. */
+function beginRestriction(parts: Parts, request: RestrictionRequest): Promise<RestrictOutcome> {
+  return vouched<RestrictOutcome>(parts, (session) => begin(session, parts, request))
+}
+
+async function begin(
+  session: Session,
+  { appendContext, given, note }: Parts,
+  request: RestrictionRequest,
+): Promise<RestrictOutcome | 'unvouched'> {
+  const { key, subjectId } = request
+  const sql = sqlOver((...asked) => session.query(...asked), given)
+  const nowMs = await sql.nowMs()
+  await sql.rows(lockRestrictions(key, subjectId))
+  await takeCounters(session, [request])
+  const [same] = await sql.rows(restrictionWithId(request.restrictionId))
+  const [inForce] = await sql.rows(restrictionInForce(key, subjectId))
+  const known = same ?? inForce
+  if (known !== undefined) return { kind: 'restricted', restriction: restrictionOf(known) }
+  const [subject] = await session.query<SubjectRow>(findSubject, ofSubject(key, subjectId))
+  if (subject === undefined) return { kind: 'unknownFeed' }
+  if (subject.position === null) return { kind: 'unknownTarget' }
+  const appended = await appendHeld(session, closingOfRestriction(request), appendContext)
+  if (appended.kind === 'unvouched') return 'unvouched'
+  if (appended.kind === 'refused') {
+    if (appended.outcome.kind !== 'stored') return refusalOfRestriction(appended.outcome)
+    throw new StorageFailure('storage_unavailable', new Error('the closing event was not written'))
+  }
+  const { lastPosition, stored } = appended.stamped
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  await session.query(markClosing, [...feed, lastPosition])
+  await setKeptCode(session, key, subjectId, subject.kept_code ?? subject.code)
+  // Events that are still being shown again stay hidden.
+  await sql.rows(stopLifting(key, subjectId))
+  if (subject.state === 'full') {
+    const json = erasedEventJson(key.feed, subjectId, subject.json)
+    await session.query(hideLatest, [...feed, bigints([BigInt(subject.position)]), texts([json])])
+  }
+  const restriction = begunRestriction(request, stored.at(-1)?.sequenceNumber ?? 0, nowMs)
+  await sql.rows(putRestriction(restriction, { nextPosition: 1, lastPosition: lastPosition - 1 }))
+  await note(session, restrictionBegun(request), request.actor)
+  return { kind: 'restricted', restriction }
+}
+
+function liftRestriction(parts: Parts, request: LiftRequest): Promise<LiftOutcome> {
+  return vouched<LiftOutcome>(parts, (session) => lift(session, parts, request))
+}
+
+async function lift(
+  session: Session,
+  parts: Parts,
+  request: LiftRequest,
+): Promise<LiftOutcome | 'unvouched'> {
+  const sql = sqlOver((...asked) => session.query(...asked), parts.given)
+  const [row] = await sql.rows(lockedRestriction(request.restrictionId))
+  if (row?.tenant !== request.tenantId) return { kind: 'unknownRestriction' }
+  const restriction = restrictionOf(row)
+  if (!isInForce(restriction)) return { kind: 'lifting', restriction }
+  const { key, subjectId } = restriction
+  await takeCounters(session, [{ key }])
+  const appended = await reopen(session, parts, key, subjectId, request)
+  if (appended === 'unvouched' || 'kind' in appended) return appended
+  const { lastPosition } = appended
+  const lifting: Restriction = {
+    ...restriction,
+    state: 'lifting',
+    endedMs: await sql.nowMs(),
+    endedBy: request.actor,
+  }
+  await sql.rows(putRestriction(lifting, { nextPosition: 1, lastPosition: lastPosition - 1 }))
+  await parts.note(session, restrictionLifted(restriction), request.actor)
+  return { kind: 'lifting', restriction: lifting }
+}
+
+async function reopen(
+  session: Session,
+  { appendContext }: Parts,
+  key: FeedKey,
+  subjectId: string,
+  request: LiftRequest,
+): Promise<Stamped | Exclude<LiftOutcome, { kind: 'lifting' }> | 'unvouched'> {
+  const [subject] = await session.query<SubjectRow>(findSubject, ofSubject(key, subjectId))
+  if (subject === undefined) return { kind: 'unknownRestriction' }
+  const state = { keptCode: subject.kept_code, payloadHash: subject.payload_hash }
+  const kept = await readLatestKept((...asked) => session.query(...asked), key, subjectId)
+  const batch = reopening(key, subjectId, request, state, kept?.json)
+  const appended = await appendHeld(session, batch, appendContext)
+  if (appended.kind === 'unvouched') return 'unvouched'
+  if (appended.kind === 'refused') {
+    if (appended.outcome.kind !== 'stored') return refusalOfRestriction(appended.outcome)
+    throw new StorageFailure('storage_unavailable', new Error('the reopening event was not written'))
+  }
+  await setKeptCode(session, key, subjectId, null)
+  const { lastPosition } = appended.stamped
+  if (batch.drafts[0]?.content.kind === 'erased')
+    await session.query(markClosing, [key.tenantId, feedNumbers[key.feed], lastPosition])
+  return appended.stamped
 }

@@ -9,11 +9,10 @@ import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { assertUndamaged } from '../../../events/sqlite/event-checksum.ts'
 import { sqlOver } from '../../../sql/sqlite.ts'
 import { decisionsOf, reductionsOf } from '../../exported-records.ts'
-import { metaOf } from '../meta.ts'
+import { metaOf, readReservation } from '../meta.ts'
 import { keptRecords } from '../reduce/restrict.ts'
 import { subjectStateOf } from '../../../events/sqlite/subject-row.ts'
 import type { SubjectRow } from '../../../events/sqlite/subject-row.ts'
-import { readReservation } from '../stored-reservation.ts'
 
 /** On a separate connection, whose one transaction shows one moment for as long as the copy takes. */
 export async function exportRecords(

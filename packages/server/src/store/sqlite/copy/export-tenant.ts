@@ -15,7 +15,7 @@ import type { Connection } from '../../../sql/sqlite/connection.ts'
 import { eventRecordOf, idRecordOf } from './export-records.ts'
 import type { EventRow, IdRow } from './export-records.ts'
 import { keptRecords } from '../reduce/restrict.ts'
-import { readReservation } from '../stored-reservation.ts'
+import { readReservation } from '../meta.ts'
 import { subjectStateOf } from '../../../events/sqlite/subject-row.ts'
 import type { SubjectRow } from '../../../events/sqlite/subject-row.ts'
 

@@ -13,19 +13,17 @@ import type {
 } from '../../store-records.ts'
 import type { NoteChanges } from '../../../sql/sqlite.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { branchViewEnterer } from '../../../events/sqlite/append/enter-branch-views.ts'
+import { branchViewEnterer, eventStatements } from '../../../events/sqlite/append/enter-branch-views.ts'
 import { eventChecksum } from '../../../events/sqlite/event-checksum.ts'
-import { eventStatements } from '../../../events/sqlite/append/event-statements.ts'
 import { feedReader } from '../../../events/sqlite/feed-row.ts'
 import type { FeedRow } from '../../../events/sqlite/feed-row.ts'
 import { putDecisions } from '../../exported-records.ts'
 import { statementRunner } from '../../../sql/sqlite.ts'
 import { keptEvents } from '../../../events/sqlite/kept-events.ts'
-import { metaOf } from '../meta.ts'
+import { metaOf, raiseReservation } from '../meta.ts'
 import { eventReducer } from '../reduce/reduce-events.ts'
 import type { EventRow } from '../reduce/reduce-events.ts'
 import { subjectValues } from '../../../events/sqlite/subject-row.ts'
-import { raiseReservation } from '../stored-reservation.ts'
 
 /** Inserts records of another store, in one commit. Throws, and leaves everything unchanged, if they do not follow. */
 export function recordImporter(

@@ -5,7 +5,7 @@ import type { SharedClock } from '../../../runtime/clock.ts'
 import type { Erasing } from '../../../privacy/erasure/erasure.ts'
 import type { Watchers } from '../../../events/watchers.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { erasedRangeReader } from './erased-range.ts'
+import { erasedRangeReader } from './erasure-writes.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { OnWriter } from '../../../sql/sqlite.ts'
 

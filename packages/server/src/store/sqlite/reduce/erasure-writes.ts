@@ -1,17 +1,19 @@
 /** Erases on the writer's connection: each verb is one immediate transaction. */
-import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
+import { bytesOfUuid, millisecondsOfTicks, uuidOfBytes } from '@property-events/protocol/plain'
 import { refusalOf } from '../../../events/feed.ts'
 import type { Ticks } from '@property-events/protocol'
 import { erasureBegun } from '../../../audit/changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../../../privacy/erasure/begin.ts'
-import type { ChangeCounts } from '../../../events/change-counts.ts'
+import type { ChangeCounts } from '../../../events/watchers.ts'
 import { readClock } from '../../../runtime/clock.ts'
 import type { SharedClock } from '../../../runtime/clock.ts'
 import { erasureOf, erasureWithId, insertErasure } from '../../../privacy/erasure/store.ts'
 import type {
   BeginErasureOutcome,
   Erasure,
+  ErasureRefusal,
   ErasureRequest,
+  ErasureTarget,
   ReduceOutcome,
 } from '../../../privacy/erasure/erasure.ts'
 import type { Appender } from '../../../events/sqlite/append/append.ts'
@@ -20,9 +22,12 @@ import { statementRunner } from '../../../sql/sqlite.ts'
 import type { NoteChanges } from '../../../sql/sqlite.ts'
 import type { CommitLine } from '../../../events/sqlite/commit-line.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { erasedRangeReader } from './erased-range.ts'
-import { feedReader } from '../../../events/sqlite/feed-row.ts'
+import { feedReader, feedToPublishReader } from '../../../events/sqlite/feed-row.ts'
+import type { FeedToPublish } from '../../../events/sqlite/feed-row.ts'
 import { reducer } from './reduce-events.ts'
+import type { FeedKey } from '../../../events/feed-key.ts'
+import { activeHold, onHoldOf } from '../../../privacy/hold/store.ts'
+import { latestKeptReader } from '../../../events/sqlite/kept-events.ts'
 
 export interface ErasureWrites {
   beginErasure(request: ErasureRequest): BeginErasureOutcome
@@ -116,4 +121,56 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
     run(insertErasure(erasure, firstPosition, lastPosition))
     return { kind: 'begun', erasure }
   })
+}
+
+interface ErasedRange {
+  readonly feed: FeedToPublish
+  readonly firstPosition: number
+  readonly lastPosition: number
+  readonly events: number
+}
+
+/** What an erasure will reduce, determined before anything is appended: a subject's events, or one event. */
+export function erasedRangeReader(
+  db: Connection,
+  nowMs: () => number,
+): (key: FeedKey, target: ErasureTarget) => ErasedRange | ErasureRefusal {
+  const feedOf = feedToPublishReader(db)
+  const run = statementRunner(db)
+  const latestKept = latestKeptReader(db)
+  // Uses only the index: 100,000 events of a subject take some milliseconds.
+  const countEvents = db
+    .prepare<[number, Uint8Array], number>(
+      'SELECT count(*) FROM event INDEXED BY event_subject WHERE feed_no = ? AND subject = ?',
+    )
+    .pluck()
+  const findEvent = db.prepare<
+    [number, Uint8Array],
+    { position: number; latest: number; subject: Uint8Array }
+  >(
+    `SELECT event_id.position, subject.position AS latest, event.subject FROM event_id
+      JOIN event ON event.place = (event_id.feed_no << 40) | event_id.position AND event.id = event_id.id
+      JOIN subject ON subject.feed_no = event_id.feed_no AND subject.subject = event.subject
+      WHERE event_id.feed_no = ? AND event_id.id = ?`,
+  )
+  return (key, target) => {
+    const feed = feedOf(key)
+    if (feed === undefined) return { kind: 'unknownFeed' }
+    if (target.kind === 'subject') {
+      const events = countEvents.get(feed.feedNo, bytesOfUuid(target.subjectId)) ?? 0
+      if (events === 0) return { kind: 'unknownTarget' }
+      const onHold = onHoldOf(run(activeHold(key, target.subjectId, nowMs())))
+      if (onHold !== undefined) return onHold
+      return { feed, firstPosition: 1, lastPosition: feed.lastPosition, events }
+    }
+    const event = findEvent.get(feed.feedNo, bytesOfUuid(target.eventId))
+    if (event === undefined) return { kind: 'unknownTarget' }
+    const { position, latest } = event
+    // For a restricted contact, a later event is shown in its place, which does not show the contact's state.
+    const kept = latestKept(feed.feedNo, event.subject)?.position
+    if (position === latest || position === kept) return { kind: 'eventIsLatest' }
+    const onHold = onHoldOf(run(activeHold(key, uuidOfBytes(event.subject), nowMs())))
+    if (onHold !== undefined) return onHold
+    return { feed, firstPosition: position, lastPosition: position, events: 1 }
+  }
 }

@@ -1,11 +1,20 @@
 /** Positions of the latest events of subjects, now and at an earlier time. */
 import type { Category } from '@property-events/protocol'
+import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import { partsOfView } from '../../branches/branch-view.ts'
-import type { EarlierQuery, EarlierStep, LatestQuery } from '../../event-log.ts'
+import type {
+  EarlierQuery,
+  EarlierStep,
+  EventPosition,
+  LatestQuery,
+  NumberedSubject,
+  SubjectPositionsQuery,
+  SubjectsQuery,
+} from '../../event-log.ts'
 import type { FeedView } from '../../branches/branch-view.ts'
 import type { Connection } from '../../../sql/sqlite/connection.ts'
-import { feedNumbers } from '../feed-row.ts'
-import { categoriesOf } from './read-after.ts'
+import { feedNumbers, feedReader } from '../feed-row.ts'
+import { categoriesOf, positionFinder } from './read-after.ts'
 
 /** Runs through the index of the latest events; no event is read. */
 export const latestPositionStatements = {
@@ -94,5 +103,42 @@ export function earlierFinder(db: Connection): (query: EarlierQuery) => EarlierS
       return before !== undefined && standsIn(feed, view, before) ? [before.position] : []
     })
     return { positions, next: looked.length < limit ? undefined : looked.at(-1)?.position }
+  })
+}
+
+/** Where the events of a subject are, and whose the events of a range are, without reading an event. */
+export const placesOfStatement = `SELECT place & 0xffffffffff AS position, sequence AS sequenceNumber FROM event INDEXED BY event_subject
+  WHERE feed_no = @feedNo AND subject = @subject AND place > (@feedNo << 40) | @after ORDER BY place LIMIT @limit`
+
+export function subjectPositionsReader(
+  db: Connection,
+): (query: SubjectPositionsQuery) => readonly EventPosition[] {
+  const feedOf = feedReader(db)
+  const select = db.prepare<[object], EventPosition>(placesOfStatement)
+  return ({ key, subjectId, after, limit }) => {
+    const feedNo = feedOf(key)?.feedNo
+    return feedNo === undefined ? [] : select.all({ feedNo, subject: bytesOfUuid(subjectId), after, limit })
+  }
+}
+
+export function subjectsReader(db: Connection): (query: SubjectsQuery) => readonly NumberedSubject[] {
+  const feedOf = feedReader(db)
+  const positionOf = positionFinder(db)
+  const select = db.prepare<
+    [number, number, number, number],
+    { position: number; sequence: number; subject: Buffer }
+  >(
+    `SELECT place & 0xffffffffff AS position, sequence, subject FROM event
+      WHERE place >= (? << 40) | ? AND place <= (? << 40) | ? ORDER BY place`,
+  )
+  return db.transaction(({ key, view, range: [first, last] }: SubjectsQuery) => {
+    const feed = feedOf(key)
+    if (feed === undefined) return []
+    const isNumbers = view === 'numbers'
+    const from = isNumbers ? positionOf(feed, first - 1) + 1 : first
+    const to = Math.min(isNumbers ? positionOf(feed, last) : last, feed.lastPosition)
+    return select.all(feed.feedNo, from, feed.feedNo, to).map(({ position, sequence, subject }) => {
+      return { number: isNumbers ? sequence : position, subjectId: uuidOfBytes(subject) }
+    })
   })
 }

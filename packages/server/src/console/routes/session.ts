@@ -1,0 +1,155 @@
+/** `GET /console/session`: what the browser may do (PROTOCOL §15.3). */
+import { refusalAtDoor, standingCodes } from '../../keys/access/access.ts'
+import { failuresOf, isFromItsNetwork } from '../../keys/access/network.ts'
+import type { ConsoleDoor } from '../door.ts'
+import { cookieText } from '../door.ts'
+import { refused } from '../../http/exchange.ts'
+import type { Headers, Outcome, Request } from '../../http/exchange.ts'
+import { success } from '../../http/problem/problem.ts'
+import type { ProblemCode } from '../../http/problem/problem.ts'
+import { refusalOfParameters } from '../../http/requests/query.ts'
+import type { Operation, OperationSchema } from '../../http/operation.ts'
+import type { ServiceLimits } from '../../http/limits.ts'
+import type { NetworkContext } from '../../keys/access/network.ts'
+import type { KeyRecord, KeyStore } from '../../keys/key.ts'
+import type { ConsoleSession } from '../session.ts'
+import { answer, openProblems } from '../../http/openapi/responses.ts'
+import { timeOf } from '../../http/time-of.ts'
+import { keyMembers } from '../../keys/routes/key-answer.ts'
+
+/** What the answer about a session needs. */
+export interface SessionContext extends NetworkContext {
+  readonly basePath: string
+  readonly keys: KeyStore
+  readonly limits: ServiceLimits
+}
+
+export function readSession(context: SessionContext, door: ConsoleDoor, pictures: boolean): Operation {
+  return {
+    method: 'GET',
+    path: '/console/session',
+    mediaType: 'application/json',
+    access: undefined,
+    schema: sessionSchema('readSession', 'Read the session of the console', 'console_session_ended'),
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return (request) => read(context, door, pictures, request)
+    },
+  }
+}
+
+async function read(
+  context: SessionContext,
+  door: ConsoleDoor,
+  pictures: boolean,
+  request: Request,
+): Promise<Outcome> {
+  const failures = failuresOf(context, request)
+  const entered = await door.enter(request)
+  if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
+  const { verdict, session, origin } = entered
+  if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  if (!isFromItsNetwork(context, request, verdict.key)) return refused({ code: 'key_network' })
+  const found = await context.keys.findKey(session.keyId)
+  if (found === undefined) return refused({ code: 'console_session_ended' })
+  const { basePath } = context
+  const body = JSON.stringify(sessionMembers({ door, basePath, origin, pictures }, session, found.record))
+  return { kind: 'text', status: success.ok, headers: sessionHeaders, body }
+}
+
+/** `DELETE /console/session`: signs out, and ends every request of the session that still waits (PROTOCOL §15.3). */
+
+/** What signing out needs. */
+export interface SignOutContext extends CookieContext, NetworkContext {
+  readonly limits: ServiceLimits
+}
+
+export function signOut(context: SignOutContext, door: ConsoleDoor): Operation {
+  return {
+    method: 'DELETE',
+    path: '/console/session',
+    mediaType: 'application/json',
+    access: undefined,
+    schema: sessionSchema('signOut', 'Sign out of the console', 'console_session_ended'),
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return (request) => end(context, door, request)
+    },
+  }
+}
+
+/** Also works for a key that has ended. */
+async function end(context: SignOutContext, door: ConsoleDoor, request: Request): Promise<Outcome> {
+  const failures = failuresOf(context, request)
+  const entered = await door.enter(request)
+  if (entered.kind !== 'session') return refusalAtDoor(entered, failures)
+  await door.sessions.end(entered.session)
+  const { 'content-type': _, ...headers } = cookieHeaders(context, door, entered.origin)
+  return { kind: 'text', status: success.noContent, headers, body: '' }
+}
+
+/** A session, and what may be done with it, for the page (PROTOCOL §15.3). */
+
+/** What writing the cookie needs. */
+export interface CookieContext {
+  readonly basePath: string
+}
+
+interface SessionPlace {
+  readonly door: ConsoleDoor
+  readonly basePath: string
+  /** The origin of the page. */
+  readonly origin: string
+  /** The service has pictures of its own. */
+  readonly pictures: boolean
+}
+
+/** `record`: of the session's key. */
+export function sessionMembers(
+  { door, basePath, origin, pictures }: SessionPlace,
+  session: ConsoleSession,
+  record: KeyRecord,
+): object {
+  return {
+    key: keyMembers(record),
+    createdAt: timeOf(session.begunMs),
+    expiresAt: timeOf(session.endsMs),
+    idleEndsAt: timeOf(door.sessions.idleEndMs(session)),
+    freshUntil: timeOf(door.sessions.freshUntilMs(session)),
+    images: { own: pictures, hosts: door.options.imageHosts ?? [] },
+    serviceUrl: door.options.url ?? `${origin}${basePath}`,
+  }
+}
+
+const sessionHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+/** `Set-Cookie` for the page's origin; without `value` it removes the cookie. */
+export function cookieHeaders(
+  { basePath }: Pick<CookieContext, 'basePath'>,
+  { cookieName: name }: ConsoleDoor,
+  origin: string,
+  value?: string,
+): Headers {
+  return { ...sessionHeaders, 'set-cookie': cookieText({ name, basePath, origin }, value) }
+}
+
+/** No document has them: PROTOCOL §15 describes them. */
+export function sessionSchema(
+  operationId: string,
+  summary: string,
+  ...problems: readonly ProblemCode[]
+): () => OperationSchema {
+  return () => ({
+    operationId,
+    summary,
+    description: summary,
+    tags: ['Description'],
+    security: [],
+    response: {
+      [success.ok]: answer('The session.', { type: 'object' }, {}),
+      ...openProblems(...problems),
+    },
+  })
+}
