@@ -3,8 +3,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { revealReasons } from '@property-events/protocol'
 import { contactChanges, contactLines, sectionsOf } from '../../src/views/contact/contact-lines.ts'
-import { exportOf, readWhole } from '../../src/views/contact/export-contact.ts'
-import { reasonChoices, revealMs, secondsLeft } from '../../src/views/contact/reveal.ts'
+import {
+  exportOf,
+  readWhole,
+  reasonChoices,
+  revealMs,
+  secondsLeft,
+} from '../../src/views/contact/full-contact.ts'
 
 describe('the lines of a contact', () => {
   it('say which fields are filled in, by name and place, and which are hidden (PROTOCOL §12.7)', () => {

@@ -50,7 +50,7 @@ export async function openStorage(options: OpenStorageOptions): Promise<StorageE
   if (given.kind === 'sqlite') return openSqlite(given, create, given, clock, overrideClockCheck)
   // Loaded on use: without it, serving from SQLite takes 2 MB less.
   const { openPostgres } = await import('./postgres/engine.ts')
-  const { untilReached } = await import('../sql/postgres/until-reached.ts')
+  const { untilReached } = await import('./postgres/open-store.ts')
   const open = () => openPostgres(given, create, given, clock, overrideClockCheck, onWaiting)
   return untilReached(open, { waitMs, signal, onWaiting })
 }

@@ -16,8 +16,8 @@ import type { ViewProps } from '../view.ts'
 import { ContactHistory, historyLimit } from './contact-history.tsx'
 import { ContactActions } from './contact-actions.tsx'
 import { contactLines, sectionsOf } from './contact-lines.ts'
-import { reasonChoices, revealMs, secondsLeft } from './reveal.ts'
-import type { Revealed } from './reveal.ts'
+import { reasonChoices, revealMs, secondsLeft } from './full-contact.ts'
+import type { Revealed } from './full-contact.ts'
 import './contact.css'
 
 export function ContactView({ parts: { tenantId = '', contactRef = '' } }: ViewProps) {

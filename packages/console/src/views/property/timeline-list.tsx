@@ -4,7 +4,7 @@ import { Copy } from '../../parts/copy.tsx'
 import { EventType } from '../../parts/event-type.tsx'
 import { LocalTime } from '../../parts/age.tsx'
 import { countText } from '../../words/numbers.ts'
-import { rawText } from '../feed/raw-text.ts'
+import { rawText } from '../feed/event-text.ts'
 import { DifferenceText } from './difference-text.tsx'
 import type { TimelineLine } from './timeline.ts'
 

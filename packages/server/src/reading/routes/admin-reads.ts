@@ -2,7 +2,8 @@
  * The reads of property events (PROTOCOL §3 and §11) for a tenant in the path. They are the same operations and do not know the path.
  * They are strict, like all of administration: a parameter that they would ignore is refused (D19).
  */
-import { parseUuid } from '@property-events/protocol'
+import { feedNames, feeds, formatTicks, parseUuid } from '@property-events/protocol'
+import type { FeedState } from '@property-events/protocol/wire'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
 import { refused } from '../../http/exchange.ts'
 import type { Headers, Outcome } from '../../http/exchange.ts'
@@ -22,11 +23,13 @@ import { readEventRun } from './read-run.ts'
 import type { EventRunContext } from './read-run.ts'
 import { readSnapshot } from './read-snapshot.ts'
 import type { SnapshotContext } from './read-snapshot.ts'
-import { paramsOf } from '../../http/admin/admin-operation.ts'
-import { noTenant, notTenantId, readableTenant } from '../../tenants/routes/tenant-operation.ts'
+import { adminAnswer, noParameters, paramsOf } from '../../http/admin/admin-operation.ts'
+import { noTenant, notTenantId, readableTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { reaches } from '../../keys/access/reach.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
+import type { FeedKey } from '../../events/feed-key.ts'
+import type { EventStore } from '../../events/event-log.ts'
 
 interface Context
   extends
@@ -147,4 +150,56 @@ function strict(response: OperationSchema['response']): OperationSchema['respons
       return [status, { ...said, headers: Object.fromEntries(named) }]
     }),
   )
+}
+
+interface FeedListContext extends TenantContext {
+  readonly events: EventStore
+}
+
+/** `GET /v1/admin/tenants/{tenantId}/feeds`: the state of a tenant's feeds (PROTOCOL §12). */
+export function listFeeds(context: FeedListContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/tenants/:tenantId/feeds',
+    need: 'admin:inspect',
+    operationId: 'listFeeds',
+    summary: 'See where the feeds of a tenant stand',
+    description:
+      'Head, epoch, revision, how many events each view has, how many properties or contacts are there now, and the time of the last event.',
+    ok: { description: 'Both feeds.', schema: 'FeedStates' },
+    async answer({ tenant: { tenantId } }) {
+      const found = await context.events.counts(tenantId)
+      const states = await Promise.all(
+        feedNames.map((feed) => {
+          const live = found.find(({ key }) => key.feed === feed)?.live ?? 0
+          return stateOf(context, { tenantId, feed }, live)
+        }),
+      )
+      const items = states.filter((state) => state !== undefined)
+      return items.length === 0 ? noTenant : adminAnswer({ items, next: null })
+    },
+  })
+}
+
+async function stateOf(
+  { events }: Pick<FeedListContext, 'events'>,
+  key: FeedKey,
+  live: number,
+): Promise<FeedState | undefined> {
+  const { feed } = key
+  const views = Object.entries(feeds[feed].apiEventTypes)
+  const located = await Promise.all(views.map(([, view]) => events.locate({ key, view })))
+  const head = located[0]?.head
+  if (head === undefined) return undefined
+  const counts = views.map(([name], index) => [name, located[index]?.range.count ?? 0])
+  return {
+    feed,
+    sequenceNumber: head.sequenceNumber,
+    epoch: head.epoch,
+    revision: head.revision,
+    counts: Object.fromEntries(counts),
+    live,
+    lastPublishedAt: head.created === undefined ? null : `${formatTicks(head.created)}Z`,
+  }
 }

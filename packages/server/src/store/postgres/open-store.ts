@@ -1,15 +1,17 @@
 /** From a database's address to a store with the requested schema and settings. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { catalogueFault } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
-import { settingsRefusal, catalogueText } from '../settings.ts'
-import type { WantedSettings, NewSettings } from '../settings.ts'
-import { StorageRefusal } from '../../sql/storage-errors.ts'
+import { catalogueText, settingsRefusal } from '../settings.ts'
+import type { NewSettings, WantedSettings } from '../settings.ts'
+import { StorageFailure, StorageRefusal } from '../../sql/storage-errors.ts'
 import type { StoreSettings } from '../storage.ts'
-import { connect } from '../../sql/postgres/connection.ts'
+import { connect, isConnectionLoss } from '../../sql/postgres/connection.ts'
 import { failureOf } from '../../sql/postgres/failure.ts'
 import { migrate } from './migrate.ts'
 import type { Session, Statement } from '../../sql/postgres/session.ts'
 import type { FillStore } from './migrate.ts'
+import { standbyText } from '../../sql/postgres/pool.ts'
 
 /** Rejects with a `StorageRefusal` or a `StorageFailure`. A refused database is left as it was. */
 export async function openStore(
@@ -70,4 +72,53 @@ async function readSettings(session: Session): Promise<StoreSettings> {
   const fault = catalogueFault(catalogue)
   if (fault !== undefined) throw new Error(`the store's catalogue is damaged: ${fault}`)
   return { storeId: row.store_id, catalogue, startSequence: Number(row.start_sequence) }
+}
+
+/** Waits for a database that is away: it is starting, restarting, or is a standby that is being promoted. */
+interface Patience {
+  /** From the first try on. */
+  readonly waitMs: number
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined
+  /** Called once, with a sentence for the log, when the wait begins. */
+  readonly onWaiting?: ((reason: string) => void) | undefined
+}
+
+const longestPauseMs = 2_000
+
+/** The final result of `open`: it is retried while the database is away, until the time is over. */
+export async function untilReached<T>(open: () => Promise<T>, patience: Patience): Promise<T> {
+  const { waitMs, signal, onWaiting } = patience
+  const untilMs = performance.now() + waitMs
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await open()
+    } catch (error) {
+      const leftMs = untilMs - performance.now()
+      if (!isAway(error) || leftMs <= 0 || signal?.aborted === true) throw error
+      if (tries === 1)
+        onWaiting?.(`${awayText(error)}: waiting for it, up to ${Math.round(waitMs / 1_000)} s.`)
+      const pauseMs = Math.min(leftMs, longestPauseMs, 100 * 2 ** tries)
+      await delay(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
+    }
+  }
+}
+
+/** A name that is not known yet, as while containers start, and a server that has no connection left. */
+const passingCodes = /^(ENOTFOUND|EAI_AGAIN|53300)$/
+
+/** Whether waiting may help: it does not against a wrong password, or for a database that does not exist. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof StorageFailure) || !(error.cause instanceof Error)) return false
+  const { cause } = error
+  const code = 'code' in cause ? String(cause.code) : ''
+  return isConnectionLoss(cause) || passingCodes.test(code) || cause.message === standbyText
+}
+
+function awayText(error: unknown): string {
+  const cause = error instanceof StorageFailure && error.cause instanceof Error ? error.cause : undefined
+  // If several addresses were tried, each error says what is wrong with it, and the whole says nothing.
+  const [first] = cause instanceof AggregateError ? cause.errors : [cause]
+  const reason = first instanceof Error ? first.message : String(first)
+  return `The database cannot be used (${reason})`
 }
