@@ -12,8 +12,8 @@ import { capital, keyedProblems } from '../../http/openapi/responses.ts'
 import { readQuery } from '../../http/requests/query.ts'
 import { getEvent } from './get-event.ts'
 import type { GetEventContext } from './get-event.ts'
-import { getSubject, subjectHistory } from './subject-history.ts'
-import type { HistoryContext, SubjectContext } from './subject-history.ts'
+import { getSubject, subjectHistory } from './subject.ts'
+import type { HistoryContext, SubjectContext } from './subject.ts'
 import { listEvents } from './list-events.ts'
 import type { ListEventsContext } from './list-events.ts'
 import type { Operation, OperationSchema } from '../../http/operation.ts'
@@ -24,7 +24,12 @@ import type { EventRunContext } from './read-run.ts'
 import { readSnapshot } from './read-snapshot.ts'
 import type { SnapshotContext } from './read-snapshot.ts'
 import { adminAnswer, noParameters, paramsOf } from '../../http/admin/admin-operation.ts'
-import { noTenant, notTenantId, readableTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
+import {
+  noTenant,
+  notTenantId,
+  readableTenant,
+  tenantOperation,
+} from '../../tenants/routes/tenant-operation.ts'
 import { reaches } from '../../keys/access/reach.ts'
 import type { ServiceLimits } from '../../http/limits.ts'
 import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
