@@ -127,7 +127,7 @@ const requestsPerSecond = 50
 /** On a narrow terminal a day is above its events, and ends where their times end. */
 const dayColumn = 17
 
-export function addTail(events: Command, context: CommandContext): void {
+function addTail(events: Command, context: CommandContext): void {
   const command = events
     .command('tail')
     .description('show the latest events, then new ones as they come; stop with Ctrl+C')

@@ -43,7 +43,7 @@ interface Surroundings {
   readonly near: readonly string[]
 }
 
-/** Lists of words and phrases by name. `{name}` inside a phrase stands for another list or a fact, see `prose.ts`. */
+/** Lists of words and phrases by name. `{name}` inside a phrase stands for another list or a fact, see `phrases.ts`. */
 type Words = Readonly<Record<string, readonly string[]>>
 
 interface MarketData {

@@ -67,7 +67,7 @@ export interface ServedAt {
   readonly metricsUrl: string | undefined
 }
 
-export interface ServingLock extends FileLock {
+interface ServingLock extends FileLock {
   /** Keeps the addresses beside the lock, for `servedAt`. Never fails: on a full disk they are unknown. */
   announce(at: ServedAt): void
 }

@@ -2,7 +2,7 @@
 import type { EventRun, FeedEvent } from '@property-events/protocol/wire'
 import { countText } from '../../words/numbers.ts'
 
-export interface Runs {
+interface Runs {
   readonly type: string
   readonly items: readonly FeedEvent[]
   /** Where reading began: only events with greater numbers are read. */
