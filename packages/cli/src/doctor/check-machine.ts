@@ -1,4 +1,4 @@
-/** The ports and the disk. */
+/** The carried Node, the ports and the disk. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,

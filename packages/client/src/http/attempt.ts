@@ -1,4 +1,4 @@
-/** The limits of an attempt: the caller's signal, silence, and the deadline of the call. */
+/** One attempt: its limits (the signal of the caller, silence, the deadline of the call), and the sentences for one that did not get through. */
 import type { Connection } from '../connection.ts'
 import { AbortedError, NetworkError } from '../errors.ts'
 import type { PropertyEventsError } from '../errors.ts'

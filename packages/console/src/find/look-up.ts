@@ -1,4 +1,4 @@
-/** Where to look for a pasted text: which requests to send, and in which order. It sends none itself. */
+/** Where to look for a pasted text: which requests to send, in which order, and the search of all agencies. */
 import type { FeedName } from '../base.ts'
 import { paths } from '../base.ts'
 import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'

@@ -1,4 +1,4 @@
-/** A text with a button that copies it. */
+/** Takes a text along: a button that copies it, and a file to save. */
 import { useEffect, useState } from 'preact/hooks'
 
 interface Props {

@@ -1,6 +1,6 @@
 /**
  * The last answer of `locate` for each view of a feed, for as long as it holds: another request for an unchanged head,
- * or for another page of the same feed, asks no store. Windows are kept only when they are closed (window-bounds-cache.ts):
+ * or for another page of the same feed, asks no store. Windows are kept only when they are closed (`WindowBoundsCache`):
  * the contents of an open window have to be read between two commits (P3).
  */
 import { BoundedMap } from '../runtime/bounded-map.ts'

@@ -1,4 +1,4 @@
-/** The reads of a feed, by either door: as its consumers read it (PROTOCOL §3, §11), or with the tenant in the path (§12.5). */
+/** The reads of a feed, by either door: as its consumers read it (PROTOCOL §3, §11), or with the tenant in the path (§12.5), and publishing. */
 import type { FeedName, Query } from '../../base.ts'
 import type {
   EventPage,
