@@ -90,7 +90,7 @@ function sectionsOf(document: OpenApi): readonly Section[] {
     topic(
       'event-types',
       'Event types',
-      `<p>Which numbers a service uses is fixed when its store is made. A client should decide by the short code.</p>\n${eventTypesHtml()}`,
+      `<p>Which numbers a service uses is fixed when its store is created. A client should decide by the short code.</p>\n${eventTypesHtml()}`,
     ),
     payload('property', 'Property payload', 'PropertyPayload'),
     payload('contact', 'Contact payload', 'ContactPayload'),

@@ -33,7 +33,7 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
     'Publish for the branches that the key was granted (`GET /v1/admin/self` names them), or use a key of the whole agency.',
   view_being_made:
     'Wait for the time in `Retry-After`: the view of the branches of a new key is being prepared, once. Publishing continues meanwhile.',
-  tenant_not_found: 'Check the id of the tenant. Tenants that the key may not see are not found either.',
+  tenant_not_found: 'Check the id of the tenant. Tenants that the key cannot see are not found either.',
   key_not_found:
     'Check the id of the key, the part after `pev_`. Keys of other tenants, and operator keys, are not found either.',
   contact_not_found: 'Check the reference (the `contact_ref` of the payload) and the tenant.',
@@ -46,9 +46,9 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   subject_not_found:
     'Check the reference: it is the `agent_ref` or `contact_ref` of the payload. The feed has no event of it yet.',
   erasure_not_found:
-    'Check the id in the receipt. Receipts of other agencies, and of feeds that the key may not erase, are not found either.',
+    'Check the id in the receipt. Receipts of other agencies, and of feeds that the key cannot erase, are not found either.',
   hold_not_found:
-    'Check the id of the hold. Holds of other agencies, and of feeds that the key may not erase, are not found either.',
+    'Check the id of the hold. Holds of other agencies, and of feeds that the key cannot erase, are not found either.',
   deletion_not_found: 'Check the id in the certificate. `GET /v1/admin/deletions` lists them all.',
   path_not_found: 'Check the path and its prefix. The detail names the path that was probably meant.',
   method_not_allowed: 'Use a method that the header `Allow` names.',

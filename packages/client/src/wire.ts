@@ -182,7 +182,7 @@ export interface DigestSubject {
   readonly sequenceNumber: number
 }
 
-/** What became of a property at a consumer. */
+/** The result of a property at a consumer. */
 export interface ConsumerResult {
   /** The property. */
   readonly agentRef: string
@@ -240,7 +240,7 @@ export interface FeedOfProperty {
   readonly silentSince: string | null
 }
 
-/** What became of the latest event of a property at one consumer. */
+/** The result of the latest event of a property at one consumer. */
 export interface PropertyConsumer {
   /** Id of the key: the part after `pev_` in its text. */
   readonly keyId: string
@@ -278,7 +278,7 @@ export interface PropertyConsumer {
   readonly refusals: number | null
   /** When it was last answered. */
   readonly lastAskedAt: string | null
-  /** When it was last told that there is nothing new. */
+  /** When it last received an answer with nothing new. */
   readonly lastNothingNewAt: string | null
   /**
    * It has asked for nothing since then, which is longer than expected; null: it is not silent, or its key also opens other tenants and the
@@ -343,7 +343,7 @@ export interface Consumer {
   readonly lastStatus: number | null
   /** How it asked. */
   readonly lastRoute: string | null
-  /** When it was last told that there is nothing new. */
+  /** When it last received an answer with nothing new. */
   readonly lastNothingNewAt: string | null
   /** It asks for the first page of the list alone, although there is more: it probably stops at an event type that it does not know. */
   readonly stoppedAfter: number | null
@@ -482,7 +482,7 @@ export interface Erasure {
     readonly code: string
     /** What is left there, and what to do, in a sentence. */
     readonly detail: string
-    /** Of `backups`: when they were begun, the newest first, as far as the store knows. */
+    /** Of `backups`: when they were started, the newest first, as far as the store knows. */
     readonly madeAt?: readonly string[]
   }[]
   /**

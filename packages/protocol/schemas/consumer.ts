@@ -30,7 +30,7 @@ const propertyConsumer = Type.Object(
     url: textOrNull('Where the site shows it.'),
     refusals: orNull(whole('Requests.'), 'Requests that were refused since then.'),
     lastAskedAt: time('When it was last answered.'),
-    lastNothingNewAt: time('When it was last told that there is nothing new.'),
+    lastNothingNewAt: time('When it last received an answer with nothing new.'),
     silentSince: time(
       'It has asked for nothing since then, which is longer than expected; null: it is not silent, or its key also opens other tenants and the asking key is not an operator key.',
     ),
@@ -48,7 +48,7 @@ const propertyConsumer = Type.Object(
   },
   {
     title: 'PropertyConsumer',
-    description: 'What became of the latest event of a property at one consumer.',
+    description: 'The result of the latest event of a property at one consumer.',
   },
 )
 
@@ -108,7 +108,7 @@ const listedConsumer = Type.Object(
     lastAskedAt: time('When it was last answered; null: never.'),
     lastStatus: orNull(whole('A status.'), 'Of that answer.'),
     lastRoute: textOrNull('How it asked.'),
-    lastNothingNewAt: time('When it was last told that there is nothing new.'),
+    lastNothingNewAt: time('When it last received an answer with nothing new.'),
     stoppedAfter: orNull(
       whole('A number.'),
       'It asks for the first page of the list alone, although there is more: it probably stops at an event type that it does not know.',
@@ -198,7 +198,7 @@ export const consumers = {
     },
     {
       title: 'ConsumerResult',
-      description: 'What became of a property at a consumer.',
+      description: 'The result of a property at a consumer.',
       additionalProperties: false,
     },
   ),

@@ -117,7 +117,8 @@ export const erasures = {
           detail: text('What is left there, and what to do, in a sentence.'),
           madeAt: Type.Optional(
             Type.Array(Type.String({ format: 'date-time' }), {
-              description: 'Of `backups`: when they were begun, the newest first, as far as the store knows.',
+              description:
+                'Of `backups`: when they were started, the newest first, as far as the store knows.',
             }),
           ),
         }),

@@ -91,7 +91,7 @@ const key = {
   grants,
   networks,
   rate: orNull(rate, 'Null: the default rate.'),
-  createdAt: moment('When it was made.'),
+  createdAt: moment('When it was created.'),
   expiresAt: time('When it ends by itself; null: never.'),
   revokedAt: time('When somebody ended it.'),
   lastUsedAt: time('When it was last used, at most a minute old.'),

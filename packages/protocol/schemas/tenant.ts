@@ -49,7 +49,7 @@ const tenant = {
     }),
     'Null: it is not being deleted.',
   ),
-  createdAt: moment('When it was made.'),
+  createdAt: moment('When it was created.'),
 }
 
 const activity = {
@@ -67,7 +67,7 @@ const activity = {
       lagEvents: whole('Events that it has not been sent.'),
       lagSeconds: whole('How long ago the first of them was published.'),
     }),
-    'The consumer that lacks most, of those whose keys work; null: nobody reads the feed.',
+    'The consumer that is furthest behind, of those whose keys work; null: nobody reads the feed.',
   ),
   refused: whole('Requests of consumers that were refused since their last answer.'),
 }
@@ -88,7 +88,7 @@ export const tenants = {
   ),
   NewTenant: Type.Object(
     {
-      tenantId: Type.Optional(uuid('Its id, if it already has one; left out, a new one is made.')),
+      tenantId: Type.Optional(uuid('Its id, if it already has one; left out, a new one is created.')),
       name,
       reference: Type.Optional(reference),
     },
@@ -125,7 +125,7 @@ export const tenants = {
               { additionalProperties: false },
             ),
           ),
-          { maxItems: 10, description: 'Keys to be made with it.' },
+          { maxItems: 10, description: 'Keys to create with it.' },
         ),
       ),
     },
@@ -133,9 +133,9 @@ export const tenants = {
   ),
   ImportedTenants: Type.Object(
     {
-      created: whole('Tenants that were made.'),
+      created: whole('Tenants that were created.'),
       known: whole('Lines whose reference a tenant had already.'),
-      refused: whole('Lines for which nothing was made.'),
+      refused: whole('Lines for which nothing was created.'),
       items: Type.Array(
         part(
           'ImportedTenant',
@@ -147,7 +147,7 @@ export const tenants = {
             ),
             tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant that has the reference.'),
             keys: Type.Array(Type.Object({ keyId: text('Of the key.'), label, key: keyText }), {
-              description: 'Those that were made.',
+              description: 'Those that were created.',
             }),
           }),
         ),

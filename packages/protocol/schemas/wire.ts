@@ -210,7 +210,7 @@ export interface Acknowledgement {
   readonly epoch: string
 }
 
-/** What became of a property at a consumer. */
+/** The result of a property at a consumer. */
 export interface ConsumerResult {
   /** The property. */
   readonly agentRef: string
@@ -233,7 +233,7 @@ export interface ResultsReceipt {
   readonly unknown: readonly string[]
 }
 
-/** What became of the latest event of a property at one consumer. */
+/** The result of the latest event of a property at one consumer. */
 export interface PropertyConsumer {
   /** Id of the key: the part after `pev_` in its text. */
   readonly keyId: string
@@ -271,7 +271,7 @@ export interface PropertyConsumer {
   readonly refusals: number | null
   /** When it was last answered. */
   readonly lastAskedAt: string | null
-  /** When it was last told that there is nothing new. */
+  /** When it last received an answer with nothing new. */
   readonly lastNothingNewAt: string | null
   /**
    * It has asked for nothing since then, which is longer than expected; null: it is not silent, or its key also opens other tenants and the
@@ -351,7 +351,7 @@ export interface Consumer {
   readonly lastStatus: number | null
   /** How it asked. */
   readonly lastRoute: string | null
-  /** When it was last told that there is nothing new. */
+  /** When it last received an answer with nothing new. */
   readonly lastNothingNewAt: string | null
   /** It asks for the first page of the list alone, although there is more: it probably stops at an event type that it does not know. */
   readonly stoppedAfter: number | null
@@ -524,7 +524,7 @@ export interface Erasure {
     readonly code: string
     /** What is left there, and what to do, in a sentence. */
     readonly detail: string
-    /** Of `backups`: when they were begun, the newest first, as far as the store knows. */
+    /** Of `backups`: when they were started, the newest first, as far as the store knows. */
     readonly madeAt?: readonly string[]
   }[]
   /**
@@ -812,7 +812,7 @@ export interface Tenant {
     /** How far the deletion has got. */
     readonly state: 'exporting' | 'deleting' | 'forgetting'
   } | null
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: string
 }
 
@@ -848,14 +848,14 @@ export interface ListedTenant {
     /** How far the deletion has got. */
     readonly state: 'exporting' | 'deleting' | 'forgetting'
   } | null
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: string
   /** With `order=lastPublish`: of the last event of its feeds; null if it never published. */
   readonly lastPublishedAt?: string | null
 }
 
 export interface NewTenant {
-  /** Its id, if it already has one; left out, a new one is made. */
+  /** Its id, if it already has one; left out, a new one is created. */
   readonly tenantId?: string | undefined
   /** What people call it; no two tenants have the same. */
   readonly name: string
@@ -878,7 +878,7 @@ export interface TenantImport {
   readonly reference: string
   /** What people call it; no two tenants have the same. */
   readonly name: string
-  /** Keys to be made with it. */
+  /** Keys to create with it. */
   readonly keys?: readonly NewTenantKey[] | undefined
 }
 
@@ -898,11 +898,11 @@ export type Scope =
   | 'contact:erase'
 
 export interface ImportedTenants {
-  /** Tenants that were made. */
+  /** Tenants that were created. */
   readonly created: number
   /** Lines whose reference a tenant had already. */
   readonly known: number
-  /** Lines for which nothing was made. */
+  /** Lines for which nothing was created. */
   readonly refused: number
   /** One for each line, in their order. */
   readonly items: readonly ImportedTenant[]
@@ -915,7 +915,7 @@ export interface ImportedTenant {
   readonly outcome: 'created' | 'known' | 'name_taken' | 'failed'
   /** Of the tenant that has the reference. */
   readonly tenantId: string | null
-  /** Those that were made. */
+  /** Those that were created. */
   readonly keys: readonly {
     /** Of the key. */
     readonly keyId: string
@@ -1110,7 +1110,7 @@ export interface TenantActivity {
   readonly live: number
   /** The last 24 hours of the clock, the present one last. */
   readonly published: readonly number[]
-  /** The consumer that lacks most, of those whose keys work; null: nobody reads the feed. */
+  /** The consumer that is furthest behind, of those whose keys work; null: nobody reads the feed. */
   readonly furthest: {
     /** Of its key. */
     readonly keyId: string
@@ -1188,7 +1188,7 @@ export interface Key {
   readonly networks: readonly string[]
   /** Null: the default rate. */
   readonly rate: KeyRate | null
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: string
   /** When it ends by itself; null: never. */
   readonly expiresAt: string | null
@@ -1301,7 +1301,7 @@ export interface IssuedKey {
   readonly networks: readonly string[]
   /** Null: the default rate. */
   readonly rate: KeyRate | null
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: string
   /** When it ends by itself; null: never. */
   readonly expiresAt: string | null
@@ -1364,7 +1364,7 @@ export interface RotatedKey {
   readonly networks: readonly string[]
   /** Null: the default rate. */
   readonly rate: KeyRate | null
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: string
   /** When it ends by itself; null: never. */
   readonly expiresAt: string | null

@@ -38,7 +38,7 @@ console.log(event?.payload)`,
     readHistory: () =>
       `for await (const event of client.history('${params['subjectId'] ?? ''}')) console.log(event.sequenceNumber)`,
     acknowledgeEvents: () => `await client.acknowledge(${literal(body)})
-console.log('It is noted.')`,
+console.log('Acknowledged.')`,
     reportResults: () => `console.log(await client.report(${literal(body)}))`,
     getConsumers: () => `const seen = await client.delivery('${params['subjectId'] ?? ''}')
 for (const { label, name, sentence } of seen?.consumers ?? []) console.log(label, name, sentence)`,

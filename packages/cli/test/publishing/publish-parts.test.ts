@@ -163,6 +163,19 @@ describe('an event of a file', () => {
     assert.equal(reading.entry.text, `{"id":"${reading.entry.id}","payload":{"text":"a  b\\n"}}`)
   })
 
+  it('that is not UTF-8 is refused with its place in the file and what to do (PROTOCOL §4)', () => {
+    const bytes = Buffer.from('{"payload":{"town":"\xa3"}}', 'latin1')
+    const wanted =
+      'The text is not UTF-8. The byte 0xA3 at line 7, column 21 does not belong there. Is the text Windows-1252 or ISO-8859-1? Save or convert it as UTF-8.'
+    const line = read(bytes, { line: 7 })
+    assert(line.kind === 'refused')
+    assert.equal(line.refused.message, wanted)
+    // Nobody knows in which column an item of an array begins.
+    const item = read(bytes, { line: 7, item: 2 })
+    assert(item.kind === 'refused')
+    assert.equal(item.refused.message, wanted.replace(', column 21', ''))
+  })
+
   it('is refused here if it is not a JSON object, with a stable code', () => {
     const refused: readonly (readonly [string | Buffer, string])[] = [
       ['{"payload":', 'invalid_json'],

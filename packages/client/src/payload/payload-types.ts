@@ -330,7 +330,7 @@ export type PropertyPayload = Open<{
   readonly minimum_term?: number | null | undefined
   /** Lettings, code: 0 Not specified, 1 Long term, 2 Short term, 4 Commercial. Above 0, it marks the property as a letting. */
   readonly let_type?: number | null | undefined
-  /** Who is told when the property goes live (RTDF). */
+  /** Who is notified when the property goes live (RTDF). */
   readonly principal?: PropertyPayloadPrincipal | null | undefined
   /** Why the property was removed (D26), in words or as a code: 7 Sold by Us, 8 Sold by Another Agent, 9 Withdrawn from Market, 10 Lost Instruction, 11 Removed, 12 Let by Us. */
   readonly removal_reason?: string | number | null | undefined

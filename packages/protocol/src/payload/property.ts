@@ -93,7 +93,7 @@ export const PropertyPayload = Type.Object(
     date_available: text('Lettings: first day, `DD-MM-YYYY`.'),
     minimum_term: integer('Lettings: shortest term in months. Above 0, it marks the property as a letting.'),
     let_type: integer(`Lettings, code: ${listCodes(letTypes)}. Above 0, it marks the property as a letting.`),
-    principal: record('Who is told when the property goes live (RTDF).', {
+    principal: record('Who is notified when the property goes live (RTDF).', {
       principal_email_address: text('RTDF: 6 to 200 characters.'),
       auto_email_when_live: flag('Send mail when the property goes live.'),
       auto_email_updates: flag('Send mail when the property changes.'),

@@ -27,9 +27,9 @@ export function readAudit(context: Context): Operation {
     path: '/audit',
     need: 'admin:audit',
     operationId: 'readAudit',
-    summary: 'Read who changed what',
+    summary: 'List the audit: who changed what',
     description:
-      'The newest first. Actors are opaque: a key by its id, somebody at the command line by an id that reveals no name, or the service. Ask again with `after` = `next` until `next` is null.',
+      'The newest first. Actors are opaque: a key by its id, somebody at the command line by an id that reveals no name, or the service. Repeat with `after` = `next` until `next` is null.',
     query: {
       limit: limitSchema,
       after: { type: 'string', format: 'uuid', description: 'The `next` of the previous answer.' },

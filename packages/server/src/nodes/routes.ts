@@ -36,7 +36,7 @@ export function readHealth(context: Context): Operation {
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'readHealth',
-    summary: 'Find out what is wrong, and what to do about it',
+    summary: 'Get the findings of doctor',
     description:
       'What `doctor` finds, as far as a running service can tell, of the node that answers and its store; at most a few seconds old.',
     ok: { description: 'The findings.', schema: 'Health' },

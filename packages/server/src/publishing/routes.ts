@@ -170,7 +170,11 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
     querystring: {
       type: 'object',
       properties: {
-        dryRun: { type: 'boolean', default: false, description: 'Say what would happen and store nothing.' },
+        dryRun: {
+          type: 'boolean',
+          default: false,
+          description: 'Report what would happen, and store nothing.',
+        },
         unchanged: {
           type: 'string',
           enum: ['store', 'skip'],

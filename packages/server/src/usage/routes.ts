@@ -32,7 +32,7 @@ export function readUsage(context: Context): Operation {
     path: '/keys/:keyId/usage',
     need: 'admin:inspect',
     operationId: 'readUsage',
-    summary: 'Read how a key was used',
+    summary: 'Get the usage of a key',
     description: `Requests and bytes of answers by operation and status, hour by hour for ${usageHoursKept} hours and day by day for ${usageDaysKept} days, in UTC. Requests that were refused with 401 or 403 are counted as well, as long as the secret was right. A request is shown within 35 seconds of its answer.`,
     query: {
       by: { type: 'string', enum: spans, default: 'hour', description: 'Hours or days.' },

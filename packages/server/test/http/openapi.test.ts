@@ -170,6 +170,18 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('sums up operations in words that people search for: create, revoke, rotate, get (D21)', () => {
+    const text = readFileSync(documentPath, 'utf8')
+    const summaries = [...text.matchAll(/"summary": "([^"]+)"/g)].map(([, summary = '']) => summary)
+    assert.ok(summaries.length > 60)
+    for (const summary of summaries) {
+      assert.doesNotMatch(summary, /^(?:Make|Say|Refuse|Put)\b|what became|for ever|\bmay\b/, summary)
+    }
+    for (const wanted of ['Create a key', 'Revoke a key', 'Rotate a key', 'Create a tenant']) {
+      assert.ok(summaries.includes(wanted), wanted)
+    }
+  })
+
   it('has addresses and a key for programs that read it from a file (D21)', () => {
     const [byAddress, relative] = document.servers
     const { variables = {}, url = '' } = byAddress ?? {}

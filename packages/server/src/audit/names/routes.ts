@@ -22,7 +22,7 @@ export function nameActor(context: Context): Operation {
     need: 'admin:manage',
     operatorsOnly: true,
     operationId: 'nameActor',
-    summary: 'Name an actor of the audit, or erase its name',
+    summary: 'Set or erase the name of an actor of the audit',
     description:
       'Rows of the audit have opaque actors and never change. The name is kept apart from them, and can be erased.',
     body: 'ActorNameChange',

@@ -42,7 +42,7 @@ export function acknowledgeReading(context: Context, feedName: FeedName): Operat
       params: nameParams,
       body: { content: { 'application/json': { schema: refTo('Acknowledgement') } } },
       response: {
-        [success.noContent]: { description: 'It is noted.', headers: keyedHeaders },
+        [success.noContent]: { description: 'Recorded.', headers: keyedHeaders },
         ...keyedProblems(
           'missing_scope',
           'ambiguous_tenant',

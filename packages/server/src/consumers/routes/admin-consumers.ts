@@ -32,7 +32,7 @@ export function propertyDelivery(context: Context): Operation {
     need: 'admin:inspect',
     operationId: 'getPropertyDelivery',
     summary: 'See who has seen a property',
-    description: 'What became of the latest event of the property at each consumer that may read it.',
+    description: 'The result of the latest event of the property at each consumer that may read it.',
     ok: { description: 'The consumers.', schema: 'PropertyConsumers' },
     problems: ['subject_not_found'],
     async answer({ access, tenant: { tenantId }, params: [, given] }) {
@@ -66,7 +66,7 @@ export function listConsumers(context: Context): Operation {
     operationId: 'listConsumers',
     summary: 'List the consumers of a tenant',
     description:
-      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, what it lacks of each view that it reads, in events and seconds, and whether it has not asked for longer than is expected. `publisher`: the same of what publishes to the feed.',
+      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, how far it is behind in each view that it reads, in events and seconds, and whether it has not asked for longer than is expected. `publisher`: the same of what publishes to the feed.',
     ok: { description: 'The consumers.', schema: 'Consumers' },
     query: {
       feed: { type: 'string', enum: [...feedNames], default: 'property', description: 'Of which feed.' },

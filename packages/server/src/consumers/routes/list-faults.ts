@@ -26,9 +26,9 @@ export function listFaults(context: Context): Operation {
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'listFaults',
-    summary: 'See what needs attention, over all tenants',
+    summary: 'List what needs attention, for all tenants',
     description:
-      'Keys and publications that were refused within the last hour, publishers and consumers that have been silent for longer than expected, and keys in use that end within 7 days: the worst kind first, and within a kind what began first. As of `at`, about 30 seconds ago at most. At most 1,000 of a kind are listed; `hasMore`: there are others. Ask again with `after` = `next` until `next` is null.',
+      'Keys and publications that were refused within the last hour, publishers and consumers that have been silent for longer than expected, and keys in use that end within 7 days: the worst kind first, and within a kind what began first. As of `at`, about 30 seconds ago at most. At most 1,000 of a kind are listed; `hasMore`: there are others. Repeat with `after` = `next` until `next` is null.',
     query: {
       limit: limitSchema,
       after: {
@@ -37,7 +37,7 @@ export function listFaults(context: Context): Operation {
         description: 'The `next` of the previous answer, unchanged.',
       },
     },
-    ok: { description: 'What needs somebody.', schema: 'Faults' },
+    ok: { description: 'What needs attention.', schema: 'Faults' },
     read: (values, errors) => ({ limit: readLimit(values, errors), after: readPlace(values, errors) }),
     async answer({ parameters: { limit, after } }) {
       const { faults, hasMore, atMs } = await context.faults.find()

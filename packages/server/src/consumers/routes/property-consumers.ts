@@ -30,7 +30,7 @@ export function propertyConsumers(context: Context): Operation {
       operationId: 'getPropertyConsumers',
       summary: 'See who has seen a property',
       description:
-        'What became of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, or of its branches, any other key itself. What another node has noted is in it within 35 s.',
+        'The result of the latest event of the property at each consumer that may read it, with a sentence for people. A key with `property:publish` sees all consumers of its tenant, or of its branches, any other key itself. What another node has noted is in it within 35 s.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: subjectParams('property'),

@@ -42,7 +42,7 @@ export function putResults(context: Context): Operation {
     access: { scope: 'property:read', refusal: 'own' },
     schema: () => ({
       operationId: 'reportResults',
-      summary: 'Say what became of properties',
+      summary: 'Report results of properties',
       description:
         'For each property whether the site shows this version (`live`, with its address), holds it back or refused it. For each property and consumer, the result with the highest `sequenceNumber` is kept, and of two with the same number the later. References that the feed does not have are left out and named in `unknown`.',
       tags: ['Copying'],

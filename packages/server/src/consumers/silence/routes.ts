@@ -41,7 +41,7 @@ export function expectPublisher(context: Context): Operation {
     ...words,
     path: '/tenants/:tenantId/feeds/:feed/expected-interval',
     operationId: 'expectPublisher',
-    summary: 'Set how long a feed may go without publications',
+    summary: 'Set the expected interval of publications',
     description: `After that, the publisher is reported as silent: in the log, the metrics and the list of consumers. ${rule}`,
     answer(asked) {
       const feed = feedNames.find((one) => one === asked.params[1])
@@ -60,7 +60,7 @@ export function expectConsumer(context: Context): Operation {
     path: '/keys/:keyId/consumers/:name/expected-interval',
     params: nameParams.properties,
     operationId: 'expectConsumer',
-    summary: 'Set how long a consumer may go without asking',
+    summary: 'Set the expected interval of a consumer',
     description: `After that, the consumer is reported as stalled: in the log, the metrics and the list of consumers. \`default\` is the key itself. ${rule}`,
     problems: ['key_not_found', 'scope_not_held'],
     async answer(asked) {

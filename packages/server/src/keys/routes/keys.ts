@@ -41,7 +41,7 @@ export function listKeys(context: KeysContext): Operation {
     operationId: 'listKeys',
     summary: 'List keys, without their text',
     description:
-      'In order of creation, including those that have ended. `tenant`: those with a grant for it; a key of several tenants must name one. Ask again with `after` = `next` until `next` is null.',
+      'In order of creation, including those that have ended. `tenant`: those with a grant for it; a key of several tenants must name one. Repeat with `after` = `next` until `next` is null.',
     query: {
       ...listSchemas,
       tenant: { type: 'string', format: 'uuid', description: 'Only keys with a grant for this tenant.' },
@@ -125,7 +125,7 @@ export function createKey(context: KeysContext): Operation {
     path: '/keys',
     need: 'admin:manage',
     operationId: 'createKey',
-    summary: 'Make a key',
+    summary: 'Create a key',
     description:
       'Its text is in this answer and nowhere else. A key gives only scopes that it has itself; with `tenant:manage` also those of its tenant’s feeds, and with `admin:manage` those of every tenant.',
     body: 'NewKey',
@@ -175,7 +175,7 @@ export function changeKey(context: KeysContext): Operation {
     path: '/keys/:keyId',
     need: 'admin:manage',
     operationId: 'changeKey',
-    summary: 'Change the label, the end, the rate or the networks of a key',
+    summary: 'Change a key: label, expiry, rate or networks',
     description:
       'What is left out stays; null removes it. Takes effect within 2 seconds on every node. Needs the scopes that the key has, as making it would.',
     body: 'KeyChange',
@@ -202,7 +202,7 @@ export function rotateOneKey(context: KeysContext): Operation {
     path: '/keys/:keyId/rotate',
     need: 'admin:manage',
     operationId: 'rotateKey',
-    summary: 'Make a key to replace another one',
+    summary: 'Rotate a key',
     description:
       'With the same grants, scopes, label, rate and networks, and as long a life. The old key ends `overlapHours` later, or at its own end if that is earlier. Both are one commit.',
     body: 'RotateRequest',
@@ -237,7 +237,7 @@ export function revokeKey(context: KeysContext): Operation {
     path: '/keys/:keyId/revoke',
     need: 'admin:manage',
     operationId: 'revokeKey',
-    summary: 'Refuse a key for ever',
+    summary: 'Revoke a key',
     description: 'Within 2 seconds on every node. One that was revoked before stays as it is.',
     ok: { description: 'The key as it is now.', schema: 'Key' },
     problems: ['key_not_found', 'scope_not_held'],

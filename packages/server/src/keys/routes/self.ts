@@ -17,7 +17,7 @@ export function readSelf(context: Context): Operation {
     path: '/self',
     need: 'anyKey',
     operationId: 'readSelf',
-    summary: 'Read what your own key may do',
+    summary: 'Get your own key: its scopes and tenants',
     description:
       'Of any key: its label, scopes, tenants, networks and end. Suspended tenants are listed as well, but the key cannot use them.',
     ok: { description: 'The key, without its text.', schema: 'Key' },

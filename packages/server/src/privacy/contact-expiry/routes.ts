@@ -33,7 +33,7 @@ export function listExpiring(context: Context): Operation {
     access,
     schema: () => ({
       operationId: 'listExpiringContacts',
-      summary: 'List the contacts that will be erased because they have not changed',
+      summary: 'List the contacts that are due for erasure',
       description: `At most ${listedPerPage}, by their references. Ask again with \`after\` = \`next\` until \`next\` is null. Each is on the list for 30 days before its day.`,
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
@@ -82,7 +82,7 @@ export function keepContact(context: Context): Operation {
     access,
     schema: () => ({
       operationId: 'keepExpiringContact',
-      summary: 'Keep a contact that would be erased because it has not changed',
+      summary: 'Keep a contact that is due for erasure',
       description:
         'It is off the list, and stays off it for as long as if it had changed now. One that is not on the list yet can be kept, too.',
       tags: ['Erasing'],

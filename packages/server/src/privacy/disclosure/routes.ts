@@ -35,7 +35,7 @@ export function getExposure(context: Context): Operation {
       operationId: 'getExposure',
       summary: 'List the contacts that a key was sent',
       description:
-        'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Ask again with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends is included within 35 s.',
+        'For a notice after a breach: contacts of the own tenant with the hours in which they were sent. Repeat with `after` = `next` until `next` is null. One that was sent at several times can be in several answers. What a node sends is included within 35 s.',
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
       params: {

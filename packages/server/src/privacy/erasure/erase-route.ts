@@ -134,7 +134,7 @@ function schema(): OperationSchema {
     body: { content: { 'application/json': { schema: refTo('ErasureRequest') } } },
     response: {
       [success.ok]: answer('A dry run: how many events there are.', refTo('ErasureCount'), keyedHeaders),
-      [success.accepted]: answer('It has begun, and is on disk.', refTo('Erasure'), keyedHeaders),
+      [success.accepted]: answer('It has started, and is on disk.', refTo('Erasure'), keyedHeaders),
       ...keyedProblems(
         'missing_scope',
         'ambiguous_tenant',

@@ -48,7 +48,7 @@ export function addHold(context: Context): Operation {
     access: { scope: 'anyErase', refusal: 'own' },
     schema: () => ({
       operationId: 'addHold',
-      summary: 'Put a property or contact on hold',
+      summary: 'Place a hold on a property or contact',
       description:
         'Until the end of a day, nothing of it is erased, nor reduced by retention. Reading and publishing go on.',
       tags: ['Erasing'],

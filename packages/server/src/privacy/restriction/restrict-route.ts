@@ -47,7 +47,7 @@ export function restrictContact(context: Context): Operation {
       security: [{ apiKey: [] }],
       body: { content: { 'application/json': { schema: refTo('RestrictionRequest') } } },
       response: {
-        [success.accepted]: answer('It has begun, and is on disk.', refTo('Restriction'), keyedHeaders),
+        [success.accepted]: answer('It has started, and is on disk.', refTo('Restriction'), keyedHeaders),
         ...keyedProblems(
           'missing_scope',
           'ambiguous_tenant',

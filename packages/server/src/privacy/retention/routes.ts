@@ -50,7 +50,7 @@ export function readReductions(context: ReductionsContext, feedName: FeedName): 
         operationId: `readReduced${capital(feedName)}Events`,
         summary: `Read which ${feedName} events were reduced`,
         description:
-          'For copies that keep the history of a feed: the numbers of the events whose payloads were reduced, by the revision of the feed since then. Ask again with `after` = `next` until `next` has reached `revision`. A copy of the latest events needs none of it.',
+          'For copies that keep the history of a feed: the numbers of the events whose payloads were reduced, by the revision of the feed since then. Repeat with `after` = `next` until `next` has reached `revision`. A copy of the latest events needs none of it.',
         tags: ['Copying'],
         security: [{ apiKey: [] }],
         querystring: { type: 'object', properties: { after: revision, ...others } },

@@ -20,7 +20,7 @@ export function listPublications(context: Context): Operation {
     need: 'admin:inspect',
     operationId: 'adminListPublications',
     summary: 'List what was published for a tenant',
-    description: `By key and minute, the newest first, for ${publicationDaysKept} days: requests, what became of their events, warnings by code, and refusals. No value of any payload. Requests are shown within 35 seconds.`,
+    description: `By key and minute, the newest first, for ${publicationDaysKept} days: requests, results of their events, warnings by code, and refusals. No value of any payload. Requests are shown within 35 seconds.`,
     query: {
       limit: limitSchema,
       ...publicationSchemas,

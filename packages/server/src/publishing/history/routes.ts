@@ -33,7 +33,7 @@ export function listOwnPublications(context: Context): Operation {
     schema: () => ({
       operationId: 'listPublications',
       summary: 'List what this key has published',
-      description: `By minute, the newest first, for ${publicationDaysKept} days: requests, what became of their events, warnings by code, and refusals with the places and codes of their faults. Requests are shown within 35 seconds.`,
+      description: `By minute, the newest first, for ${publicationDaysKept} days: requests, results of their events, warnings by code, and refusals with the places and codes of their faults. Requests are shown within 35 seconds.`,
       tags: ['Publishing'],
       security: [{ apiKey: [] }],
       querystring: { type: 'object', properties: query },

@@ -169,7 +169,7 @@ export function listFeeds(context: FeedListContext): Operation {
     path: '/tenants/:tenantId/feeds',
     need: 'admin:inspect',
     operationId: 'listFeeds',
-    summary: 'See where the feeds of a tenant stand',
+    summary: 'Get the state of the feeds of a tenant',
     description:
       'Head, epoch, revision, how many events each view has, how many properties or contacts are there now, and the time of the last event.',
     ok: { description: 'Both feeds.', schema: 'FeedStates' },

@@ -183,7 +183,7 @@ export function cursorSchemas(
     head: { ...whole, description: 'The `head` of a snapshot that was cut off, to continue it.' },
     apiEventType: apiEventTypeSchema(feed),
     types: typesSchema(feed),
-    wait: waitSchema('an event to be told of'),
+    wait: waitSchema('an event to report'),
   }
   return Object.fromEntries(names.map((name) => [name, schemas[name]]))
 }

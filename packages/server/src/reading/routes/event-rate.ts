@@ -25,7 +25,7 @@ export function readRate(context: Context): Operation {
     path: '/tenants/:tenantId/feeds/:feed/rate',
     need: 'admin:inspect',
     operationId: 'readRate',
-    summary: 'Count the events of a span of time, bucket by bucket',
+    summary: 'Count events over time',
     description:
       'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has, and all are of one moment.',
     query: {

@@ -49,7 +49,7 @@ export function readHeads(context: Context): Operation {
 
 const schema: OperationSchema = {
   operationId: 'readHeads',
-  summary: 'Read where the feeds stand',
+  summary: 'Get the heads of the feeds',
   description:
     'One entry for each feed of each tenant that the key can read; with `since`, for each of those that have changed since. Cheap enough to ask often. With `wait` the answer waits until a feed has changed, for at most that many seconds, so a reader of thousands of feeds holds one connection. A key that reads nothing gets the feeds that it publishes to.',
   tags: ['Copying'],

@@ -132,7 +132,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
         },
         current: {
           type: 'boolean',
-          description: `\`true\`: only the last event of each ${feedName}, as of a moment that page 1 fixes and the pages after it share, for 10 minutes. At most 100,000, and without \`from\` and \`to\`. Left out: as the key was made.`,
+          description: `\`true\`: only the last event of each ${feedName}, as of a moment that page 1 fixes and the pages after it share, for 10 minutes. At most 100,000, and without \`from\` and \`to\`. Left out: as the key was created.`,
         },
       },
     },

@@ -44,7 +44,7 @@ export function readEventRun(context: EventRunContext, feedName: FeedName): Oper
       operationId: `read${capital(feedName)}Events`,
       summary: `Read ${feedName} events after a number`,
       description:
-        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch`, `apiEventType` and `types` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for at most that many seconds; an answer without events then costs no token. A greater `revision` than before means that payloads read earlier have been reduced.',
+        'The next events in ascending `sequenceNumber`. Repeat with `after` = `next`, and the `epoch`, `apiEventType` and `types` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for at most that many seconds; an answer without events then costs no token. A greater `revision` than before means that payloads read earlier have been reduced.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },

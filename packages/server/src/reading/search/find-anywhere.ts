@@ -161,8 +161,8 @@ export function findAnywhere(context: Context): Operation {
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'findAnywhere',
-    summary: 'Find something in the feeds of all tenants',
-    description: `\`text\`: a UUID, of a property, contact or event; or a part of an address, postcode or reference of a property, without regard to case, accents, blanks and punctuation. Tenants are searched in the order in which they were made. One call takes half a second at most, and reads ${searchLimits.properties.toLocaleString('en')} properties at most: \`searched\` says how many tenants were searched, of how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
+    summary: 'Search the feeds of all tenants',
+    description: `\`text\`: a UUID, of a property, contact or event; or a part of an address, postcode or reference of a property, without regard to case, accents, blanks and punctuation. Tenants are searched in the order in which they were created. One call takes half a second at most, and reads ${searchLimits.properties.toLocaleString('en')} properties at most: \`searched\` says how many tenants were searched, of how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
     query: {
       text: { type: 'string', minLength: 1, maxLength: maxSearch, description: 'What is looked for.' },
       limit: limitSchema,

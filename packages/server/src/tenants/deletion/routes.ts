@@ -50,7 +50,7 @@ export function deleteTenant(context: Context): Operation {
         description: '`none`: nothing is exported first.',
       },
     },
-    ok: { status: success.accepted, description: 'It has begun, and is on disk.', schema: 'Deletion' },
+    ok: { status: success.accepted, description: 'It has started, and is on disk.', schema: 'Deletion' },
     alsoOk: { status: success.ok, description: 'A dry run.', schema: 'DeletionPlan' },
     problems: ['tenant_in_use', 'on_hold', 'tenant_moving'],
     read: (values, errors) => ({
@@ -163,7 +163,7 @@ export function listDeletions(context: Context): Operation {
     operatorsOnly: true,
     operationId: 'listDeletions',
     summary: 'List the certificates of deletions',
-    description: 'The oldest first. Ask again with `after` = `next` until `next` is null.',
+    description: 'The oldest first. Repeat with `after` = `next` until `next` is null.',
     query: { limit: limitSchema, after },
     ok: { description: 'The certificates.', schema: 'Deletions' },
     read: (values, errors) => ({ limit: readLimit(values, errors), after: readAfter(values, errors) }),

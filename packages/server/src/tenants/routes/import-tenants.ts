@@ -28,12 +28,12 @@ export function importTenants(context: Context): Operation {
     need: 'admin:manage',
     operatorsOnly: true,
     operationId: 'importTenants',
-    summary: 'Make tenants and their keys from a file',
+    summary: 'Import tenants and their keys',
     description:
-      'At most 10,000, as an array or one JSON object a line (`application/x-ndjson`). If a line is faulty, the whole file is refused and nothing is made. A tenant whose reference is already known is left as it is, so the file can be sent again. The text of each key is in this answer and nowhere else.',
+      'At most 10,000, as an array or one JSON object a line (`application/x-ndjson`). If a line is faulty, the whole file is refused and nothing is created. A tenant whose reference is already known is left as it is, so the file can be sent again. The text of each key is in this answer and nowhere else.',
     body: 'TenantImport',
     listOf: maxImportLines,
-    ok: { description: 'What became of each line, in their order.', schema: 'ImportedTenants' },
+    ok: { description: 'The result of each line, in order.', schema: 'ImportedTenants' },
     answer: ({ request, access }) => withFile(context, request, access),
   })
 }

@@ -34,8 +34,8 @@ export function readTenantFacts(context: Context): Operation {
     need: 'admin:inspect',
     operatorsOnly: true,
     operationId: 'readTenantFacts',
-    summary: 'See how some tenants are doing',
-    description: `Of the property feed of each: its last number, how many properties are live, the events of each of the last 24 hours of the clock, the consumer that lacks most, and how often consumers were refused. ${mostTenants} tenants at most; one that is not there is left out.`,
+    summary: 'Get statistics of some tenants',
+    description: `Of the property feed of each: its last number, how many properties are live, the events of each of the last 24 hours of the clock, the consumer that is furthest behind, and how often consumers were refused. ${mostTenants} tenants at most; one that is not there is left out.`,
     query: {
       tenants: {
         type: 'string',

@@ -47,7 +47,7 @@ export function listTenants(context: Context): Operation {
     operationId: 'listTenants',
     summary: 'List tenants',
     description:
-      'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case and accents. Ask again with `after` = `next` until `next` is null.',
+      'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case and accents. Repeat with `after` = `next` until `next` is null.',
     query: {
       limit: listSchemas.limit,
       after: { ...listSchemas.after, pattern: '^[0-9a-z.-]{1,60}$' },
@@ -170,10 +170,10 @@ export function createTenant(context: Context): Operation {
     need: 'admin:manage',
     operatorsOnly: true,
     operationId: 'createTenant',
-    summary: 'Make a tenant with its empty feeds',
+    summary: 'Create a tenant',
     description: 'No two tenants have the same name or reference.',
     body: 'NewTenant',
-    ok: { status: success.created, description: 'It is made.', schema: 'Tenant' },
+    ok: { status: success.created, description: 'The new tenant.', schema: 'Tenant' },
     problems: ['tenant_exists'],
     answer: ({ request, access }) =>
       withSmallBody(context, request, access, async (text) => {
