@@ -107,7 +107,7 @@ const result = await createClient({ baseUrl: PROPERTY_EVENTS_URL, key: PROPERTY_
   apply,
   copy: {
     count: () => count('SELECT count(*) FROM property'),
-    holds: (subjectIds) => count('SELECT count(*) FROM property WHERE agent_ref = ANY ($1)', [subjectIds]),
+    countOf: (subjectIds) => count('SELECT count(*) FROM property WHERE agent_ref = ANY ($1)', [subjectIds]),
     async *subjects() {
       const { rows } = await database.query<{ agent_ref: string }>('SELECT agent_ref FROM property')
       for (const row of rows) yield row.agent_ref

@@ -107,7 +107,7 @@ const result = await createClient({ baseUrl: PROPERTY_EVENTS_URL, key: PROPERTY_
   apply,
   copy: {
     count: () => numberOf(countAll.get()),
-    holds: (subjectIds) => numberOf(countThese.get(JSON.stringify(subjectIds))),
+    countOf: (subjectIds) => numberOf(countThese.get(JSON.stringify(subjectIds))),
     *subjects() {
       for (const row of everySubject.all()) yield String(row['agent_ref'])
     },

@@ -150,7 +150,7 @@ await client.sync({
   apply,
   copy: {
     count: () => numberOf(countAll.get()),
-    holds: (subjectIds) => numberOf(countThese.get(JSON.stringify(subjectIds))),
+    countOf: (subjectIds) => numberOf(countThese.get(JSON.stringify(subjectIds))),
     *subjects() {
       for (const row of everyHome.all()) yield String(row['agent_ref'])
     },

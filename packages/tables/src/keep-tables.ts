@@ -40,7 +40,7 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
       const removedIds = batch.changes
         .filter(({ kind }) => kind === 'remove')
         .map(({ subjectId }) => subjectId)
-      const held = removedIds.length === 0 ? 0 : await copy.holds(removedIds)
+      const held = removedIds.length === 0 ? 0 : await copy.countOf(removedIds)
       const nowMs = Date.now()
       await tables.write({
         tenant,
@@ -70,7 +70,7 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
 function viewOf(tables: ListingTables, tenant: string): CopyView {
   return {
     count: () => tables.count(tenant),
-    holds: (subjectIds) => tables.holds(tenant, subjectIds.filter(isUsableReference)),
+    countOf: (subjectIds) => tables.countOf(tenant, subjectIds.filter(isUsableReference)),
     subjects: () => tables.references(tenant),
   }
 }

@@ -36,7 +36,7 @@ export interface ListingTables {
   recordCaughtUp(tenant: string, nowMs: number): Promise<void>
   count(tenant: string): Promise<number>
   /** How many of these references are listings of the tenant. */
-  holds(tenant: string, references: readonly string[]): Promise<number>
+  countOf(tenant: string, references: readonly string[]): Promise<number>
   references(tenant: string): AsyncIterable<string>
   /** Every listing of the tenant, with the number of the event it was made of. */
   held(tenant: string): AsyncIterable<HeldSubject>

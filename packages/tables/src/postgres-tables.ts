@@ -90,7 +90,7 @@ function tablesOf(
       ])
     },
     count: (tenant) => countOf(session, `SELECT count(*) AS n FROM ${listings} WHERE tenant = $1`, [tenant]),
-    holds: (tenant, references) =>
+    countOf: (tenant, references) =>
       countOf(session, `SELECT count(*) AS n FROM ${listings} WHERE tenant = $1 AND reference = ANY ($2)`, [
         tenant,
         references,

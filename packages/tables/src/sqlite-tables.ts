@@ -54,8 +54,8 @@ function tablesOf(db: Database.Database, names: TableNames, file: string, lock: 
     recordCaughtUp: (tenant, nowMs) =>
       guarded(file, () => void statements.caughtUp.run(new Date(nowMs).toISOString(), tenant)),
     count: (tenant) => guarded(file, () => numberOf(statements.count.get(tenant))),
-    holds: (tenant, references) =>
-      guarded(file, () => numberOf(statements.holds.get(tenant, JSON.stringify(references)))),
+    countOf: (tenant, references) =>
+      guarded(file, () => numberOf(statements.countOf.get(tenant, JSON.stringify(references)))),
     async *references(tenant) {
       for (let after = ''; ;) {
         const rows = statements.references.all(tenant, after)

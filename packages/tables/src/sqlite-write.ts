@@ -46,7 +46,7 @@ export function prepareStatements(db: Database, names: TableNames) {
     caughtUp: prepared(db, `UPDATE ${sync} SET caught_up_at = ? WHERE tenant = ?`),
     count: prepared(db, `SELECT count(*) AS n FROM ${listings} WHERE tenant = ?`),
     isEmpty: prepared(db, `SELECT NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = ?) AS n`),
-    holds: prepared(
+    countOf: prepared(
       db,
       `SELECT count(*) AS n FROM ${listings} WHERE tenant = ? AND reference IN (SELECT value FROM json_each(?))`,
     ),

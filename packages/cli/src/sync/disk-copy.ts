@@ -103,7 +103,7 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
     counts,
     async apply(batch) {
       const removals = batch.changes.filter(({ kind }) => kind === 'remove')
-      const removed = await copy.holds(removals.map(({ subjectId }) => subjectId))
+      const removed = await copy.countOf(removals.map(({ subjectId }) => subjectId))
       await applyTo(copy, batch)
       pending = batch.checkpoint
       counts.changes += batch.changes.length

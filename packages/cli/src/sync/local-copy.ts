@@ -65,7 +65,7 @@ export async function fileCopy(path: string, clock: () => number = Date.now): Pr
   let restsUntilMs = 0
   return {
     count: () => lines.size,
-    holds: (subjectIds) => subjectIds.filter((subjectId) => lines.has(subjectId)).length,
+    countOf: (subjectIds) => subjectIds.filter((subjectId) => lines.has(subjectId)).length,
     subjects: () => [...lines.keys()],
     *held() {
       for (const [subjectId, line] of lines) yield heldIn(line, subjectId)
@@ -143,7 +143,7 @@ export function folderCopy(folder: string): LocalCopy {
   }
   return {
     count: () => names.size,
-    holds: (subjectIds) => subjectIds.filter((subjectId) => names.has(nameOf(subjectId))).length,
+    countOf: (subjectIds) => subjectIds.filter((subjectId) => names.has(nameOf(subjectId))).length,
     subjects: () => subjectsOf(folder, names),
     *held() {
       for (const name of names) yield heldIn(readFileSync(join(folder, `${name}.json`), 'utf8'), name)

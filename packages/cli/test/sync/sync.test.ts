@@ -133,7 +133,7 @@ describe('sync', () => {
     writeFileSync(join(folder, '.checkpoint'), '{}')
     assert.ok(!existsSync(join(folder, 'package.json')))
     const opened = folderCopy(folder)
-    assert.equal(await opened.holds(['package', 'tsconfig']), 1)
+    assert.equal(await opened.countOf(['package', 'tsconfig']), 1)
     assert.deepEqual((await Array.fromAsync(opened.subjects())).sort(), subjectIds)
     for (const subjectId of subjectIds) await opened.remove(subjectId)
     await opened.flush(true)

@@ -21,7 +21,7 @@ interface GuardedRemovals {
 export async function guardRemovals(removals: GuardedRemovals): Promise<RemovalWindow | undefined> {
   const { copy, subjectIds, window, nowMs, allow, breaker } = removals
   let affected = 0
-  for (const question of questionsOf(subjectIds)) affected += await copy.holds(question)
+  for (const question of questionsOf(subjectIds)) affected += await copy.countOf(question)
   if (affected === 0) return window
   const held = await copy.count()
   const counted = countRemovals({ window, nowMs, held, affected, allow }, breaker)
@@ -35,7 +35,7 @@ async function heldOf(copy: CopyView, subjectIds: readonly string[]): Promise<re
   // The next part is the last one.
   const parts = questionsOf(subjectIds).toReversed()
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
-    const count = await copy.holds(part)
+    const count = await copy.countOf(part)
     if (count >= part.length) held.push(...part)
     else if (count > 0) {
       const half = Math.ceil(part.length / 2)

@@ -24,7 +24,7 @@ export interface CopyView {
   /** The number of subjects it holds. */
   count(): number | Promise<number>
   /** The number of these subjects that it holds. At most 500, without repeats. */
-  holds(subjectIds: readonly string[]): number | Promise<number>
+  countOf(subjectIds: readonly string[]): number | Promise<number>
   /** Every subject it holds, in lower case. */
   subjects(): Iterable<string> | AsyncIterable<string>
 }

@@ -77,7 +77,7 @@ export function createConsumer(keeping: Keeping): Consumer {
     },
     copy: {
       count: () => rows.size,
-      holds: (subjectIds) => subjectIds.filter((id) => rows.has(id)).length,
+      countOf: (subjectIds) => subjectIds.filter((id) => rows.has(id)).length,
       subjects: () => [...rows.keys()],
     },
     async apply({ changes, startsOver, checkpoint }) {

@@ -28,7 +28,7 @@ describe('the breaker', () => {
         },
         copy: {
           count: () => copied.size,
-          holds: (ids) => ids.filter((id) => copied.has(id)).length,
+          countOf: (ids) => ids.filter((id) => copied.has(id)).length,
           subjects: () => [...copied],
         },
       })

@@ -49,7 +49,7 @@ for (const [name, serve] of Object.entries(servers)) {
             checkpoint,
             copy: {
               count: () => rows.size,
-              holds: (ids) => ids.filter((id) => rows.has(id)).length,
+              countOf: (ids) => ids.filter((id) => rows.has(id)).length,
               subjects: () => [...rows.keys()],
             },
             onOdd: ({ subjectId, sequenceNumber, quirks }) =>

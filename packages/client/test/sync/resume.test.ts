@@ -113,7 +113,7 @@ describe('a first read whose first batch failed, of a feed that was then rebuilt
         ? {
             copy: {
               count: () => rows.size,
-              holds: (ids: readonly string[]) => ids.filter((id) => rows.has(id)).length,
+              countOf: (ids: readonly string[]) => ids.filter((id) => rows.has(id)).length,
               subjects: () => rows.keys(),
             },
           }

@@ -47,7 +47,7 @@ describe('a copy that held something before the whole feed was read', () => {
       checkpoint: memoryCheckpoint(),
       copy: {
         count: () => rows.size,
-        holds: (subjectIds: readonly string[]) => subjectIds.filter((id) => rows.has(id)).length,
+        countOf: (subjectIds: readonly string[]) => subjectIds.filter((id) => rows.has(id)).length,
         subjects: () => [...rows.keys()],
       },
       apply({ changes }: Batch) {

@@ -3,12 +3,12 @@ import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { AuditRow as AuditRowAnswer } from '@property-events/protocol/wire'
 import type { AuditRow, AuditStore } from './audit.ts'
-import { refused } from '../http/exchange.ts'
+import { refused, uncachedAnswer } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeMs, timeSchema } from '../http/requests/time-parameter.ts'
 import { keyIdSchema } from '../http/openapi/parameters.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminAnswer, adminOperation } from '../http/admin/admin-operation.ts'
+import { adminOperation } from '../http/admin/admin-operation.ts'
 import { askedTenant, readTenantId } from '../keys/routes/keys.ts'
 import { limitSchema, readKeyId, readLimit } from '../http/admin/list-parameters.ts'
 import type { NameStore } from './names/names.ts'
@@ -70,7 +70,7 @@ export function readAudit(context: Context): Operation {
       const isOperator = access.adminScopes.includes('admin:audit')
       const actors = isOperator ? [...new Set(items.map(({ actor }) => actor))] : []
       const names = await context.names.of(actors)
-      return adminAnswer({ items: items.map((row) => rowMembers(row, names)), next })
+      return uncachedAnswer({ items: items.map((row) => rowMembers(row, names)), next })
     },
   })
 }

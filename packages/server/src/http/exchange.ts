@@ -4,6 +4,7 @@ import type { Ticks } from '@property-events/protocol'
 import type { EndSignal } from '../runtime/end-signal.ts'
 import type { ContentCoding, PageBody } from './answer-body.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
+import { success } from './problem/problem.ts'
 import type { Refusal } from './problem/problem.ts'
 
 /** A request whose head has arrived. Its body is read on demand. */
@@ -63,6 +64,11 @@ export const noHeaders: Headers = {}
 
 /** Of JSON that no cache may keep. */
 export const uncachedJson: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+/** JSON that no cache may keep, with headers of its own beside. */
+export function uncachedAnswer(body: object, status: number = success.ok, further: Headers = {}): Outcome {
+  return { kind: 'text', status, headers: { ...uncachedJson, ...further }, body: JSON.stringify(body) }
+}
 
 /** The state of a feed, as the headers of an answer show it (D20). */
 export interface FeedState {

@@ -1,33 +1,69 @@
-/** What erasures, holds and restrictions have in common: how a path names one of them, and how a list of them is paged. */
+/**
+ * The operations on erasures, restrictions, holds and the like, which a tenant's keys may add, list, read and end: what all of them have
+ * in common. A feature says what is its own: words, schemas, and what its store does.
+ */
 import { parseUuid } from '@property-events/protocol'
-import { refused, uncachedJson } from './exchange.ts'
-import type { Outcome, Refused } from './exchange.ts'
 import { exampleIds } from '@property-events/protocol/example-ids'
+import type { SchemaName } from '@property-events/protocol/wire'
+import type { Access } from './access.ts'
+import { refused, uncachedAnswer } from './exchange.ts'
+import type { Outcome, Refused } from './exchange.ts'
+import type { ServiceLimits } from './limits.ts'
+import type { OperationSchema } from './openapi/operation-schema.ts'
 import { uuidSchema } from './openapi/parameters.ts'
+import { answer, bodyProblems, keyedHeaders, keyedProblems } from './openapi/responses.ts'
+import { refTo } from './openapi/schemas.ts'
+import type { Operation, OperationTarget } from './operation.ts'
 import { success } from './problem/problem.ts'
+import type { ProblemCode } from './problem/problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from './requests/query.ts'
-import type { OperationTarget } from './operation.ts'
-import type { ServiceLimits } from './limits.ts'
+import { withSmallBody } from './requests/read-body.ts'
+import type { BodyContext } from './requests/read-body.ts'
 
 /** What lists need. */
 export interface ListContext {
   readonly limits: ServiceLimits
 }
 
-/** A kind of thing that is listed. */
-export interface Listed {
+/** How a path names one thing of a kind. */
+export interface Named {
   /** One of them in a sentence: `a hold`. */
   readonly one: string
   /** The parameter with its id in a path: `holdId`. */
   readonly parameter: string
 }
 
+/** A kind of thing that a tenant's keys list. */
+export interface Listed extends Named {
+  /** Of the list. */
+  readonly path: string
+  readonly scope: 'anyErase' | 'contact:erase'
+  /** What the id of one is called, if not `id`. */
+  readonly idName?: string
+}
+
+/** What the document says of an operation. */
+interface Words {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly ok: { readonly status?: number; readonly description: string; readonly schema: SchemaName }
+  readonly problems?: readonly ProblemCode[]
+}
+
+/** A page of a list, in the order of the ids. */
+export interface ListPage {
+  readonly rows: readonly object[]
+  /** Everything the store returned, including what this key may not see, so that the next page begins after that. */
+  readonly ids: readonly string[]
+}
+
 /** How many of them an answer has. */
 export const listedPerPage = 100
 
-/** The schema of a path that names one, by default by its `id`. */
-export function idParams({ one, parameter }: Listed, member = '`id`') {
+/** The path parameters that name one. */
+export function idParams({ one, parameter }: Named, member = '`id`') {
   const example = parameter === 'contactRef' ? exampleIds.contactRef : exampleIds.listedId
   const id = uuidSchema(`The ${member} of ${one}.`, example)
   return { type: 'object', properties: { [parameter]: id } } as const
@@ -36,7 +72,7 @@ export function idParams({ one, parameter }: Listed, member = '`id`') {
 /** The id in the path of a request that takes no parameters. */
 export function readId(
   { query, params: [given = ''] }: OperationTarget,
-  { one, parameter }: Listed,
+  { one, parameter }: Named,
   { limits }: ListContext,
 ): string | Refused {
   const refusal = refusalOfParameters(query, limits.maxParameters)
@@ -47,21 +83,123 @@ export function readId(
   return refused({ code: 'invalid_parameter', errors: [{ parameter, code: 'not_a_uuid', message }] })
 }
 
-/** The schema of a list's query. */
-export const afterQuery = {
+/** `including`: what a reader might not expect in the list. */
+export function listDescription(including: string): string {
+  return `At most ${listedPerPage}, the oldest first, ${including}. Ask again with \`after\` = \`next\` until \`next\` is null.`
+}
+
+/** `POST` of a small JSON body. */
+export function addOperation(
+  context: ListContext & BodyContext,
+  things: Listed,
+  given: Words & {
+    readonly body: SchemaName
+    readonly answer: (access: Access, text: string) => Promise<Outcome>
+  },
+): Operation {
+  const { body, problems = [] } = given
+  const content = { 'application/json': { schema: refTo(body) } }
+  return {
+    ...operationOf(things, given, { body: { content } }, [
+      'invalid_body',
+      'subject_not_found',
+      ...bodyProblems,
+      ...problems,
+    ]),
+    method: 'POST',
+    path: things.path,
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return async (request, access) =>
+        withSmallBody(context, request, access, (text) => given.answer(access, text))
+    },
+  }
+}
+
+/** An operation on the one that its path names: reads it, or with a verb at the end of the path does something to it. */
+export function idOperation(
+  context: ListContext,
+  things: Listed,
+  given: Words & {
+    /** `undefined`: the operation is a `GET`. */
+    readonly verb?: string
+    readonly answer: (access: Access, id: string) => Promise<Outcome>
+  },
+): Operation {
+  const { verb, problems = [] } = given
+  const path = `${things.path}/:${things.parameter}`
+  return {
+    ...operationOf(things, given, { params: idParams(things, things.idName) }, problems),
+    method: verb === undefined ? 'GET' : 'POST',
+    path: verb === undefined ? path : `${path}/${verb}`,
+    prepare(target) {
+      const id = readId(target, things, context)
+      if (typeof id !== 'string') return () => id
+      return (_request, access) => given.answer(access, id)
+    },
+  }
+}
+
+/** The list, page by page, under the name that its schema gives it. */
+export function listOperation(
+  context: ListContext,
+  things: Listed,
+  given: Words & {
+    readonly name: string
+    /** `after`: the id after which the page begins; `undefined` for the first page. */
+    readonly page: (access: Access, after: string | undefined) => Promise<ListPage | Refused>
+  },
+): Operation {
+  return {
+    ...operationOf(things, given, { querystring: afterQuery }, []),
+    method: 'GET',
+    path: things.path,
+    prepare(target) {
+      const after = readAfter(target, things, context)
+      if (typeof after === 'object') return () => after
+      return async (_request, access) => {
+        const page = await given.page(access, after)
+        if ('refusal' in page) return page
+        const next = page.ids.length < listedPerPage ? null : (page.ids.at(-1) ?? null)
+        return uncachedAnswer({ [given.name]: page.rows, next })
+      }
+    },
+  }
+}
+
+function operationOf(
+  { scope }: Listed,
+  { operationId, summary, description, ok }: Words,
+  takes: Pick<OperationSchema, 'body' | 'params' | 'querystring'>,
+  problems: readonly ProblemCode[],
+): Pick<Operation, 'mediaType' | 'access' | 'schema'> {
+  return {
+    mediaType: 'application/json',
+    access: { scope, refusal: 'own' },
+    schema: () => ({
+      operationId,
+      summary,
+      description,
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      ...takes,
+      response: {
+        [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), keyedHeaders),
+        ...keyedProblems('missing_scope', 'ambiguous_tenant', ...problems),
+      },
+    }),
+  }
+}
+
+const afterQuery = {
   type: 'object',
   properties: {
     after: { type: 'string', format: 'uuid', description: 'The id of the last one that was read.' },
   },
 } as const
 
-/** `including`: what a reader might not expect in the list. */
-export function listDescription(including: string): string {
-  return `At most ${listedPerPage}, the oldest first, ${including}. Ask again with \`after\` = \`next\` until \`next\` is null.`
-}
-
-/** The id after which a page of a list begins; `undefined` for the first page. */
-export function readAfter(
+function readAfter(
   { query }: OperationTarget,
   { one }: Listed,
   { limits: { maxParameters } }: ListContext,
@@ -75,14 +213,4 @@ export function readAfter(
     errors.push({ parameter: 'after', code: 'not_a_uuid', message })
   }
   return errors.length > 0 ? refused({ code: 'invalid_parameter', errors }) : after
-}
-
-/**
- * A page of a list. `ids`: everything the store returned for it, including what this key may not see, so that the next page begins after
- * that.
- */
-export function listAnswer(name: string, rows: readonly unknown[], ids: readonly string[]): Outcome {
-  const next = ids.length < listedPerPage ? null : (ids.at(-1) ?? null)
-  const body = JSON.stringify({ [name]: rows, next })
-  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }

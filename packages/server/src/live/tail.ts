@@ -54,7 +54,7 @@ const defaultKeptBytes = 16 * 2 ** 20
 export function createLiveTail(options: LiveTailOptions): LiveTail {
   const { events, report, keptBytes = defaultKeptBytes, checkEveryMs = 1_000, lingerMs = 2_000 } = options
   const feeds = new Map<string, FollowedFeed>()
-  const looks = headPoller(events, report)
+  const poller = headPoller(events, report)
   const tapes = broadcastBuffers(events, () => feeds.values(), keptBytes)
   const read: ReadBuffer = (feed, ...asked) => tapes.read(feed, ...asked)
   let stopWatching: (() => void) | undefined
@@ -72,11 +72,11 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
   }
 
   function poll(feed: FollowedFeed | undefined): void {
-    if (feed !== undefined) looks.want(feed)
+    if (feed !== undefined) poller.want(feed)
   }
 
   function pollAll(): void {
-    for (const feed of feeds.values()) looks.want(feed)
+    for (const feed of feeds.values()) poller.want(feed)
   }
 
   function leave(feed: FollowedFeed): void {
@@ -89,7 +89,7 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
   function drop(feed: FollowedFeed): void {
     if (feed.followers > 0 || feeds.get(feedName(feed.key)) !== feed) return
     feeds.delete(feedName(feed.key))
-    looks.drop(feed)
+    poller.drop(feed)
     if (feeds.size > 0) return
     stopWatching?.()
     stopWatching = undefined
@@ -103,14 +103,14 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
       feeds.set(feedName(key), feed)
       feed.followers += 1
       clearTimeout(feed.lingering)
-      if (feed.head === 'unread') looks.want(feed)
+      if (feed.head === 'unread') poller.want(feed)
       return new Follower(feed, read, leave)
     },
     forget(key) {
       feeds.get(feedName(key))?.tapes.clear()
     },
     close() {
-      looks.close()
+      poller.close()
       stopWatching?.()
       stopWatching = undefined
       for (const feed of feeds.values()) wakeAll(feed)

@@ -1,6 +1,7 @@
 /** `GET /v1/admin/settings` and `/v1/admin/health`: information for operators about the answering service (PROTOCOL §12.10). */
+import { uncachedAnswer } from '../http/exchange.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminAnswer, adminOperation, noParameters } from '../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../http/admin/admin-operation.ts'
 import type { AdminContext } from '../http/admin/admin-operation.ts'
 import type { Finding, ShownSetting } from './recent-findings.ts'
 
@@ -22,7 +23,7 @@ export function readShownSettings(context: Context): Operation {
     description:
       'Each setting of the node that answers, with its value and where the value comes from, as `config print` shows it. Secrets are `(not shown)`.',
     ok: { description: 'The settings.', schema: 'ShownSettings' },
-    answer: () => adminAnswer({ items: context.shownSettings, next: null }),
+    answer: () => uncachedAnswer({ items: context.shownSettings, next: null }),
   })
 }
 
@@ -46,7 +47,7 @@ export function readHealth(context: Context): Operation {
       const shown = items.map(({ check, status: of, detail, remedy }) => {
         return { check, status: of, detail, remedy: remedy ?? null }
       })
-      return adminAnswer({ status, items: shown, next: null })
+      return uncachedAnswer({ status, items: shown, next: null })
     },
   })
 }

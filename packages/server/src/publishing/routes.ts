@@ -5,7 +5,7 @@ import type { FeedName } from '@property-events/protocol'
 import type { PublishOutcome, PublishRequest, Publisher } from './publish.ts'
 import { freeBytes } from '../runtime/memory/free-bytes.ts'
 import { refusalOfError } from '../http/problem/errors.ts'
-import { refused, uncachedJson } from '../http/exchange.ts'
+import { refused, uncachedAnswer } from '../http/exchange.ts'
 import { feedKeyOf } from '../http/access.ts'
 import type { Outcome, Refused, Request } from '../http/exchange.ts'
 import type { Access } from '../http/access.ts'
@@ -156,7 +156,7 @@ async function publish(
   if (keyId !== undefined && !publication.dryRun)
     publishHistory.accepted(keyId, publication.key, outcome.receipt)
   const status = outcome.created ? success.created : success.ok
-  return { kind: 'text', status, headers: uncachedJson, body: JSON.stringify(outcome.receipt) }
+  return uncachedAnswer(outcome.receipt, status)
 }
 
 function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): OperationSchema {

@@ -91,9 +91,9 @@ export async function composeService(
   const usageCounts = countUsage(storage.usage, options.clock)
   const rates = ratesOf(options, limits, { node, counts })
   const door = consoleDoor({ ...options, clock, trustedProxies, verifier, report: outages })
-  const looks = createKeyRecheck(verifier, stopping)
+  const recheck = createKeyRecheck(verifier, stopping)
   const tail = createLiveTail({ events, report: outages })
-  const rights = { looks, verifier, trustedProxies }
+  const rights = { recheck, verifier, trustedProxies }
   const access = { ...rights, ...rates, door, limits, log, node, stopping, testKeys }
   watchWith({ inFlight, outages, ...publishing, ...rates }, storage)
   return {

@@ -33,8 +33,12 @@ import { readSnapshot } from '../reading/routes/read-snapshot.ts'
 import { streamEvents } from '../live/stream-routes.ts'
 import { madeOnce, staticDocument } from '../http/openapi/static-document.ts'
 import { textDocuments } from '../http/openapi/text-documents.ts'
-import { endRestriction, restrictContact } from '../privacy/restriction/restrict-route.ts'
-import { getRestriction, listRestrictions } from '../privacy/restriction/routes.ts'
+import {
+  endRestriction,
+  getRestriction,
+  listRestrictions,
+  restrictContact,
+} from '../privacy/restriction/routes.ts'
 import { nameActor } from '../audit/names/routes.ts'
 import { readAudit } from '../audit/routes.ts'
 import { listConsumers, propertyDelivery } from '../consumers/routes/admin-consumers.ts'

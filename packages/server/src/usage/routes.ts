@@ -2,11 +2,11 @@
 import type { ProblemError } from '@property-events/protocol'
 import { usageDaysKept, usageHoursKept } from './usage.ts'
 import type { DayUsage, UsageCount, UsageStore } from './usage.ts'
-import { refused } from '../http/exchange.ts'
+import { refused, uncachedAnswer } from '../http/exchange.ts'
 import { quoteInput } from '../http/requests/echo-text.ts'
 import { readTimeWithin, timeSchema } from '../http/requests/time-parameter.ts'
 import type { Operation } from '../http/operation.ts'
-import { adminAnswer, adminOperation } from '../http/admin/admin-operation.ts'
+import { adminOperation } from '../http/admin/admin-operation.ts'
 import { aboutKey, noKey } from '../keys/routes/key-path.ts'
 import { seenKey } from '../keys/access/reach.ts'
 import type { AdminContext } from '../http/admin/admin-operation.ts'
@@ -61,7 +61,7 @@ export function readUsage(context: Context): Operation {
       const last = Math.min(now, to === undefined ? now : placeOf(to))
       const first = Math.max(now - kept[by], from === undefined ? now - byDefault[by] : placeOf(from))
       const counts = await countsOf(context, by, keyId, first, last)
-      return adminAnswer({
+      return uncachedAnswer({
         keyId,
         by,
         items: counts.map(({ at, operation, status, requests, bytes }) => {

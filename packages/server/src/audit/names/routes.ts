@@ -1,10 +1,10 @@
 /** `PATCH /v1/admin/actors/{actor}`: the name that an actor of the audit is shown with (PROTOCOL §12.6). */
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { readActorName } from '../../tenants/routes/tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
 import { isNamedActor } from './names.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { actorOf } from '../../tenants/routes/tenants.ts'
 import type { NameStore } from './names.ts'
 import type { AdminContext } from '../../http/admin/admin-operation.ts'
@@ -35,7 +35,7 @@ export function nameActor(context: Context): Operation {
         const { name } = reading.body
         if (name === null) await context.names.erase(actor, actorOf(access))
         else await context.names.set({ actor, name }, actorOf(access))
-        return adminAnswer({ actor, name })
+        return uncachedAnswer({ actor, name })
       })
     },
   })

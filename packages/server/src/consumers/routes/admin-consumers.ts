@@ -3,11 +3,11 @@ import { timeOf } from '../../http/time-of.ts'
 import type { Consumer } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../list-consumers.ts'
 import { nameOfView } from '../delivery.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { readSubject } from '../../reading/routes/cursor-parameters.ts'
 import { seenAnswer } from './property-consumers.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, noParameters } from '../../http/admin/admin-operation.ts'
+import { noParameters } from '../../http/admin/admin-operation.ts'
 import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { reachedTenants } from '../../keys/access/reach.ts'
 import { silenceMembers } from '../silence/silence-answer.ts'
@@ -51,7 +51,7 @@ export function propertyDelivery(context: Context): Operation {
         nowMs,
       })
       if (seen === undefined) return refused({ code: 'subject_not_found' })
-      return adminAnswer(seenAnswer(subject.subjectId, seen, nowMs))
+      return uncachedAnswer(seenAnswer(subject.subjectId, seen, nowMs))
     },
   })
 }
@@ -96,7 +96,7 @@ export function listConsumers(context: Context): Operation {
       })
       const [publisher] = await context.silence.find([{ kind: 'publisher', tenantId, feed }])
       const heard = { lastHeardAt: timeOf(publisher?.lastMs), ...silenceMembers(publisher, nowMs) }
-      return adminAnswer({ publisher: heard, items, next: null })
+      return uncachedAnswer({ publisher: heard, items, next: null })
     },
   })
 }

@@ -1,11 +1,12 @@
 /** `GET /v1/admin/faults`: what needs somebody, over all tenants (PROTOCOL §12.11). */
+import { uncachedAnswer } from '../../http/exchange.ts'
 import type { ProblemError } from '@property-events/protocol'
 import type { ServiceFault as FaultAnswer } from '@property-events/protocol/wire'
 import { timeOf } from '../../http/time-of.ts'
 import type { ServiceFault } from '../list-faults.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation } from '../../http/admin/admin-operation.ts'
+import { adminOperation } from '../../http/admin/admin-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { tenantNames } from '../../tenants/routes/tenant-names.ts'
 import type { FaultCache } from '../fault-cache.ts'
@@ -48,7 +49,7 @@ export function listFaults(context: Context): Operation {
         context,
         items.flatMap(({ tenantId }) => tenantId ?? []),
       )
-      return adminAnswer({
+      return uncachedAnswer({
         items: items.map((fault) => shownFault(fault, nameOf)),
         next: isLast ? null : (items.at(-1)?.place ?? null),
         hasMore,

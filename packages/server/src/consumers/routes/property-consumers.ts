@@ -3,7 +3,7 @@ import { deliverySentence, feeds, formatTicks } from '@property-events/protocol'
 import type { PropertyConsumers } from '@property-events/protocol/wire'
 import type { Seen, SeenQuery } from '../who-has-seen.ts'
 import { feedKeyOf } from '../../http/access.ts'
-import { refused, uncachedJson } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { subjectParams } from '../../http/openapi/parameters.ts'
 import { answer, feedReadProblems, keyedHeaders } from '../../http/openapi/responses.ts'
@@ -52,8 +52,7 @@ export function propertyConsumers(context: Context): Operation {
         const { branches } = access
         const seen = await context.whoHasSeen({ key, ...subject, keyId, branches, isOperator: false, nowMs })
         if (seen === undefined) return refused({ code: 'subject_not_found' })
-        const body = JSON.stringify(seenAnswer(subject.subjectId, seen, nowMs))
-        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
+        return uncachedAnswer(seenAnswer(subject.subjectId, seen, nowMs))
       }
     },
   }

@@ -5,7 +5,7 @@ import { yieldForStep } from '../../runtime/yield-in-steps.ts'
 import { namedConsumersPerFeed } from '../consumer.ts'
 import type { ConsumerResult, ConsumerStore } from '../consumer.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
-import { refused, uncachedJson } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { feedKeyOf } from '../../http/access.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
@@ -117,8 +117,7 @@ async function put(context: Context, access: Access, name: string, text: string)
   if ((put?.leftOut ?? 0) > 0) return refused({ code: 'invalid_parameter', errors: [tooManyNames] })
   for (const one of put?.live ?? []) context.metrics.wentLive(one.keyId, one.name, one.afterMs / 1_000)
   const unknown = read.results.map(({ agentRef }) => agentRef).filter((agentRef) => !known.has(agentRef))
-  const body = JSON.stringify({ stored: results.length, unknown: [...new Set(unknown)] })
-  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
+  return uncachedAnswer({ stored: results.length, unknown: [...new Set(unknown)] })
 }
 
 async function knownSubjects(

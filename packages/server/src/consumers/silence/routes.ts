@@ -6,13 +6,13 @@ import type { ExpectOutcome, PresenceName, SilenceStore } from './silence.ts'
 import { isConsumerName } from '../consumer.ts'
 import { setConsumersPerKey } from './silence.ts'
 import { consumerNameRule } from '../consumer-name.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readExpectedInterval } from './interval-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import type { AdminRequest } from '../../http/admin/admin-operation.ts'
 import { refusalOfChange } from '../../keys/routes/keys.ts'
@@ -88,7 +88,7 @@ function expect(
     if (outcome !== 'done') return refusalOf(outcome)
     const [presence] = await context.silence.find([name])
     const { silentSince: _, ...expected } = silenceMembers(presence, Date.now())
-    return adminAnswer(expected)
+    return uncachedAnswer(expected)
   })
 }
 

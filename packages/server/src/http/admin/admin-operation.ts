@@ -1,10 +1,9 @@
 /** What all administration routes share: strict parameters, a tenant in the path, and answers that nobody caches (D11, D19). */
-import { uncachedJson } from '../exchange.ts'
 import type { ProblemError } from '@property-events/protocol'
 import type { SchemaName } from '@property-events/protocol/wire'
 import { refused } from '../exchange.ts'
 import type { Access, AdminNeed } from '../access.ts'
-import type { Headers, Outcome, Refused, Request } from '../exchange.ts'
+import type { Outcome, Refused, Request } from '../exchange.ts'
 import { exampleIds } from '@property-events/protocol/example-ids'
 import type { ParameterSchema, PathSchema, PathSchemas } from '../openapi/operation-schema.ts'
 import { keyIdSchema, uuidSchema } from '../openapi/parameters.ts'
@@ -65,10 +64,6 @@ export interface AdminRoute<Parameters> extends RouteWords {
 
 /** For a route without query parameters. */
 export const noParameters = { read: () => undefined } as const
-
-export function adminAnswer(body: object, status: number = success.ok, further: Headers = {}): Outcome {
-  return { kind: 'text', status, headers: { ...uncachedJson, ...further }, body: JSON.stringify(body) }
-}
 
 export function adminOperation<Parameters>(context: AdminContext, route: AdminRoute<Parameters>): Operation {
   const { method, need } = route

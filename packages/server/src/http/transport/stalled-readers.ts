@@ -11,8 +11,8 @@ export type Watched = Pick<Socket, 'destroyed' | 'writableLength' | 'bytesWritte
 /** To be called after a write of which some may still wait. A connection that is watched already costs a look into a map. */
 export type WatchReader = (connection: Watched) => void
 
-/** A reader that took nothing from one look to the next for this many times is ended: after the limit, and a fifteenth more at most. */
-const looksWithout = 15
+/** A reader that took nothing from one check to the next for this many times is ended: after the limit, and a fifteenth more at most. */
+const checksWithout = 15
 
 /**
  * `limitMs`: after the last byte that the kernel took. It takes bytes as the client makes room, on loopback up to 1.5 MB at once, so that long
@@ -22,15 +22,15 @@ export function stalledReaders(limitMs: number): WatchReader {
   const standings = new Map<Watched, Standing>()
   let timer: NodeJS.Timeout | undefined
 
-  const look = (): void => {
+  const check = (): void => {
     for (const [connection, standing] of standings) {
       if (connection.destroyed || connection.writableLength === 0) {
         standings.delete(connection)
         continue
       }
       const taken = takenBytes(connection)
-      if (taken !== standing.taken) standings.set(connection, { taken, looks: 0 })
-      else if ((standing.looks += 1) >= looksWithout) {
+      if (taken !== standing.taken) standings.set(connection, { taken, checks: 0 })
+      else if ((standing.checks += 1) >= checksWithout) {
         standings.delete(connection)
         connection.destroy()
       }
@@ -42,19 +42,19 @@ export function stalledReaders(limitMs: number): WatchReader {
 
   return (connection) => {
     if (!standings.has(connection)) standings.set(connection, notSeen)
-    timer ??= setInterval(look, limitMs / looksWithout).unref()
+    timer ??= setInterval(check, limitMs / checksWithout).unref()
   }
 }
 
 interface Standing {
-  /** Bytes that the kernel had taken at the last look that found more of them than the one before. */
+  /** Bytes that the kernel had taken at the last check that found more of them than the one before. */
   readonly taken: number
   /** Since then. */
-  looks: number
+  checks: number
 }
 
-/** Most answers are taken before the first look, so all connections have this in common until then. */
-const notSeen: Standing = { taken: -1, looks: 0 }
+/** Most answers are taken before the first check, so all connections have this in common until then. */
+const notSeen: Standing = { taken: -1, checks: 0 }
 
 /** Bytes of the connection that the kernel has taken. Only its handle knows of those of a write that is under way. */
 function takenBytes(connection: Watched): number {

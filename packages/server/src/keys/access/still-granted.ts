@@ -14,7 +14,7 @@ import type { NetworkContext } from './network.ts'
 
 /** What asking again needs. */
 export interface RightsContext extends Pick<NetworkContext, 'trustedProxies'> {
-  readonly looks: KeyRecheck
+  readonly recheck: KeyRecheck
   readonly verifier: KeyVerifier
 }
 
@@ -28,7 +28,7 @@ export function watchRight(
   access: Access,
   isOther: (verdict: KeyVerdict) => boolean = () => false,
 ): WatchedKey {
-  return context.looks.watch(
+  return context.recheck.watch(
     access.keyId ?? '',
     (verdict) => refusalOf(context, request, access, verdict) !== undefined || isOther(verdict),
     request.gone,

@@ -3,7 +3,7 @@ import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { KeyRecord } from '../key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome, Refused } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
@@ -11,7 +11,7 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from './key-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { aboutKey, noKey } from './key-path.ts'
 import { noTenant } from '../../tenants/routes/tenant-operation.ts'
 import { refusalOfBranchSets } from './branch-sets.ts'
@@ -60,7 +60,7 @@ export function listKeys(context: KeysContext): Operation {
       const found = await context.keys.keysAfter({ after, limit: limit + 1, tenantId })
       const show = ({ record }: { readonly record: KeyRecord }) =>
         keyMembers(seenKey(access, 'admin:inspect', record) ?? record)
-      return adminAnswer(listOf(found, limit, show))
+      return uncachedAnswer(listOf(found, limit, show))
     },
   })
 }
@@ -113,7 +113,7 @@ export function getKey(context: KeysContext): Operation {
     async answer({ access, params: [keyId = ''] }) {
       const found = await context.keys.findKey(keyId)
       const seen = found && seenKey(access, 'admin:inspect', found.record)
-      return seen === undefined ? noKey : adminAnswer(keyMembers(seen))
+      return seen === undefined ? noKey : uncachedAnswer(keyMembers(seen))
     },
   })
 }
@@ -164,7 +164,7 @@ function issuedAnswer(
   further: object = {},
 ): Outcome {
   const location = `${basePath}/v1/admin/keys/${record.keyId}`
-  return adminAnswer({ key: text, ...keyMembers(record), ...further }, success.created, { location })
+  return uncachedAnswer({ key: text, ...keyMembers(record), ...further }, success.created, { location })
 }
 
 export function changeKey(context: KeysContext): Operation {
@@ -188,7 +188,7 @@ export function changeKey(context: KeysContext): Operation {
         const refusal = await refusalOfChange(context, access, keyId, 'holds')
         if (refusal !== undefined) return refusal
         const outcome = await context.keys.changeKey(keyId, reading.body, actorOf(access))
-        if (outcome.kind === 'changed') return adminAnswer(keyMembers(outcome.record))
+        if (outcome.kind === 'changed') return uncachedAnswer(keyMembers(outcome.record))
         return outcome.kind === 'unknownKey' ? noKey : refused({ code: 'key_ended' })
       }),
   })
@@ -246,7 +246,7 @@ export function revokeKey(context: KeysContext): Operation {
       if (refusal !== undefined) return refusal
       await context.keys.revokeKey(keyId, Date.now(), actorOf(access))
       const found = await context.keys.findKey(keyId)
-      return found === undefined ? noKey : adminAnswer(keyMembers(found.record))
+      return found === undefined ? noKey : uncachedAnswer(keyMembers(found.record))
     },
   })
 }

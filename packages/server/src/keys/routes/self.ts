@@ -1,7 +1,7 @@
 /** `GET /v1/admin/self`: the key of the request, and what it may do (PROTOCOL §12). */
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { keyMembers } from './key-answer.ts'
 import type { AdminContext } from '../../http/admin/admin-operation.ts'
 import type { KeyStore } from '../key.ts'
@@ -23,7 +23,9 @@ export function readSelf(context: Context): Operation {
     ok: { description: 'The key, without its text.', schema: 'Key' },
     async answer({ access: { keyId = '' } }) {
       const found = await context.keys.findKey(keyId)
-      return found === undefined ? refused({ code: 'unauthorized' }) : adminAnswer(keyMembers(found.record))
+      return found === undefined
+        ? refused({ code: 'unauthorized' })
+        : uncachedAnswer(keyMembers(found.record))
     },
   })
 }

@@ -7,7 +7,7 @@ import type { Representation, RepresentationOf } from '../../reading/representat
 import { disclosedEvents } from '../disclosure/disclosure.ts'
 import type { StoredEvent, EventStore } from '../../events/event-log.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import { refused, uncachedJson } from '../../http/exchange.ts'
+import { refused, uncachedJson, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { readMembers } from '../../http/requests/body-members.ts'
@@ -15,7 +15,7 @@ import { jsonAnswer } from '../../reading/routes/answers.ts'
 import { ownBody } from '../../http/answer-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { adminAnswer, noParameters } from '../../http/admin/admin-operation.ts'
+import { noParameters } from '../../http/admin/admin-operation.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { listOf, listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
 import { maskedContact } from './mask-contact.ts'
@@ -49,7 +49,7 @@ export function getMaskedContact(context: Context): Operation {
       if (subjectId === undefined) return notUuid()
       const event = await context.events.readLatest({ tenantId, feed: 'contact' }, subjectId)
       const form = formOf(context, access, 'admin:inspect', tenantId)
-      return event === undefined ? noContact : adminAnswer(maskedEvent(event, form))
+      return event === undefined ? noContact : uncachedAnswer(maskedEvent(event, form))
     },
   })
 }
@@ -74,7 +74,7 @@ export function readMaskedHistory(context: Context): Operation {
       if (events.length === 0 && after === 0) return noContact
       const found = events.map((event) => ({ place: event.sequenceNumber, event }))
       const form = formOf(context, access, 'admin:inspect', tenantId)
-      return adminAnswer(listOf(found, limit, ({ event }) => maskedEvent(event, form)))
+      return uncachedAnswer(listOf(found, limit, ({ event }) => maskedEvent(event, form)))
     },
   })
 }

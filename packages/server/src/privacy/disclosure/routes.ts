@@ -4,7 +4,7 @@ import type { ProblemError } from '@property-events/protocol'
 import type { ExposedContact as ContactAnswer, UnknownTime } from '@property-events/protocol/wire'
 import type { DisclosedContact, TimeSpan } from './disclosures.ts'
 import type { DisclosureCursor, DisclosurePageQuery, DisclosurePage } from './disclosure-page.ts'
-import { refused, uncachedJson } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Refused } from '../../http/exchange.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
@@ -76,7 +76,7 @@ export function getExposure(context: Context): Operation {
         const actor = `key:${ownId}` as const
         const page = await context.disclosuresOf({ ...span, tenantId, keyId, after, nowMs, actor })
         if (page === undefined) return noKey
-        const body = JSON.stringify({
+        return uncachedAnswer({
           keyId,
           tenantId,
           ...timesAnswer(span),
@@ -84,7 +84,6 @@ export function getExposure(context: Context): Operation {
           unknownTimes: page.unknown.map(timesAnswer),
           next: page.next === undefined ? null : textOf(page.next),
         })
-        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
       }
     },
   }

@@ -3,7 +3,7 @@ import { uuidV7 } from '@property-events/protocol'
 import type { BeginErasureOutcome, ErasureTarget, ErasureStore } from './erasure.ts'
 import type { FeedKey } from '../../events/feed-key.ts'
 import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
-import { refused, uncachedJson } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import {
@@ -71,14 +71,13 @@ async function count(
   const counted = await erasures.count(key, target)
   if (counted.kind !== 'counted') return refused(refusalOf(counted, target))
   const named = target.kind === 'subject' ? { subjectId: target.subjectId } : { eventId: target.eventId }
-  const body = JSON.stringify({
+  return uncachedAnswer({
     dryRun: true,
     tenantId: key.tenantId,
     feed,
     ...named,
     events: counted.events,
   })
-  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
 }
 
 async function begin(
@@ -102,8 +101,7 @@ async function begin(
     closingEventId: uuidV7(Date.now()),
   })
   if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
-  const body = JSON.stringify(erasureReceipt(outcome.erasure, madeBackups))
-  return { kind: 'text', status: success.accepted, headers: uncachedJson, body }
+  return uncachedAnswer(erasureReceipt(outcome.erasure, madeBackups), success.accepted)
 }
 
 function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, target: ErasureTarget) {

@@ -1,80 +1,44 @@
 /** `/v1/holds`: protects properties and contacts from erasure and from retention for a time (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
-import { refused, uncachedJson } from '../../http/exchange.ts'
-import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
 import {
-  answer,
-  bodyProblems,
-  changeProblems,
-  keyedHeaders,
-  keyedProblems,
-} from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
-import { readHoldBody } from './hold-body.ts'
-import { refusalOfParameters } from '../../http/requests/query.ts'
-import { erasedFeed, erasingTenant, maySee } from '../erasure/erasing-access.ts'
-import { holdAnswer } from './hold-answer.ts'
-import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.ts'
-import {
-  afterQuery,
-  idParams,
-  listAnswer,
+  addOperation,
+  idOperation,
   listDescription,
   listedPerPage,
-  readAfter,
-  readId,
+  listOperation,
 } from '../../http/listed.ts'
 import type { Listed, ListContext } from '../../http/listed.ts'
+import { changeProblems } from '../../http/openapi/responses.ts'
 import type { Operation } from '../../http/operation.ts'
-import { withSmallBody } from '../../http/requests/read-body.ts'
+import { success } from '../../http/problem/problem.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
+import { inMaintenance, refusalOfFeed } from '../../publishing/publish-refusal.ts'
 import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
+import { erasedFeed, erasingTenant, maySee } from '../erasure/erasing-access.ts'
+import { holdAnswer } from './hold-answer.ts'
+import { readHoldBody } from './hold-body.ts'
 import type { HoldStore } from './hold.ts'
 
 interface Context extends MaintenanceContext, ListContext, BodyContext {
   readonly holds: HoldStore
 }
 
-const path = '/v1/holds'
-const holds: Listed = { one: 'a hold', parameter: 'holdId' }
+const holds: Listed = { one: 'a hold', parameter: 'holdId', path: '/v1/holds', scope: 'anyErase' }
 
 export function addHold(context: Context): Operation {
-  return {
-    method: 'POST',
-    path,
-    mediaType: 'application/json',
-    access: { scope: 'anyErase', refusal: 'own' },
-    schema: () => ({
-      operationId: 'addHold',
-      summary: 'Place a hold on a property or contact',
-      description:
-        'Until the end of a day, nothing of it is erased, nor reduced by retention. Reading and publishing go on.',
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      body: { content: { 'application/json': { schema: refTo('HoldRequest') } } },
-      response: {
-        [success.created]: answer('It is on hold.', refTo('Hold'), keyedHeaders),
-        ...keyedProblems(
-          'missing_scope',
-          'ambiguous_tenant',
-          'invalid_body',
-          'subject_not_found',
-          ...bodyProblems,
-          'storage_full',
-          ...changeProblems,
-        ),
-      },
-    }),
-
-    prepare({ query }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      return async (request, access) =>
-        withSmallBody(context, request, access, async (text) => add(context, access, text))
-    },
-  }
+  return addOperation(context, holds, {
+    operationId: 'addHold',
+    summary: 'Place a hold on a property or contact',
+    description:
+      'Until the end of a day, nothing of it is erased, nor reduced by retention. Reading and publishing go on.',
+    body: 'HoldRequest',
+    ok: { status: success.created, description: 'It is on hold.', schema: 'Hold' },
+    problems: ['storage_full', ...changeProblems],
+    answer: (access, text) => add(context, access, text),
+  })
 }
 
 async function add(context: Context, access: Access, text: string): Promise<Outcome> {
@@ -90,79 +54,37 @@ async function add(context: Context, access: Access, text: string): Promise<Outc
   const outcome = await context.holds.add({ holdId: uuidV7(Date.now()), ...words, actor })
   if (outcome.kind === 'unknownTarget') return refused({ code: 'subject_not_found' })
   if (outcome.kind !== 'added') return refused(refusalOfFeed(outcome))
-  const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
-  return { kind: 'text', status: success.created, headers: uncachedJson, body }
+  return uncachedAnswer(holdAnswer(outcome.hold, Date.now()), success.created)
 }
 
 export function listHolds(context: Context): Operation {
-  return {
-    method: 'GET',
-    path,
-    mediaType: 'application/json',
-    access: { scope: 'anyErase', refusal: 'own' },
-    schema: () => ({
-      operationId: 'listHolds',
-      summary: 'List holds',
-      description: listDescription('ended and expired ones included'),
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      querystring: afterQuery,
-      response: {
-        [success.ok]: answer('The holds.', refTo('Holds'), keyedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant'),
-      },
-    }),
-
-    prepare(target) {
-      const after = readAfter(target, holds, context)
-      if (typeof after === 'object') return () => after
-      return async (_request, access) => {
-        const tenant = erasingTenant(access)
-        if (typeof tenant !== 'string') return tenant
-        const found = await context.holds.list(tenant, after, listedPerPage)
-        const nowMs = Date.now()
-        const shown = found.filter((hold) => maySee(access, hold)).map((hold) => holdAnswer(hold, nowMs))
-        return listAnswer(
-          'holds',
-          shown,
-          found.map(({ holdId }) => holdId),
-        )
-      }
+  return listOperation(context, holds, {
+    operationId: 'listHolds',
+    summary: 'List holds',
+    description: listDescription('ended and expired ones included'),
+    ok: { description: 'The holds.', schema: 'Holds' },
+    name: 'holds',
+    async page(access, after) {
+      const tenant = erasingTenant(access)
+      if (typeof tenant !== 'string') return tenant
+      const found = await context.holds.list(tenant, after, listedPerPage)
+      const nowMs = Date.now()
+      const rows = found.filter((hold) => maySee(access, hold)).map((hold) => holdAnswer(hold, nowMs))
+      return { rows, ids: found.map(({ holdId }) => holdId) }
     },
-  }
+  })
 }
 
 export function endHold(context: Context): Operation {
-  return {
-    method: 'POST',
-    path: `${path}/:holdId/end`,
-    mediaType: 'application/json',
-    access: { scope: 'anyErase', refusal: 'own' },
-    schema: () => ({
-      operationId: 'endHold',
-      summary: 'End a hold',
-      description: 'It keeps nothing any more, from now on. One that was ended before stays as it is.',
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      params: idParams(holds),
-      response: {
-        [success.ok]: answer('The hold as it stands.', refTo('Hold'), keyedHeaders),
-        ...keyedProblems(
-          'missing_scope',
-          'ambiguous_tenant',
-          'hold_not_found',
-          'storage_full',
-          ...changeProblems,
-        ),
-      },
-    }),
-
-    prepare(target) {
-      const holdId = readId(target, holds, context)
-      if (typeof holdId !== 'string') return () => holdId
-      return async (_request, access) => end(context, access, holdId)
-    },
-  }
+  return idOperation(context, holds, {
+    verb: 'end',
+    operationId: 'endHold',
+    summary: 'End a hold',
+    description: 'It keeps nothing any more, from now on. One that was ended before stays as it is.',
+    ok: { description: 'The hold as it stands.', schema: 'Hold' },
+    problems: ['hold_not_found', 'storage_full', ...changeProblems],
+    answer: (access, holdId) => end(context, access, holdId),
+  })
 }
 
 async function end(context: Context, access: Access, holdId: string): Promise<Outcome> {
@@ -176,6 +98,5 @@ async function end(context: Context, access: Access, holdId: string): Promise<Ou
   const outcome = await context.holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)
   if (outcome.kind === 'unknownHold') return refused({ code: 'hold_not_found' })
   if (outcome.kind !== 'ended') return refused(refusalOfFeed(outcome))
-  const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
-  return { kind: 'text', status: success.ok, headers: uncachedJson, body }
+  return uncachedAnswer(holdAnswer(outcome.hold, Date.now()))
 }

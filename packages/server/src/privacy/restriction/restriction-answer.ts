@@ -2,9 +2,6 @@
 import type { Restriction as RestrictionAnswer } from '@property-events/protocol/wire'
 import { timeOf } from '../../http/time-of.ts'
 import type { Restriction } from './restriction.ts'
-import type { Listed } from '../../http/listed.ts'
-
-export const restrictions: Listed = { one: 'a restriction', parameter: 'restrictionId' }
 
 export function restrictionAnswer(restriction: Restriction): RestrictionAnswer {
   const { restrictionId, key, subjectId, reason, caseRef, actor, state, closing } = restriction

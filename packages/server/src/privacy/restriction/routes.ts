@@ -1,91 +1,128 @@
-/** `GET /v1/restrictions` and `/v1/restrictions/{restrictionId}` (PROTOCOL §5.7). */
-import { refused, uncachedJson } from '../../http/exchange.ts'
-import { answer, keyedHeaders, keyedProblems } from '../../http/openapi/responses.ts'
-import { refTo } from '../../http/openapi/schemas.ts'
-import { success } from '../../http/problem/problem.ts'
+/** `/v1/restrictions`: keeps a contact but shows it to nobody, lists what is restricted, and shows it again (PROTOCOL §5.7, D17). */
+import { uuidV7 } from '@property-events/protocol'
+import type { Access } from '../../http/access.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
+import type { Outcome } from '../../http/exchange.ts'
 import {
-  afterQuery,
-  idParams,
-  listAnswer,
+  addOperation,
+  idOperation,
   listDescription,
   listedPerPage,
-  readAfter,
-  readId,
+  listOperation,
 } from '../../http/listed.ts'
+import type { Listed, ListContext } from '../../http/listed.ts'
+import { changeProblems } from '../../http/openapi/responses.ts'
 import type { Operation } from '../../http/operation.ts'
-import { restrictionAnswer, restrictions } from './restriction-answer.ts'
-import type { ListContext } from '../../http/listed.ts'
-import type { RestrictionStore } from './restriction.ts'
+import { success } from '../../http/problem/problem.ts'
+import type { BodyContext } from '../../http/requests/read-body.ts'
+import { inMaintenance, refusalOfPublish } from '../../publishing/publish-refusal.ts'
+import type { MaintenanceContext } from '../../publishing/publish-refusal.ts'
+import { restrictionAnswer } from './restriction-answer.ts'
+import { readRestrictionBody } from './restriction-body.ts'
+import type { LiftOutcome, RestrictOutcome, RestrictionStore } from './restriction.ts'
 
-interface Context extends ListContext {
+interface Context extends MaintenanceContext, ListContext, BodyContext {
   readonly restrictions: RestrictionStore
 }
 
-const path = '/v1/restrictions'
-const access = { scope: 'contact:erase', refusal: 'own' } as const
+const restrictions: Listed = {
+  one: 'a restriction',
+  parameter: 'restrictionId',
+  path: '/v1/restrictions',
+  scope: 'contact:erase',
+}
+
+/** What a change of a restriction can be refused with. */
+const problems = ['storage_full', 'clock_behind', 'epoch_required', ...changeProblems] as const
+
+export function restrictContact(context: Context): Operation {
+  return addOperation(context, restrictions, {
+    operationId: 'restrictContact',
+    summary: 'Restrict a contact',
+    description:
+      'Everything published about the contact, before and meanwhile, is kept and shown in no answer. Consumers get an event that removes it. If it is restricted already, the answer is that restriction.',
+    body: 'RestrictionRequest',
+    ok: { status: success.accepted, description: 'It has started, and is on disk.', schema: 'Restriction' },
+    problems,
+    answer: (access, text) => begin(context, access, text),
+  })
+}
+
+async function begin(
+  context: Context,
+  { keyId = '', tenantId = '' }: Access,
+  text: string,
+): Promise<Outcome> {
+  const read = readRestrictionBody(text)
+  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
+  const outcome = await context.restrictions.begin({
+    restrictionId: uuidV7(Date.now()),
+    key: { tenantId, feed: 'contact' },
+    ...read.body,
+    actor: `key:${keyId}`,
+    closingEventId: uuidV7(Date.now()),
+  })
+  if (outcome.kind !== 'restricted') return refused(refusalOf(outcome))
+  return uncachedAnswer(restrictionAnswer(outcome.restriction), success.accepted)
+}
+
+function refusalOf(outcome: Exclude<RestrictOutcome | LiftOutcome, { kind: 'restricted' | 'lifting' }>) {
+  if (outcome.kind === 'unknownTarget') return { code: 'subject_not_found' } as const
+  if (outcome.kind === 'unknownRestriction') return { code: 'restriction_not_found' } as const
+  return refusalOfPublish({ ...outcome, inList: false })
+}
 
 export function getRestriction(context: Context): Operation {
-  return {
-    method: 'GET',
-    path: `${path}/:restrictionId`,
-    mediaType: 'application/json',
-    access,
-    schema: () => ({
-      operationId: 'getRestriction',
-      summary: 'Get a restriction',
-      description: 'How far it is. `restricted`: no row, page or answer shows the contact any more.',
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      params: idParams(restrictions),
-      response: {
-        [success.ok]: answer('The restriction.', refTo('Restriction'), keyedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'restriction_not_found'),
-      },
-    }),
-
-    prepare(target) {
-      const restrictionId = readId(target, restrictions, context)
-      if (typeof restrictionId !== 'string') return () => restrictionId
-      return async (_request, { tenantId = '' }) => {
-        const found = await context.restrictions.find(tenantId, restrictionId)
-        if (found === undefined) return refused({ code: 'restriction_not_found' })
-        const body = JSON.stringify(restrictionAnswer(found))
-        return { kind: 'text', status: success.ok, headers: uncachedJson, body }
-      }
+  return idOperation(context, restrictions, {
+    operationId: 'getRestriction',
+    summary: 'Get a restriction',
+    description: 'How far it is. `restricted`: no row, page or answer shows the contact any more.',
+    ok: { description: 'The restriction.', schema: 'Restriction' },
+    problems: ['restriction_not_found'],
+    async answer({ tenantId = '' }, restrictionId) {
+      const found = await context.restrictions.find(tenantId, restrictionId)
+      if (found === undefined) return refused({ code: 'restriction_not_found' })
+      return uncachedAnswer(restrictionAnswer(found))
     },
-  }
+  })
 }
 
 export function listRestrictions(context: Context): Operation {
-  return {
-    method: 'GET',
-    path,
-    mediaType: 'application/json',
-    access,
-    schema: () => ({
-      operationId: 'listRestrictions',
-      summary: 'List restrictions',
-      description: listDescription('ended ones included'),
-      tags: ['Erasing'],
-      security: [{ apiKey: [] }],
-      querystring: afterQuery,
-      response: {
-        [success.ok]: answer('The restrictions.', refTo('Restrictions'), keyedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant'),
-      },
-    }),
-
-    prepare(target) {
-      const after = readAfter(target, restrictions, context)
-      if (typeof after === 'object') return () => after
-      return async (_request, { tenantId = '' }) => {
-        const found = await context.restrictions.list(tenantId, after, listedPerPage)
-        return listAnswer(
-          'restrictions',
-          found.map(restrictionAnswer),
-          found.map(({ restrictionId }) => restrictionId),
-        )
-      }
+  return listOperation(context, restrictions, {
+    operationId: 'listRestrictions',
+    summary: 'List restrictions',
+    description: listDescription('ended ones included'),
+    ok: { description: 'The restrictions.', schema: 'Restrictions' },
+    name: 'restrictions',
+    async page({ tenantId = '' }, after) {
+      const found = await context.restrictions.list(tenantId, after, listedPerPage)
+      return { rows: found.map(restrictionAnswer), ids: found.map(({ restrictionId }) => restrictionId) }
     },
-  }
+  })
+}
+
+export function endRestriction(context: Context): Operation {
+  return idOperation(context, restrictions, {
+    verb: 'end',
+    operationId: 'endRestriction',
+    summary: 'End a restriction',
+    description:
+      'Publishes the contact again as it was published last; then earlier events show their payloads again. One that was ended before stays as it is.',
+    ok: { status: success.accepted, description: 'It is being lifted.', schema: 'Restriction' },
+    problems: ['restriction_not_found', ...problems],
+    async answer({ keyId = '', tenantId = '' }, restrictionId) {
+      const stopped = await inMaintenance(context)
+      if (stopped !== undefined) return stopped
+      const outcome = await context.restrictions.lift({
+        tenantId,
+        restrictionId,
+        actor: `key:${keyId}`,
+        reopeningEventId: uuidV7(Date.now()),
+      })
+      if (outcome.kind !== 'lifting') return refused(refusalOf(outcome))
+      return uncachedAnswer(restrictionAnswer(outcome.restriction), success.accepted)
+    },
+  })
 }

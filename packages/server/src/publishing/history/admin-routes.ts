@@ -1,9 +1,9 @@
 /** `GET /v1/admin/tenants/{tenantId}/publications`: what was published for a tenant, and what was refused (PROTOCOL §14.2). */
+import { uncachedAnswer } from '../../http/exchange.ts'
 import { publicationDaysKept } from './publication.ts'
 import { keyIdSchema } from '../../http/openapi/parameters.ts'
 import type { Operation } from '../../http/operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from './publications-answer.ts'
-import { adminAnswer } from '../../http/admin/admin-operation.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { limitSchema, readKeyId, readLimit } from '../../http/admin/list-parameters.ts'
 import type { PublicationStore } from './publication.ts'
@@ -33,6 +33,6 @@ export function listPublications(context: Context): Operation {
       asked: readPublicationParameters(values, errors),
     }),
     answer: async ({ tenant: { tenantId }, parameters: { keyId, asked, limit } }) =>
-      adminAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked, limit)),
+      uncachedAnswer(await publicationsAnswer(context.publications, tenantId, keyId, asked, limit)),
   })
 }

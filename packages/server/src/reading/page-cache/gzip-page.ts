@@ -6,8 +6,8 @@ import { freeBytes } from '../../runtime/memory/free-bytes.ts'
 import { GzipMember } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
 import { addWholePieces, gzipStart, hurriedLevel, isWholePieces, streamedGzip } from './streamed-page.ts'
-import { bodyOf, giveBack, lengthOf, ownBytes } from './held-bytes.ts'
-import type { Held } from './held-bytes.ts'
+import { bodyOf, giveBack, lengthOf, ownBytes } from './page-bytes.ts'
+import type { PagePart } from './page-bytes.ts'
 import { envelopeEnd } from './page-body.ts'
 import { wholeBytes } from '../../http/answer-body.ts'
 import type { StreamedBody } from './page-body.ts'
@@ -55,7 +55,7 @@ async function readWhole(
   parts: readonly Part[],
 ): Promise<PageBody | undefined> {
   const member = new GzipMember(gzipStart)
-  const held: Held[] = []
+  const held: PagePart[] = []
   const making = sources.making.begin()
   try {
     for (const [place, part] of parts.entries()) {
@@ -93,7 +93,7 @@ async function addSegment(
   member: GzipMember,
   part: Part,
   segment: SegmentBytes,
-  held: Held[],
+  held: PagePart[],
 ): Promise<void> {
   const { index, count } = part
   if (isWholePieces(part)) {
@@ -117,7 +117,7 @@ async function deflateEvents(
   part: Part,
   index: number,
   count: number,
-  held: Held[],
+  held: PagePart[],
 ): Promise<DeflatedPiece> {
   const segment = sealed?.store.joined(part.segment, index, count)
   if (segment === undefined) {
@@ -131,7 +131,7 @@ async function deflateEvents(
   }
 }
 
-async function deflateRead(pieces: readonly Uint8Array[], held: Held[]): Promise<DeflatedPiece> {
+async function deflateRead(pieces: readonly Uint8Array[], held: PagePart[]): Promise<DeflatedPiece> {
   const joined = Buffer.concat(pieces)
   pieces.forEach(freeBytes)
   try {
@@ -141,7 +141,7 @@ async function deflateRead(pieces: readonly Uint8Array[], held: Held[]): Promise
   }
 }
 
-async function deflateHurriedly(text: Uint8Array, held: Held[]): Promise<DeflatedPiece> {
+async function deflateHurriedly(text: Uint8Array, held: PagePart[]): Promise<DeflatedPiece> {
   const piece = await deflatePiece(text, hurriedLevel)
   held.push(ownBytes([piece.bytes]))
   return piece

@@ -1,7 +1,7 @@
 /** A page as plain JSON: sealed segments, or what the engine reads, joined by commas. */
 import type { LocatedPage } from '../list.ts'
-import { bodyOf, giveBack, lengthOf, ownBytes } from './held-bytes.ts'
-import type { Held } from './held-bytes.ts'
+import { bodyOf, giveBack, lengthOf, ownBytes } from './page-bytes.ts'
+import type { PagePart } from './page-bytes.ts'
 import { comma, envelopeEnd, envelopeStart } from './page-body.ts'
 import { wholeBytes } from '../../http/answer-body.ts'
 import type { StreamedBody } from './page-body.ts'
@@ -61,7 +61,7 @@ async function readWhole(
   parts: readonly Part[],
 ): Promise<PageBody | undefined> {
   const pieces: Uint8Array[] = [envelopeStart]
-  const held: Held[] = []
+  const held: PagePart[] = []
   const making = sources.making.begin()
   try {
     for (const part of parts) {

@@ -5,7 +5,7 @@
 import { feedNames, feeds, formatTicks, parseUuid } from '@property-events/protocol'
 import type { FeedState } from '@property-events/protocol/wire'
 import { mapMaybePromise } from '../../runtime/map-maybe-promise.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Headers, Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { capital, keyedProblems } from '../../http/openapi/responses.ts'
@@ -23,7 +23,7 @@ import { readEventRun } from './read-run.ts'
 import type { EventRunContext } from './read-run.ts'
 import { readSnapshot } from './read-snapshot.ts'
 import type { SnapshotContext } from './read-snapshot.ts'
-import { adminAnswer, noParameters, paramsOf } from '../../http/admin/admin-operation.ts'
+import { noParameters, paramsOf } from '../../http/admin/admin-operation.ts'
 import {
   noTenant,
   notTenantId,
@@ -182,7 +182,7 @@ export function listFeeds(context: FeedListContext): Operation {
         }),
       )
       const items = states.filter((state) => state !== undefined)
-      return items.length === 0 ? noTenant : adminAnswer({ items, next: null })
+      return items.length === 0 ? noTenant : uncachedAnswer({ items, next: null })
     },
   })
 }

@@ -1,13 +1,12 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds/{feed}/rate`: how many events there were, bucket by bucket (PROTOCOL §12.5). */
 import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import { readApiEventType } from './cursor-parameters.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readTime, timeSchema, timeWords } from '../../http/requests/time-parameter.ts'
 import type { TimeParameter } from '../../http/requests/time-parameter.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer } from '../../http/admin/admin-operation.ts'
 import { noTenant, tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import type { EventStore } from '../../events/event-log.ts'
 import type { TenantContext } from '../../tenants/routes/tenant-operation.ts'
@@ -70,7 +69,7 @@ export function readRate(context: Context): Operation {
       const { before } = tally
       const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0))
       const shown = { feed, apiEventType: type ?? null, from: timeOf(from), to: timeOf(to) }
-      return adminAnswer({ ...shown, counts })
+      return uncachedAnswer({ ...shown, counts })
     },
   })
 }

@@ -2,6 +2,7 @@
  * Looks for something in the feeds of all tenants, one tenant after another in the order of their making, and no longer than one call may take
  * (PROTOCOL §12.12). An id is a few probes of an index in each tenant. A text has no index: the latest events are read, as in a search of one.
  */
+import { uncachedAnswer } from '../../http/exchange.ts'
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { FoundThing as ThingAnswer, FoundThings } from '@property-events/protocol/wire'
@@ -14,7 +15,7 @@ import type { FoundProperty, SearchLimits } from './find-properties.ts'
 import { parseEventJson } from '../../events/event-json.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation } from '../../http/admin/admin-operation.ts'
+import { adminOperation } from '../../http/admin/admin-operation.ts'
 import { readableTenant } from '../../tenants/routes/tenant-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { maxSearch, readSearch, searchInTurn } from './properties-routes.ts'
@@ -195,7 +196,7 @@ export function findAnywhere(context: Context): Operation {
             : await findId(store, id, query, clock, searchLimits)
         const readable = await Promise.all(found.found.map((one) => isReadable(context, one)))
         const shown = found.found.filter((_, n) => readable[n])
-        return adminAnswer(
+        return uncachedAnswer(
           shownSearch({ ...found, found: shown }, (await context.lastPublished.sorted()).length),
         )
       })

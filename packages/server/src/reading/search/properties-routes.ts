@@ -4,11 +4,10 @@ import { hasAtMost, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { findProperties, findProperty, searchLimits, searchText } from './find-properties.ts'
 import type { FoundProperties } from './find-properties.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome, Request } from '../../http/exchange.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer } from '../../http/admin/admin-operation.ts'
 import { tenantOperation } from '../../tenants/routes/tenant-operation.ts'
 import { listSchemas, readListParameters } from '../../http/admin/list-parameters.ts'
 import type { EventStore } from '../../events/event-log.ts'
@@ -93,7 +92,7 @@ export async function searchInTurn(
 }
 
 function propertiesAnswer({ found, next, searched }: FoundProperties): Outcome {
-  return adminAnswer({ items: found, next: next === undefined ? null : next.toString(36), searched })
+  return uncachedAnswer({ items: found, next: next === undefined ? null : next.toString(36), searched })
 }
 
 /** `parameter`: its name. `undefined`: it was not given, or cannot be used. */

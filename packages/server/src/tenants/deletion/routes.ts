@@ -2,16 +2,16 @@
 import { parseUuid, uuidV7 } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { DeletionRefusal, DeletionStore } from './deletion.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { ParameterSchema } from '../../http/openapi/operation-schema.ts'
 import { success } from '../../http/problem/problem.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import { lastDayOf } from '../../privacy/hold/hold-answer.ts'
 import { idParams, readId } from '../../http/listed.ts'
-import type { Listed } from '../../http/listed.ts'
+import type { Named } from '../../http/listed.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { noTenant, tenantOperation } from '../routes/tenant-operation.ts'
 import { limitSchema, readLimit } from '../../http/admin/list-parameters.ts'
 import { certificateOf, feedMembers } from './certificate.ts'
@@ -68,7 +68,7 @@ export function deleteTenant(context: Context): Operation {
       const outcome = await context.deletions.begin(request, actorOf(access))
       if (outcome.kind !== 'begun') return refusalOf(outcome)
       const location = `${context.basePath}/v1/admin/deletions/${outcome.deletion.deletionId}`
-      return adminAnswer(certificateOf(outcome.deletion), success.accepted, { location })
+      return uncachedAnswer(certificateOf(outcome.deletion), success.accepted, { location })
     },
   })
 }
@@ -77,7 +77,7 @@ async function planOf({ deletions }: Context, tenantId: string): Promise<Outcome
   const counted = await deletions.count(tenantId)
   if (counted.kind !== 'counted') return noTenant
   const refusal = await deletions.refusal(tenantId)
-  return adminAnswer({
+  return uncachedAnswer({
     dryRun: true,
     tenantId,
     feeds: counted.feeds.map((feed) => feedMembers(feed)),
@@ -120,7 +120,7 @@ function noFolder(): Outcome {
   })
 }
 
-const deletion: Listed = { one: 'a deletion', parameter: 'deletionId' }
+const deletion: Named = { one: 'a deletion', parameter: 'deletionId' }
 
 export function getDeletion(context: Context): Operation {
   const operation = adminOperation(context, {
@@ -137,7 +137,9 @@ export function getDeletion(context: Context): Operation {
     problems: ['deletion_not_found'],
     async answer({ params: [given = ''] }) {
       const found = await context.deletions.find(parseUuid(given) ?? '')
-      return found === undefined ? refused({ code: 'deletion_not_found' }) : adminAnswer(certificateOf(found))
+      return found === undefined
+        ? refused({ code: 'deletion_not_found' })
+        : uncachedAnswer(certificateOf(found))
     },
   })
   return {
@@ -171,7 +173,7 @@ export function listDeletions(context: Context): Operation {
       const found = await context.deletions.list(last, limit + 1)
       const items = found.slice(0, limit)
       const next = found.length > limit ? (items.at(-1)?.deletionId ?? null) : null
-      return adminAnswer({ items: items.map(certificateOf), next })
+      return uncachedAnswer({ items: items.map(certificateOf), next })
     },
   })
 }

@@ -1,6 +1,6 @@
 /** `POST /v1/admin/tenants/import`: many tenants and their keys from one file, once for each reference (PROTOCOL §12.3). */
 import type { ImportedTenant } from '@property-events/protocol/wire'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome, Request } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { readBodyHeaders, refusalOfBytes, unsupportedType } from '../../http/requests/body-headers.ts'
@@ -8,7 +8,7 @@ import { maxImportLines, readImport } from './import-body.ts'
 import type { ImportLine } from './import-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { readBody } from '../../http/requests/read-body.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { actorOf } from './tenants.ts'
 import type { AdminContext } from '../../http/admin/admin-operation.ts'
 import type { BodyContext } from '../../http/requests/read-body.ts'
@@ -86,7 +86,7 @@ async function bringIn(
     return { reference, outcome: 'failed', tenantId: null, keys: [] }
   })
   const refusedLines = counts.refused + failed.length
-  return adminAnswer({ ...counts, refused: refusedLines, items: [...items, ...failed] })
+  return uncachedAnswer({ ...counts, refused: refusedLines, items: [...items, ...failed] })
 }
 
 const countedAs = { created: 'created', known: 'known', nameTaken: 'refused' } as const

@@ -1,11 +1,12 @@
 /** `GET /v1/admin/tenant-facts`: a line of an overview for each of some tenants, in one request (PROTOCOL §12.11). */
+import { uncachedAnswer } from '../../http/exchange.ts'
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError, Ticks } from '@property-events/protocol'
 import type { TenantActivity } from '@property-events/protocol/wire'
 import type { ListedConsumer } from '../../consumers/list-consumers.ts'
 import { quoteInput } from '../../http/requests/echo-text.ts'
 import type { Operation } from '../../http/operation.ts'
-import { adminAnswer, adminOperation } from '../../http/admin/admin-operation.ts'
+import { adminOperation } from '../../http/admin/admin-operation.ts'
 import { readableTenant } from './tenant-operation.ts'
 import type { ConsumersQuery } from '../../consumers/consumers-of-feed.ts'
 import type { EventStore } from '../../events/event-log.ts'
@@ -59,7 +60,7 @@ export function readTenantFacts(context: Context): Operation {
         }
       }
       await Promise.all(Array.from({ length: atOnce }, work))
-      return adminAnswer({ items: found.filter((facts) => facts !== undefined), next: null })
+      return uncachedAnswer({ items: found.filter((facts) => facts !== undefined), next: null })
     },
   })
 }

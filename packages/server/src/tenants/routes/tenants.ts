@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { withoutAccents } from '../../reading/search/find-properties.ts'
 import type { PublishedTenant } from '../../publishing/last-published.ts'
 import type { Tenant, TenantCursor } from '../tenant.ts'
-import { refused } from '../../http/exchange.ts'
+import { refused, uncachedAnswer } from '../../http/exchange.ts'
 import type { Outcome } from '../../http/exchange.ts'
 import type { Access } from '../../http/access.ts'
 import { success } from '../../http/problem/problem.ts'
@@ -13,7 +13,7 @@ import { quoteInput } from '../../http/requests/echo-text.ts'
 import { readNewTenant, readTenantChange } from './tenant-body.ts'
 import type { Operation } from '../../http/operation.ts'
 import { withSmallBody } from '../../http/requests/read-body.ts'
-import { adminAnswer, adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
+import { adminOperation, noParameters } from '../../http/admin/admin-operation.ts'
 import { noTenant, tenantOperation } from './tenant-operation.ts'
 import { listOf, listSchemas, readLimit, readListParameters } from '../../http/admin/list-parameters.ts'
 import type { ListParameters } from '../../http/admin/list-parameters.ts'
@@ -82,7 +82,7 @@ export function listTenants(context: Context): Operation {
         context,
         found.map(({ tenant }) => tenant),
       )
-      return adminAnswer(listOf(found, parameters.limit, ({ tenant }) => show(tenant)))
+      return uncachedAnswer(listOf(found, parameters.limit, ({ tenant }) => show(tenant)))
     },
   })
 }
@@ -123,7 +123,7 @@ async function orderedAnswer(
     items.map(({ tenant }) => tenant),
   )
   const shown = items.map((one) => ({ ...show(one.tenant), lastPublishedAt: lastPublishedAt(one) }))
-  return adminAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
+  return uncachedAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
 }
 
 /**
@@ -190,7 +190,7 @@ export function createTenant(context: Context): Operation {
         const outcome = await context.tenants.createTenant(tenant, actorOf(access))
         if (outcome !== 'created') return taken(outcome)
         const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
-        return adminAnswer(newTenantMembers(tenant), success.created, { location })
+        return uncachedAnswer(newTenantMembers(tenant), success.created, { location })
       }),
   })
 }
@@ -206,7 +206,7 @@ export function getTenant(context: Context): Operation {
     summary: 'Get a tenant',
     description: 'Its name, reference and state: whether it is suspended, leaving, or being deleted.',
     ok: { description: 'The tenant.', schema: 'Tenant' },
-    answer: async ({ tenant }) => adminAnswer((await tenantView(context, [tenant]))(tenant)),
+    answer: async ({ tenant }) => uncachedAnswer((await tenantView(context, [tenant]))(tenant)),
   })
 }
 
@@ -239,7 +239,7 @@ export function changeTenant(context: Context): Operation {
         if (outcome.kind === 'changed') {
           // A leaving tenant stays after all (PROTOCOL §5.10).
           if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
-          return adminAnswer((await tenantView(context, [outcome.tenant]))(outcome.tenant))
+          return uncachedAnswer((await tenantView(context, [outcome.tenant]))(outcome.tenant))
         }
         return outcome.kind === 'unknownTenant' ? noTenant : taken(outcome.kind)
       }),

@@ -5,11 +5,11 @@ import { marginBytes } from './segments/segment-memory.ts'
 import type { SegmentBytes } from './segments/segment-memory.ts'
 
 /** Bytes of a segment, or bytes of the page's own. */
-export type Held = Pick<SegmentBytes, 'release' | 'ownBytes'> &
+export type PagePart = Pick<SegmentBytes, 'release' | 'ownBytes'> &
   Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
 
 /** Bytes that nothing else uses: releasing them frees their memory. */
-export function ownBytes(pieces: readonly Uint8Array[]): Held {
+export function ownBytes(pieces: readonly Uint8Array[]): PagePart {
   return { ownBytes: lengthOf(pieces), release: () => pieces.forEach(freeBytes) }
 }
 
@@ -20,13 +20,13 @@ export function lengthOf(pieces: readonly Uint8Array[]): number {
 }
 
 /** Releases the parts of a page that will not be made after all. */
-export function giveBack(held: readonly Held[]): undefined {
+export function giveBack(held: readonly PagePart[]): undefined {
   for (const segment of held) segment.release()
   return undefined
 }
 
 /** `held` is what `pieces` are parts of, until the body is released. */
-export function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): PageBody {
+export function bodyOf(pieces: readonly Uint8Array[], held: readonly PagePart[]): PageBody {
   let ownBytes = 0
   for (const part of held) ownBytes += part.ownBytes
   return {
@@ -43,7 +43,7 @@ export function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): Pa
 /** Three writes cost 3 µs more than one, which is a twentieth of an answer. */
 function inOnePiece(
   pieces: readonly Uint8Array[],
-  [segment]: readonly Held[],
+  [segment]: readonly PagePart[],
 ): readonly Uint8Array[] | undefined {
   const [start, bytes, end] = pieces
   if (segment?.withMargins === undefined || pieces.length !== 3 || bytes !== segment.bytes) return undefined
