@@ -1,4 +1,7 @@
-/** Contacts as shown to people who have no business with the person, revealing one (PROTOCOL §12.7), and restricting one (§5.7); erasures of either feed, and their receipts. */
+/**
+ * Contacts as shown to people who have no business with the person, revealing one (PROTOCOL §12.7), and restricting one (§5.7); erasures
+ * of either feed, and their receipts.
+ */
 import type { RestrictionReason, RevealReason } from '@property-events/protocol/plain'
 import type {
   Erasure,

@@ -8,7 +8,7 @@ import { eventTypeNumber, setMembers, standardCode } from '@property-events/prot
 import type { EventTypeCatalogue, FeedEvent, FeedName } from '@property-events/protocol'
 import { uuidV5 } from '../../runtime/hashes.ts'
 import { hashBeside, isRepeat } from './content-hash.ts'
-import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from '../branches/plan-branches.ts'
+import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './append-plan.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import { firstSpelling, keepsUpdateDate, spelled } from './subject-identity.ts'
 import { derivedCode, isUnchanged, leavesAView, standing, stateAfter } from './subject-state.ts'
